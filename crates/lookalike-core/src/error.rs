@@ -1,0 +1,106 @@
+//! What can be wrong with parameters. The stages themselves cannot fail once [`Params`] exists.
+//!
+//! [`Params`]: crate::params::Params
+
+use std::fmt;
+
+/// A parameter that cannot be used. Every variant says what was given, what is possible, and what
+/// to do; the stages return no errors of their own.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum ParamsError {
+    /// The threshold is not a number above 0 and at most 1.
+    Threshold {
+        /// The value given.
+        got: f64,
+    },
+    /// The recall is not a number above 0 and below 1.
+    Recall {
+        /// The value given.
+        got: f64,
+    },
+    /// The shingle length is 0 or above [`MAX_SHINGLE_SIZE`](crate::params::MAX_SHINGLE_SIZE).
+    ShingleSize {
+        /// The value given.
+        got: usize,
+    },
+    /// The signature length is 0 or above [`MAX_NUM_HASHES`](crate::params::MAX_NUM_HASHES).
+    NumHashes {
+        /// The value given.
+        got: usize,
+    },
+    /// `bands × rows` is 0 or more than the signature has values.
+    Banding {
+        /// Bands given.
+        bands: usize,
+        /// Rows per band given.
+        rows: usize,
+        /// Values in a signature.
+        num_hashes: usize,
+    },
+    /// No banding of signatures of the permitted length reaches the recall at the threshold.
+    Unreachable {
+        /// The threshold asked for.
+        threshold: f64,
+        /// The recall asked for.
+        recall: f64,
+        /// The longest signature permitted.
+        num_hashes: usize,
+        /// The best recall that length can have at the threshold.
+        best: f64,
+    },
+    /// A text that names an option has no meaning.
+    Parse {
+        /// Which option.
+        option: &'static str,
+        /// The text given.
+        got: String,
+        /// What is understood.
+        expected: &'static str,
+    },
+}
+
+impl fmt::Display for ParamsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        use crate::params::{MAX_NUM_HASHES, MAX_SHINGLE_SIZE};
+        match self {
+            Self::Threshold { got } => write!(
+                f,
+                "the threshold is {got}; it must be above 0 and at most 1: 0.8 finds documents \
+                 that share 80 % of their shingles, 1 finds equal ones"
+            ),
+            Self::Recall { got } => write!(
+                f,
+                "the recall is {got}; it must be above 0 and below 1: 0.99 misses at most one in \
+                 a hundred of the pairs at the threshold"
+            ),
+            Self::ShingleSize { got } => write!(
+                f,
+                "a shingle of {got} tokens; its length must be 1 to {MAX_SHINGLE_SIZE} (5 words \
+                 are the default)"
+            ),
+            Self::NumHashes { got } => write!(
+                f,
+                "a signature of {got} values; it must have 1 to {MAX_NUM_HASHES} (128 is usual)"
+            ),
+            Self::Banding { bands, rows, num_hashes } => write!(
+                f,
+                "{bands} bands × {rows} rows take {} values, a signature has {num_hashes}; choose \
+                 at least one of each with bands × rows at most the signature's length, or leave \
+                 them out to have them chosen",
+                bands.saturating_mul(*rows)
+            ),
+            Self::Unreachable { threshold, recall, num_hashes, best } => write!(
+                f,
+                "recall {recall} at threshold {threshold} cannot be reached with {num_hashes} \
+                 hashes (at most {best:.4}); ask for more hashes, a higher threshold or a lower \
+                 recall"
+            ),
+            Self::Parse { option, got, expected } => {
+                write!(f, "{option} cannot be {got:?}; expected {expected}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for ParamsError {}
