@@ -1,0 +1,87 @@
+//! `generate`: writes a collection as JSONL and its truth as CSV. The same options give the same
+//! bytes on every machine.
+
+use crate::corpus::{Corpus, Document, Layout, Request};
+use crate::options::{Options, Problem};
+use crate::truth;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+/// Reads the options of `generate`; what is not given has a value that suits measurements.
+pub(crate) fn request(options: &mut Options) -> Result<Request, Problem> {
+    let docs: u64 = options.number("docs", 100_000)?;
+    let share: f64 = options.number("dup-rate", 0.2)?;
+    if !(0.0..=1.0).contains(&share) {
+        return Err(Problem(format!("--dup-rate {share}: a share from 0 to 1 is needed")));
+    }
+    let request = Request {
+        docs,
+        seed: options.number("seed", 1)?,
+        mean_words: options.number("mean-words", 340)?,
+        planted: (docs as f64 * share) as u64,
+        mega: options.number("mega", docs / 400)?,
+        short: options.number("short", docs / 50)?,
+        empty: options.number("empty", docs / 2000)?,
+    };
+    let kinds = [request.planted, request.mega, request.short, request.empty];
+    let all = kinds.iter().fold(0u64, |sum, &n| sum.saturating_add(n));
+    if docs == 0 || all > docs || docs >= 1 << 31 || request.mean_words > 1 << 20 {
+        return Err(Problem(format!(
+            "{docs} documents, {all} of them planted, mega, short or empty: at least one and \
+             fewer than 2^31 documents are needed, no more planted than there are, and at most \
+             2^20 words in the mean"
+        )));
+    }
+    Ok(request)
+}
+
+/// Writes the collection to `out` and its truth to `truth_file`, and gives the bytes of the
+/// collection and the number of pairs.
+pub(crate) fn generate(
+    request: Request,
+    out: &Path,
+    truth_file: &Path,
+) -> io::Result<(u64, usize)> {
+    let corpus = Corpus::new(request);
+    let mut file = BufWriter::with_capacity(1 << 20, File::create(out)?);
+    let mut bytes = 0;
+    let mut line = Vec::new();
+    for place in 0..corpus.request().docs {
+        line.clear();
+        write!(line, "{{\"id\": \"d{place:010}\", \"text\": \"")?;
+        write_text(&corpus, place, &mut line);
+        line.extend_from_slice(b"\"}\n");
+        bytes += line.len() as u64;
+        file.write_all(&line)?;
+    }
+    file.flush()?;
+    let pairs = truth::pairs(&corpus);
+    truth::write(&pairs, &mut BufWriter::new(File::create(truth_file)?))?;
+    Ok((bytes, pairs.len()))
+}
+
+/// The text of a document inside a JSON string: the words need no escapes, the separators do.
+fn write_text(corpus: &Corpus, place: u64, line: &mut Vec<u8>) {
+    const BLANK: [&str; 5] = ["", " ", "\\n", "\\t\\n", "\u{3000}"];
+    let Document { tokens, layout } = corpus.document(place);
+    if tokens.is_empty() {
+        line.extend_from_slice(BLANK[place as usize % BLANK.len()].as_bytes());
+    }
+    let mut sentences = 0;
+    for (i, &token) in tokens.iter().enumerate() {
+        corpus.vocabulary().write(token, line);
+        sentences += usize::from(token.ends_sentence());
+        if i + 1 == tokens.len() {
+            break;
+        }
+        let separator = match layout {
+            Layout::Reflowed if i % 12 == 11 => "\\n",
+            Layout::Reflowed if i % 7 == 6 => "  ",
+            Layout::Sentences if token.ends_sentence() && sentences % 15 == 0 => "\\n\\n",
+            Layout::Sentences if token.ends_sentence() && sentences % 5 == 0 => "\\n",
+            _ => " ",
+        };
+        line.extend_from_slice(separator.as_bytes());
+    }
+}

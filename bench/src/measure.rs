@@ -1,0 +1,133 @@
+//! Clocks: CPU seconds and peak memory of a child process, CPU seconds of a closure, medians.
+//!
+//! CPU seconds are user and system time together. They are what is compared: on a shared machine
+//! wall time says more about the neighbours.
+
+use crate::options::Problem;
+use nix::sys::resource::{Usage, UsageWho, getrusage};
+use nix::sys::time::TimeVal;
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+/// What one run of a process took.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Spent {
+    /// User and system time of the process and the children it waited for.
+    pub(crate) cpu_seconds: f64,
+    /// From start to end.
+    pub(crate) wall_seconds: f64,
+    /// The most memory it had at once (resident set), in bytes; not below some 3 MB, the size of
+    /// the process that starts it.
+    pub(crate) peak_bytes: u64,
+}
+
+/// The hidden subcommand behind [`child`].
+pub(crate) const MEASURE_ONE: &str = "measure-one";
+
+/// Runs `program` with `arguments` (its output discarded, its errors shown) and measures it.
+///
+/// The system keeps one peak for all children of a process together. So this starts itself again
+/// as [`MEASURE_ONE`], whose only child is the program.
+///
+/// # Errors
+///
+/// When the program cannot be started or ends with another code than 0.
+pub(crate) fn child(program: &Path, arguments: &[OsString]) -> Result<Spent, Problem> {
+    let failed = |error: std::io::Error| Problem::new(program.display(), error);
+    let output = Command::new(std::env::current_exe().map_err(failed)?)
+        .arg(MEASURE_ONE)
+        .arg(program)
+        .args(arguments)
+        .stderr(Stdio::inherit())
+        .output()
+        .map_err(failed)?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let numbers: Vec<f64> = text.split_whitespace().filter_map(|n| n.parse().ok()).collect();
+    match (output.status.success(), &numbers[..]) {
+        (true, &[cpu_seconds, wall_seconds, peak_bytes]) => {
+            Ok(Spent { cpu_seconds, wall_seconds, peak_bytes: peak_bytes as u64 })
+        }
+        _ => Err(Problem(format!("{} failed: {}", program.display(), output.status))),
+    }
+}
+
+/// The other side of [`child`]: runs the program and gives "CPU seconds, wall seconds, peak bytes".
+///
+/// # Errors
+///
+/// As [`child`].
+pub(crate) fn measure_one(mut command: impl Iterator<Item = OsString>) -> Result<String, Problem> {
+    let Some(program) = command.next() else {
+        return Err(Problem("there is no program to measure".to_owned()));
+    };
+    let name = program.to_string_lossy().into_owned();
+    let begun = Instant::now();
+    let status = Command::new(program)
+        .args(command)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .status()
+        .map_err(|error| Problem::new(&name, error))?;
+    let wall = begun.elapsed().as_secs_f64();
+    if !status.success() {
+        return Err(Problem::new(name, status));
+    }
+    let usage = usage(UsageWho::RUSAGE_CHILDREN)?;
+    Ok(format!("{} {wall} {}", cpu_seconds(&usage), peak_bytes(&usage)))
+}
+
+/// The CPU seconds of this thread (of this process, where the system does not tell threads apart)
+/// spent in `work`, and what it gives; to the microsecond.
+///
+/// # Errors
+///
+/// When the system does not answer.
+pub(crate) fn thread_cpu<T>(work: impl FnOnce() -> T) -> Result<(f64, T), Problem> {
+    #[cfg(target_os = "linux")]
+    const WHO: UsageWho = UsageWho::RUSAGE_THREAD;
+    #[cfg(not(target_os = "linux"))]
+    const WHO: UsageWho = UsageWho::RUSAGE_SELF;
+    let before = cpu_seconds(&usage(WHO)?);
+    let result = work();
+    Ok((cpu_seconds(&usage(WHO)?) - before, result))
+}
+
+/// The median of `numbers` by value; the lower middle one of an even number, 0 of none.
+pub(crate) fn median(mut numbers: Vec<f64>) -> f64 {
+    numbers.sort_by(f64::total_cmp);
+    numbers.get(numbers.len().saturating_sub(1) / 2).copied().unwrap_or(0.0)
+}
+
+/// The run with the median CPU time among `runs` (at least one) of `work`.
+///
+/// # Errors
+///
+/// The first one of `work`.
+pub(crate) fn median_run(
+    runs: usize,
+    mut work: impl FnMut() -> Result<Spent, Problem>,
+) -> Result<Spent, Problem> {
+    let mut spent = vec![work()?];
+    for _ in 1..runs {
+        spent.push(work()?);
+    }
+    spent.sort_by(|a, b| a.cpu_seconds.total_cmp(&b.cpu_seconds));
+    Ok(spent[(spent.len() - 1) / 2])
+}
+
+fn usage(who: UsageWho) -> Result<Usage, Problem> {
+    getrusage(who).map_err(|error| Problem::new("the system does not say what was used", error))
+}
+
+fn cpu_seconds(usage: &Usage) -> f64 {
+    let seconds = |time: TimeVal| time.tv_sec() as f64 + time.tv_usec() as f64 / 1e6;
+    seconds(usage.user_time()) + seconds(usage.system_time())
+}
+
+fn peak_bytes(usage: &Usage) -> u64 {
+    // Linux counts in KiB, macOS in bytes.
+    let unit = if cfg!(target_os = "macos") { 1 } else { 1024 };
+    usage.max_rss() as u64 * unit
+}

@@ -1,0 +1,97 @@
+//! `run`: the whole command as its users start it, beside `wc -w` on the same file, and what it
+//! found against the truth.
+
+use crate::Collection;
+use crate::measure::{self, Spent};
+use crate::options::{Options, Problem};
+use crate::score::{Score, score};
+use crate::table::Table;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// Measures and prints. Options: `--binary FILE` (`lookalike` beside this program), `--threshold T`
+/// (0.8), `--runs N` (3; the median counts), `--pairs FILE` (beside the collection).
+pub(crate) fn run(collection: &Collection, mut options: Options) -> Result<(), Problem> {
+    let binary = options.path("binary").map_or_else(beside_this, Ok)?;
+    let threshold: f64 = options.number("threshold", 0.8)?;
+    let runs: usize = options.number("runs", 3)?;
+    let pairs =
+        options.path("pairs").unwrap_or_else(|| collection.documents.with_extension("found.csv"));
+    options.finish()?;
+    if !binary.exists() {
+        return Err(Problem(format!(
+            "{} is not there; build it first: cargo build --release -p lookalike-cli",
+            binary.display()
+        )));
+    }
+    let file = &collection.documents;
+    let bytes = std::fs::metadata(file).map_err(|error| Problem::new(file.display(), error))?.len();
+
+    let count_words = [OsString::from("-w"), file.into()];
+    let floor = measure::median_run(runs, || measure::child(Path::new("wc"), &count_words))?;
+    let find = find_arguments(file, threshold, &pairs);
+    let spent = measure::median_run(runs, || measure::child(&binary, &find))?;
+
+    println!("{} ({:.1} MB), median of {runs}\n", file.display(), bytes as f64 / 1e6);
+    println!("{}", table(bytes, &[("wc -w", floor), ("lookalike find", spent)]));
+    if let Some(truth) = &collection.truth {
+        print_score(&score(&pairs, truth, (threshold * 1e6).round() as u32)?);
+    }
+    Ok(())
+}
+
+/// Word 5-grams by white space, case kept: the rule of the truth.
+fn find_arguments(file: &Path, threshold: f64, pairs: &Path) -> Vec<OsString> {
+    let threshold = threshold.to_string();
+    let options = [
+        "--format",
+        "jsonl",
+        "--tokens",
+        "whitespace",
+        "--case",
+        "keep",
+        "--threshold",
+        &threshold,
+    ];
+    let mut arguments = vec![OsString::from("find"), file.into()];
+    arguments.extend(options.map(OsString::from));
+    arguments.extend([OsString::from("--pairs"), pairs.into()]);
+    arguments
+}
+
+fn table(bytes: u64, measured: &[(&str, Spent)]) -> Table {
+    let floor = measured.first().map_or(1.0, |(_, spent)| spent.cpu_seconds);
+    let mut table =
+        Table::new(&["program", "CPU s", "wall s", "MB per CPU s", "peak MB", "× wc -w"]);
+    for (name, spent) in measured {
+        table.row(&[
+            (*name).to_owned(),
+            format!("{:.2}", spent.cpu_seconds),
+            format!("{:.2}", spent.wall_seconds),
+            format!("{:.0}", bytes as f64 / 1e6 / spent.cpu_seconds),
+            format!("{:.0}", spent.peak_bytes as f64 / 1e6),
+            format!("{:.2}", spent.cpu_seconds / floor),
+        ]);
+    }
+    table
+}
+
+fn print_score(score: &Score) {
+    println!(
+        "recall {:.5} ({} of {}), precision {:.5} ({} of {}), similarities that differ: {}",
+        score.recall(),
+        score.found,
+        score.expected,
+        score.precision(),
+        score.found,
+        score.reported,
+        score.differing
+    );
+}
+
+/// The release binary is built into the folder of this program.
+fn beside_this() -> Result<PathBuf, Problem> {
+    let this = std::env::current_exe();
+    let this = this.map_err(|error| Problem::new("the folder of this program", error))?;
+    Ok(this.with_file_name(format!("lookalike{}", std::env::consts::EXE_SUFFIX)))
+}

@@ -1,0 +1,47 @@
+//! Tables for people: columns of equal width, which are Markdown at the same time.
+
+use std::fmt;
+
+/// Rows of text under a heading; every row must have as many cells as the heading.
+pub(crate) struct Table(Vec<Vec<String>>);
+
+impl Table {
+    /// An empty table with these columns. The first is set to the left, the others to the right.
+    pub(crate) fn new(columns: &[&str]) -> Self {
+        Self(vec![columns.iter().map(|&column| column.to_owned()).collect()])
+    }
+
+    /// Adds a row.
+    pub(crate) fn row(&mut self, cells: &[String]) {
+        self.0.push(cells.to_vec());
+    }
+}
+
+impl fmt::Display for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let width = |column: usize| {
+            let cells = self.0.iter().filter_map(|row| row.get(column));
+            cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+        };
+        let widths: Vec<usize> = (0..self.0.first().map_or(0, Vec::len)).map(width).collect();
+        for (number, row) in self.0.iter().enumerate() {
+            for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
+                if column == 0 {
+                    write!(f, "| {cell:<width$} |")?;
+                } else {
+                    write!(f, " {cell:>width$} |")?;
+                }
+            }
+            writeln!(f)?;
+            if number == 0 {
+                for (column, width) in widths.iter().enumerate() {
+                    let (start, end) = if column == 0 { ("| ", " |") } else { (" ", ": |") };
+                    let rule = "-".repeat(width - usize::from(column > 0));
+                    write!(f, "{start}{rule}{end}")?;
+                }
+                writeln!(f)?;
+            }
+        }
+        Ok(())
+    }
+}

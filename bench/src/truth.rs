@@ -1,0 +1,157 @@
+//! The exact truth of a generated collection: every pair inside a planted cluster with its exact
+//! Jaccard similarity. Takes members' tokens, gives pairs; counts in integers only.
+
+use crate::corpus::{Corpus, SHINGLE};
+use crate::vocabulary::Token;
+use std::cmp::Ordering;
+use std::io::{self, Write};
+
+/// Least similarity listed, in hundredths.
+const LEAST: u64 = 30;
+
+type Shingle = [Token; SHINGLE];
+
+/// Two documents' places in the file, the smaller first, and their similarity in millionths.
+type Pair = (u64, u64, u32);
+
+/// All pairs of planted clusters with J of word 5-shingles ≥ 0.3, sorted. A cluster of m documents
+/// takes m² / 2 comparisons: 0.2 s and 9 MB of pairs for a cluster of 1,000 of 340 words.
+pub(crate) fn pairs(corpus: &Corpus) -> Vec<Pair> {
+    let mut pairs = Vec::new();
+    for cluster in 0..corpus.cluster_count() {
+        let mut sets = Vec::new();
+        corpus.members(cluster, None, |_, document| sets.push(shingles(&document.tokens)));
+        compare(&sets, &corpus.places(cluster), &mut pairs);
+    }
+    let places = corpus.mega_places();
+    let sets: Vec<_> =
+        places.iter().map(|&place| shingles(&corpus.document(place).tokens)).collect();
+    compare(&sets, &places, &mut pairs);
+    for places in corpus.short_places() {
+        for (i, &a) in places.iter().enumerate() {
+            pairs.extend(places[i + 1..].iter().map(|&b| (a.min(b), a.max(b), 1_000_000)));
+        }
+    }
+    pairs.sort_unstable();
+    pairs
+}
+
+/// Writes `id_a,id_b,jaccard`, six decimals.
+pub(crate) fn write(pairs: &[Pair], out: &mut impl Write) -> io::Result<()> {
+    writeln!(out, "id_a,id_b,jaccard")?;
+    for &(a, b, millionths) in pairs {
+        writeln!(
+            out,
+            "d{a:010},d{b:010},{}.{:06}",
+            millionths / 1_000_000,
+            millionths % 1_000_000
+        )?;
+    }
+    out.flush()
+}
+
+fn compare(sets: &[Vec<Shingle>], places: &[u64], pairs: &mut Vec<Pair>) {
+    for (i, left) in sets.iter().enumerate() {
+        for (j, right) in sets.iter().enumerate().skip(i + 1) {
+            let common = common(left, right);
+            let union = (left.len() + right.len()) as u64 - common;
+            if union > 0 && common * 100 >= union * LEAST {
+                let (a, b) = (places[i].min(places[j]), places[i].max(places[j]));
+                pairs.push((a, b, millionths(common, union)));
+            }
+        }
+    }
+}
+
+/// The sorted set of shingles; fewer tokens than a shingle has are one shingle of their own kind,
+/// which only short documents are and those are compared whole.
+fn shingles(tokens: &[Token]) -> Vec<Shingle> {
+    let mut set: Vec<Shingle> =
+        tokens.windows(SHINGLE).filter_map(|window| window.try_into().ok()).collect();
+    set.sort_unstable();
+    set.dedup();
+    set
+}
+
+fn common(mut left: &[Shingle], mut right: &[Shingle]) -> u64 {
+    let mut common = 0;
+    while let ([a, left_rest @ ..], [b, right_rest @ ..]) = (left, right) {
+        match a.cmp(b) {
+            Ordering::Less => left = left_rest,
+            Ordering::Greater => right = right_rest,
+            Ordering::Equal => {
+                common += 1;
+                (left, right) = (left_rest, right_rest);
+            }
+        }
+    }
+    common
+}
+
+/// `part / whole` in millionths, halves to even; 1,000,000 only where they are equal.
+fn millionths(part: u64, whole: u64) -> u32 {
+    if part == whole {
+        return 1_000_000;
+    }
+    let (quotient, rest) = (part * 1_000_000 / whole, part * 1_000_000 % whole);
+    let up = match (2 * rest).cmp(&whole) {
+        Ordering::Less => 0,
+        Ordering::Equal => quotient % 2,
+        Ordering::Greater => 1,
+    };
+    (quotient + up).min(999_999) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::corpus::Request;
+
+    #[test]
+    fn six_decimals_are_rounded_half_to_even_and_one_means_equal() {
+        assert_eq!(millionths(1, 3), 333_333);
+        assert_eq!(millionths(2, 3), 666_667);
+        assert_eq!(millionths(4, 5), 800_000);
+        assert_eq!(millionths(1, 2_000_000), 0);
+        assert_eq!(millionths(3, 2_000_000), 2);
+        assert_eq!(millionths(9_999_999, 10_000_000), 999_999);
+        assert_eq!(millionths(7, 7), 1_000_000);
+    }
+
+    /// The plan against a double loop over all documents as they are written.
+    #[test]
+    fn the_pairs_are_those_of_all_documents_and_no_others() {
+        let request = Request {
+            docs: 600,
+            seed: 5,
+            mean_words: 90,
+            planted: 300,
+            mega: 20,
+            short: 40,
+            empty: 5,
+        };
+        let corpus = Corpus::new(request);
+        let sets: Vec<Vec<Vec<Token>>> =
+            (0..600).map(|place| naive_set(&corpus.document(place).tokens)).collect();
+        let mut expected = Vec::new();
+        for (a, left) in sets.iter().enumerate() {
+            for (b, right) in sets.iter().enumerate().skip(a + 1) {
+                let inter = left.iter().filter(|shingle| right.contains(shingle)).count() as u64;
+                let union = (left.len() + right.len()) as u64 - inter;
+                if inter > 0 && inter * 100 >= union * LEAST {
+                    expected.push((a as u64, b as u64, millionths(inter, union)));
+                }
+            }
+        }
+        assert!(expected.len() > 300, "{}", expected.len());
+        assert_eq!(pairs(&corpus), expected);
+    }
+
+    fn naive_set(tokens: &[Token]) -> Vec<Vec<Token>> {
+        let length = SHINGLE.min(tokens.len()).max(1);
+        let mut set: Vec<Vec<Token>> = tokens.windows(length).map(<[Token]>::to_vec).collect();
+        set.sort();
+        set.dedup();
+        set
+    }
+}
