@@ -32,14 +32,18 @@ fn halves(bytes: &[u8]) -> (u64, u64) {
     (whole as u64, (whole >> 64) as u64)
 }
 
-/// The hash of one token's bytes: blocks of 16, each folded into the state; the last block (1 to 16 bytes, or 0
-/// for the empty token) is padded with zeros, and the length is mixed in. O(length).
+/// The hash of one token's bytes: blocks of 16, each folded into the state; the last block (1 to 16
+/// bytes, or 0 for the empty token) is padded with zeros, and the length is mixed in. O(length).
 ///
 /// ```
 /// assert_ne!(lookalike_core::hash::token_hash(b"fox"), lookalike_core::hash::token_hash(b"fox\0"));
 /// ```
 pub fn token_hash(bytes: &[u8]) -> u64 {
-    let mut state = 0;
+    hash_bytes(0, bytes)
+}
+
+/// [`token_hash`] from another starting state.
+pub(crate) fn hash_bytes(mut state: u64, bytes: &[u8]) -> u64 {
     let mut rest = bytes;
     while rest.len() > 16 {
         let (low, high) = halves(&rest[..16]);

@@ -1,0 +1,493 @@
+//! Bucket keys in, buckets out: which documents share a key of a band, and so are candidate pairs.
+//!
+//! ```text
+//! one band's keys  band_buckets → its buckets of two or more ┐
+//!                                                            ├ Candidates::gather → components
+//! the next band's  band_buckets → …                          ┘
+//! ```
+//!
+//! Pairs are never listed: a bucket of n documents stays n entries, and what is compared with what
+//! is decided by [`group`](crate::group). Documents of different components share no bucket, so
+//! components are grouped independently of each other, in parallel or one after the other in
+//! little memory. Nothing here caps or drops anything.
+//!
+//! [`BandIndex`] answers for one document at a time instead.
+
+/// The number that stands for "no bucket yet" and "no document".
+const NONE: u32 = u32::MAX;
+
+/// The most documents one run can number.
+pub const MAX_DOCUMENTS: usize = (NONE - 1) as usize;
+
+/// The buckets of one band that hold two documents or more.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct BandBuckets {
+    /// (document, bucket) for every member of a bucket.
+    memberships: Vec<(u32, u32)>,
+    /// The first document of each bucket.
+    leaders: Vec<u32>,
+}
+
+/// Buffers of [`band_buckets`], to be reused: 8 bytes per document and a little.
+#[derive(Debug, Default)]
+pub struct BandScratch {
+    partitioned: Vec<u64>,
+    ends: Vec<u32>,
+    slots: Vec<u64>,
+    buckets: Vec<u32>,
+}
+
+/// The buckets of one band: `keys[d]` is the bucket key of document `d`, at most [`MAX_DOCUMENTS`];
+/// documents for which `active` is false are in no bucket. O(n), about 10 ns per document.
+///
+/// One pass spreads the documents over partitions by the top bits of their keys, so that the table
+/// that then finds equal keys stays in the cache (Polychroniou, Ross 2014). Keys are compared whole.
+pub fn band_buckets(
+    keys: &[u64],
+    active: impl Fn(usize) -> bool,
+    scratch: &mut BandScratch,
+) -> BandBuckets {
+    debug_assert!(keys.len() <= MAX_DOCUMENTS);
+    // Some 2,000 to 4,000 documents a partition: its table of 8-byte slots fits the second cache.
+    let bits = (keys.len() + 1).ilog2().saturating_sub(11).min(12);
+    partition(keys, &active, bits, scratch);
+    let mut found = BandBuckets::default();
+    let mut start = 0;
+    for partition in 0..1 << bits {
+        let end = scratch.ends[partition] as usize;
+        let entries = &scratch.partitioned[start..end];
+        start = end;
+        find_equal(keys, entries, &mut scratch.slots, &mut scratch.buckets, &mut found);
+    }
+    found
+}
+
+/// Writes (32 key bits, document) entries partition by partition; `ends` tells where each ends.
+fn partition(keys: &[u64], active: &impl Fn(usize) -> bool, bits: u32, scratch: &mut BandScratch) {
+    let place = |key: u64| (key >> 32 >> (32 - bits)) as usize;
+    let ends = &mut scratch.ends;
+    ends.clear();
+    ends.resize(1 << bits, 0);
+    for (document, &key) in keys.iter().enumerate() {
+        ends[place(key)] += u32::from(active(document));
+    }
+    let mut sum = 0;
+    for end in ends.iter_mut() {
+        let count = *end;
+        *end = sum;
+        sum += count;
+    }
+    scratch.partitioned.resize(sum as usize, 0);
+    for (document, &key) in keys.iter().enumerate() {
+        if active(document) {
+            let end = &mut ends[place(key)];
+            scratch.partitioned[*end as usize] = (key << bits) >> 32 << 32 | document as u64;
+            *end += 1;
+        }
+    }
+}
+
+/// Finds the documents of one partition whose keys are equal, with an open table of first ones.
+fn find_equal(
+    keys: &[u64],
+    entries: &[u64],
+    slots: &mut Vec<u64>,
+    buckets: &mut Vec<u32>,
+    found: &mut BandBuckets,
+) {
+    const FREE: u64 = u64::MAX;
+    if entries.len() < 2 {
+        return;
+    }
+    let capacity = (2 * entries.len()).next_power_of_two();
+    if slots.len() < capacity {
+        slots.resize(capacity, FREE);
+        buckets.resize(capacity, NONE);
+    }
+    let (slots, buckets) = (&mut slots[..capacity], &mut buckets[..capacity]);
+    slots.fill(FREE);
+    let shift = 64 - capacity.trailing_zeros();
+    for &entry in entries {
+        let document = entry as u32;
+        let mut slot = ((entry >> 32).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> shift) as usize;
+        loop {
+            let other = slots[slot];
+            if other == FREE {
+                slots[slot] = entry;
+                buckets[slot] = NONE;
+                break;
+            }
+            let leader = other as u32;
+            if other >> 32 == entry >> 32 && keys[leader as usize] == keys[document as usize] {
+                if buckets[slot] == NONE {
+                    buckets[slot] = found.leaders.len() as u32;
+                    found.leaders.push(leader);
+                    found.memberships.push((leader, buckets[slot]));
+                }
+                found.memberships.push((document, buckets[slot]));
+                break;
+            }
+            slot = (slot + 1) & (capacity - 1);
+        }
+    }
+}
+
+/// Maps every document to the first one with an equal fingerprint (to itself, where it is the
+/// first); `first` decides which of two is the earlier. Documents for which `active` is false map
+/// to themselves. O(n).
+pub fn first_of_equal(
+    fingerprints: &[u128],
+    active: impl Fn(usize) -> bool,
+    mut earlier: impl FnMut(u32, u32) -> bool,
+) -> Vec<u32> {
+    let upper: Vec<u64> = fingerprints.iter().map(|f| (f >> 64) as u64).collect();
+    let found = band_buckets(&upper, active, &mut BandScratch::default());
+    let mut first: Vec<u32> = (0..fingerprints.len() as u32).collect();
+    // Documents whose upper halves agree are nearly always one class; where they are not, the
+    // members that differ from the leader start classes of their own, in order of appearance.
+    let mut classes: Vec<Vec<(u128, u32)>> = vec![Vec::new(); found.leaders.len()];
+    for &(document, bucket) in &found.memberships {
+        let fingerprint = fingerprints[document as usize];
+        let classes = &mut classes[bucket as usize];
+        match classes.iter_mut().find(|(f, _)| *f == fingerprint) {
+            None => classes.push((fingerprint, document)),
+            Some((_, least)) if earlier(document, *least) => *least = document,
+            Some(_) => {}
+        }
+    }
+    for &(document, bucket) in &found.memberships {
+        let fingerprint = fingerprints[document as usize];
+        if let Some((_, least)) = classes[bucket as usize].iter().find(|(f, _)| *f == fingerprint) {
+            first[document as usize] = *least;
+        }
+    }
+    first
+}
+
+/// The candidate pairs of a run, as components of documents connected through shared buckets.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Candidates {
+    members: Vec<u32>,
+    member_ends: Vec<u32>,
+    /// Buckets of `members[i]`: `buckets[offsets[i]..offsets[i + 1]]`, numbered per component.
+    offsets: Vec<u32>,
+    buckets: Vec<u32>,
+    bucket_counts: Vec<u32>,
+}
+
+/// One component: documents of which each shares a bucket with another one.
+#[derive(Debug, Clone, Copy)]
+pub struct Component<'a> {
+    /// The documents, ascending.
+    pub members: &'a [u32],
+    /// Where each member's buckets begin in the candidates' list; one entry more than members.
+    offsets: &'a [u32],
+    buckets: &'a [u32],
+    /// How many buckets the component has; they are numbered from 0.
+    pub bucket_count: usize,
+}
+
+impl<'a> Component<'a> {
+    /// The buckets of the i-th member, one per band at most.
+    pub fn buckets_of(&self, i: usize) -> &'a [u32] {
+        &self.buckets[self.offsets[i] as usize..self.offsets[i + 1] as usize]
+    }
+}
+
+impl Candidates {
+    /// Joins the buckets of all bands of `documents` documents. O(memberships).
+    pub fn gather(documents: usize, bands: &[BandBuckets]) -> Self {
+        let mut parent: Vec<u32> = (0..documents as u32).collect();
+        let mut memberships = vec![0u32; documents];
+        for band in bands {
+            for &(document, bucket) in &band.memberships {
+                memberships[document as usize] += 1;
+                union(&mut parent, band.leaders[bucket as usize], document);
+            }
+        }
+        let mut this = Self::default();
+        let positions = this.place_members(&mut parent, &memberships);
+        this.place_buckets(bands, &positions);
+        this
+    }
+
+    /// Sorts the documents that have memberships by component, components by their first document.
+    /// Returns where each document went.
+    fn place_members(&mut self, parent: &mut [u32], memberships: &[u32]) -> Vec<u32> {
+        let mut component = vec![NONE; parent.len()];
+        let mut sizes = Vec::new();
+        let involved = |d: &u32| memberships[*d as usize] > 0;
+        for document in (0..parent.len() as u32).filter(involved) {
+            let root = find(parent, document) as usize;
+            if component[root] == NONE {
+                component[root] = sizes.len() as u32;
+                sizes.push(0u32);
+            }
+            sizes[component[root] as usize] += 1;
+        }
+        let mut next: Vec<u32> = Vec::with_capacity(sizes.len());
+        let mut sum = 0;
+        for size in sizes {
+            next.push(sum);
+            sum += size;
+        }
+        self.members = vec![0; sum as usize];
+        let mut positions = vec![NONE; parent.len()];
+        for document in (0..parent.len() as u32).filter(involved) {
+            let root = find(parent, document) as usize;
+            let at = &mut next[component[root] as usize];
+            self.members[*at as usize] = document;
+            positions[document as usize] = *at;
+            *at += 1;
+        }
+        self.member_ends = next;
+        self.offsets = Vec::with_capacity(self.members.len() + 1);
+        let mut sum = 0;
+        for &document in &self.members {
+            self.offsets.push(sum);
+            sum += memberships[document as usize];
+        }
+        self.offsets.push(sum);
+        self.buckets = vec![0; sum as usize];
+        positions
+    }
+
+    /// Lists every member's buckets and numbers them anew within their component.
+    fn place_buckets(&mut self, bands: &[BandBuckets], positions: &[u32]) {
+        let mut next: Vec<u32> = self.offsets.clone();
+        let mut total = 0;
+        for band in bands {
+            for &(document, bucket) in &band.memberships {
+                let at = &mut next[positions[document as usize] as usize];
+                self.buckets[*at as usize] = total + bucket;
+                *at += 1;
+            }
+            total += band.leaders.len() as u32;
+        }
+        let mut local = vec![NONE; total as usize];
+        let mut start = 0;
+        for &end in &self.member_ends {
+            let range = self.offsets[start as usize] as usize..self.offsets[end as usize] as usize;
+            let mut count = 0;
+            for bucket in &mut self.buckets[range] {
+                let local = &mut local[*bucket as usize];
+                if *local == NONE {
+                    *local = count;
+                    count += 1;
+                }
+                *bucket = *local;
+            }
+            self.bucket_counts.push(count);
+            start = end;
+        }
+    }
+
+    /// How many components there are.
+    pub fn len(&self) -> usize {
+        self.member_ends.len()
+    }
+
+    /// Whether no two documents share a bucket.
+    pub fn is_empty(&self) -> bool {
+        self.member_ends.is_empty()
+    }
+
+    /// How many documents share a bucket with another one.
+    pub fn documents(&self) -> usize {
+        self.members.len()
+    }
+
+    /// The i-th component, in the order of their first documents.
+    pub fn component(&self, i: usize) -> Component<'_> {
+        let start = if i == 0 { 0 } else { self.member_ends[i - 1] as usize };
+        let end = self.member_ends[i] as usize;
+        Component {
+            members: &self.members[start..end],
+            offsets: &self.offsets[start..=end],
+            buckets: &self.buckets,
+            bucket_count: self.bucket_counts[i] as usize,
+        }
+    }
+}
+
+fn find(parent: &mut [u32], mut x: u32) -> u32 {
+    while parent[x as usize] != x {
+        let grandparent = parent[parent[x as usize] as usize];
+        parent[x as usize] = grandparent;
+        x = grandparent;
+    }
+    x
+}
+
+fn union(parent: &mut [u32], x: u32, y: u32) {
+    let (x, y) = (find(parent, x), find(parent, y));
+    let (low, high) = if x < y { (x, y) } else { (y, x) };
+    parent[high as usize] = low;
+}
+
+/// Bucket keys of a collection, to be asked for one document at a time: [`BandIndex::build`] once,
+/// then [`BandIndex::candidates`]. 12 bytes per document and band.
+#[derive(Debug, Clone)]
+pub struct BandIndex {
+    bands: Vec<Band>,
+}
+
+/// One band: keys ascending, and the document of each.
+#[derive(Debug, Clone)]
+struct Band {
+    keys: Vec<u64>,
+    documents: Vec<u32>,
+}
+
+impl BandIndex {
+    /// `keys` holds `bands` keys per document, document after document; at most
+    /// [`MAX_DOCUMENTS`] documents. O(n log n) per band.
+    pub fn build(keys: &[u64], bands: usize) -> Self {
+        let bands = bands.max(1);
+        let mut entries = Vec::with_capacity(keys.len() / bands);
+        let bands = (0..bands).map(|band| {
+            entries.clear();
+            let column = keys.iter().skip(band).step_by(bands);
+            entries.extend((0u32..).zip(column).map(|(document, key)| (*key, document)));
+            entries.sort_unstable();
+            Band {
+                keys: entries.iter().map(|e| e.0).collect(),
+                documents: entries.iter().map(|e| e.1).collect(),
+            }
+        });
+        Self { bands: bands.collect() }
+    }
+
+    /// The documents that share a bucket with these keys (one per band), ascending and without
+    /// repeats, into `found` (which is cleared). A document asked about itself finds itself.
+    pub fn candidates(&self, keys: &[u64], found: &mut Vec<u32>) {
+        found.clear();
+        for (band, &key) in self.bands.iter().zip(keys) {
+            let start = band.first_at_least(key);
+            let bucket = band.keys[start..].iter().take_while(|k| **k == key).count();
+            found.extend_from_slice(&band.documents[start..start + bucket]);
+        }
+        found.sort_unstable();
+        found.dedup();
+    }
+}
+
+impl Band {
+    /// Where `key` stands or would stand. Keys are uniform, so their place can be guessed; the
+    /// search starts there with doubling steps.
+    fn first_at_least(&self, key: u64) -> usize {
+        let guess = ((u128::from(key) * self.keys.len() as u128) >> 64) as usize;
+        let (mut low, mut high) = (guess, guess);
+        let mut step = 8;
+        while low > 0 && self.keys[low - 1] >= key {
+            low = low.saturating_sub(step);
+            step *= 2;
+        }
+        step = 8;
+        while high < self.keys.len() && self.keys[high] < key {
+            high = (high + step).min(self.keys.len());
+            step *= 2;
+        }
+        low + self.keys[low..high.max(low)].partition_point(|k| *k < key)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hash::SplitMix64;
+    use std::collections::BTreeMap;
+
+    /// Documents by key, plainly.
+    fn plain(keys: &[u64], active: impl Fn(usize) -> bool) -> Vec<Vec<u32>> {
+        let mut buckets: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
+        for (document, key) in keys.iter().enumerate().filter(|(d, _)| active(*d)) {
+            buckets.entry(*key).or_default().push(document as u32);
+        }
+        let mut buckets: Vec<_> = buckets.into_values().filter(|b| b.len() > 1).collect();
+        buckets.sort();
+        buckets
+    }
+
+    fn listed(found: &BandBuckets) -> Vec<Vec<u32>> {
+        let mut buckets = vec![Vec::new(); found.leaders.len()];
+        for (document, bucket) in &found.memberships {
+            buckets[*bucket as usize].push(*document);
+        }
+        buckets.sort();
+        buckets
+    }
+
+    #[test]
+    fn buckets_are_those_of_a_map() {
+        let mut random = SplitMix64::new(3);
+        let mut scratch = BandScratch::default();
+        for n in [0usize, 1, 2, 100, 5_000, 40_000] {
+            for distinct in [1, 10, n as u64 + 1, u64::MAX] {
+                let keys: Vec<u64> = (0..n)
+                    .map(|_| match distinct {
+                        u64::MAX => random.next_u64(),
+                        d => crate::hash::mix64(random.below(d)),
+                    })
+                    .collect();
+                let active = |d: usize| d % 7 != 3;
+                let found = band_buckets(&keys, active, &mut scratch);
+                assert_eq!(listed(&found), plain(&keys, active), "{n} {distinct}");
+            }
+        }
+    }
+
+    #[test]
+    fn keys_that_agree_in_all_but_the_last_bits_are_told_apart() {
+        let keys: Vec<u64> = (0..3000u64).map(|i| 0xabcd_0000_0000_0000 | i % 1500).collect();
+        let found = band_buckets(&keys, |_| true, &mut BandScratch::default());
+        assert_eq!(listed(&found), plain(&keys, |_| true));
+    }
+
+    #[test]
+    fn components_hold_exactly_the_shared_buckets() {
+        let bands: Vec<Vec<u64>> = vec![
+            vec![1, 1, 2, 3, 4, 5, 6, 7],
+            vec![1, 2, 3, 2, 5, 6, 7, 8],
+            vec![9, 8, 7, 6, 5, 4, 5, 2],
+        ];
+        let mut scratch = BandScratch::default();
+        let buckets: Vec<_> =
+            bands.iter().map(|b| band_buckets(b, |_| true, &mut scratch)).collect();
+        let found = Candidates::gather(8, &buckets);
+        assert_eq!((found.len(), found.documents()), (2, 5));
+        let first = found.component(0);
+        assert_eq!((first.members, first.bucket_count), (&[0, 1, 3][..], 2));
+        assert_eq!(first.buckets_of(1).len(), 2);
+        assert_eq!(first.buckets_of(0), &first.buckets_of(1)[..1]);
+        assert_eq!(found.component(1).members, &[4, 6]);
+    }
+
+    #[test]
+    fn equal_fingerprints_map_to_the_earliest() {
+        let high = 1u128 << 100;
+        let fingerprints = [7, high | 1, 7, high | 2, high | 1, high | 2, 9, 9];
+        let later_first = |a: u32, b: u32| a > b;
+        let first = first_of_equal(&fingerprints, |d| d != 7, later_first);
+        assert_eq!(first, [2, 4, 2, 5, 4, 5, 6, 7]);
+    }
+
+    #[test]
+    fn an_index_finds_what_shares_a_bucket_in_the_same_band_only() {
+        let mut random = SplitMix64::new(11);
+        let (n, bands) = (2_000, 5);
+        let keys: Vec<u64> =
+            (0..n * bands).map(|_| crate::hash::mix64(random.below(900))).collect();
+        let index = BandIndex::build(&keys, bands);
+        let mut found = Vec::new();
+        for document in 0..n {
+            let own = &keys[document * bands..][..bands];
+            index.candidates(own, &mut found);
+            let shares = |d: &u32| {
+                let other = &keys[*d as usize * bands..][..bands];
+                own.iter().zip(other).any(|(a, b)| a == b)
+            };
+            assert!(found.iter().eq((0..n as u32).filter(shares).collect::<Vec<_>>().iter()));
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Bodies in blocks of fixed width, which the compiler turns into vectors of whatever it is told to
+//! compile for. They serve processors without a variant of their own, and the x86-64 variants
+//! wherever intrinsics gain nothing over them.
+//!
+//! Always whole blocks: buffers are padded, and a partly used block costs less than branching on
+//! its length (measured 6.5 → 4.0 ns per word for shingles).
+
+use super::scalar::{self, FALLBACK, PRIME};
+use super::{PAD, Parameters, ShingleBuffer};
+use crate::hash;
+use crate::params::Scheme;
+
+/// Shingles computed side by side.
+const BLOCK: usize = 32;
+/// Signature values whose minima stay in registers together.
+const LANES: usize = 64;
+
+/// See [`super::Kernel::combine`]; `tokens` is padded, room for `count` shingles has been made.
+#[inline(always)]
+pub(super) fn combine(tokens: &[u64], count: usize, size: usize, out: &mut ShingleBuffer) {
+    debug_assert!(BLOCK <= PAD);
+    let mut at = 0;
+    while at < count {
+        let mut sums = [0u64; BLOCK];
+        for j in 0..size {
+            // The last block reads past the last shingle's tokens, at most BLOCK + size entries.
+            let Some(tokens) = tokens.get(at + j..).and_then(|t| t.first_chunk::<BLOCK>()) else {
+                break;
+            };
+            for (sum, token) in sums.iter_mut().zip(tokens) {
+                *sum = sum.wrapping_mul(hash::P).wrapping_add(*token);
+            }
+        }
+        for sum in &mut sums {
+            *sum = hash::finish(*sum);
+        }
+        let used = BLOCK.min(count - at);
+        for sum in &sums[..used] {
+            out.sums[0] = out.sums[0].wrapping_add(*sum);
+            out.sums[1] = out.sums[1].wrapping_add(scalar::product(*sum));
+        }
+        for (upper, sum) in out.upper[out.len + at..][..BLOCK].iter_mut().zip(&sums) {
+            *upper = (*sum >> 32) as u32;
+        }
+        if out.keep_whole {
+            out.whole[out.len + at..][..BLOCK].copy_from_slice(&sums);
+        }
+        at += BLOCK;
+    }
+    out.len += count;
+}
+
+/// See [`super::Kernel::sketch`]. The later round and the fallback run only while values are empty.
+#[inline(always)]
+pub(super) fn sketch(parameters: &Parameters, shingles: &[u32], out: &mut [u32]) {
+    out.fill(u32::MAX);
+    if shingles.is_empty() {
+        return;
+    }
+    let k = parameters.num_hashes;
+    for (round, &(a, b)) in (0u32..).zip(&parameters.rounds) {
+        for &x in shingles {
+            let (bin, value) = scalar::bin((x ^ b).wrapping_mul(a), k, round);
+            let least = &mut out[bin];
+            *least = if value < *least { value } else { *least };
+        }
+        if !out[..k].contains(&u32::MAX) {
+            return;
+        }
+    }
+    fill_empty(parameters, shingles, &mut out[..k]);
+}
+
+/// The classic minimum for every value still empty, a few at a time.
+#[inline(always)]
+fn fill_empty(parameters: &Parameters, shingles: &[u32], out: &mut [u32]) {
+    const GROUP: usize = 32;
+    let mut next = 0;
+    while next < out.len() {
+        let (mut places, mut filled) = ([0usize; GROUP], 0);
+        let (mut a, mut b) = ([0u32; GROUP], [0u32; GROUP]);
+        while next < out.len() && filled < GROUP {
+            if out[next] == u32::MAX {
+                places[filled] = next;
+                a[filled] = parameters.a[next];
+                b[filled] = parameters.b[next];
+                filled += 1;
+            }
+            next += 1;
+        }
+        if filled == 0 {
+            return;
+        }
+        let mut least = [u32::MAX; GROUP];
+        for &x in shingles {
+            for lane in 0..GROUP {
+                least[lane] = least[lane].min((x ^ b[lane]).wrapping_mul(a[lane]));
+            }
+        }
+        for lane in 0..filled {
+            out[places[lane]] = FALLBACK | least[lane] >> 2;
+        }
+    }
+}
+
+/// See [`super::Kernel::classic`]; one loop per family, so that the choice is made outside.
+#[inline(always)]
+pub(super) fn classic(parameters: &Parameters, shingles: &[u32], out: &mut [u32]) {
+    match parameters.scheme {
+        Scheme::MultiplyShift => {
+            minima(parameters, shingles, out, |x, a, b| x.wrapping_mul(a).wrapping_add(b));
+        }
+        Scheme::ModPrime => minima(parameters, shingles, out, mod_prime),
+        Scheme::Xor => minima(parameters, shingles, out, |x, _, b| x ^ b),
+        Scheme::XorMultiply | Scheme::FastSimilarity => {
+            minima(parameters, shingles, out, |x, a, b| (x ^ b).wrapping_mul(a));
+        }
+    }
+}
+
+#[inline(always)]
+fn minima(
+    parameters: &Parameters,
+    shingles: &[u32],
+    out: &mut [u32],
+    hash: impl Fn(u32, u32, u32) -> u32,
+) {
+    let parameters = parameters.a.chunks_exact(LANES).zip(parameters.b.chunks_exact(LANES));
+    for (out, (a, b)) in out.chunks_exact_mut(LANES).zip(parameters) {
+        let mut least = [u32::MAX; LANES];
+        for &x in shingles {
+            for lane in 0..LANES {
+                least[lane] = least[lane].min(hash(x, a[lane], b[lane]));
+            }
+        }
+        out.copy_from_slice(&least);
+    }
+}
+
+/// `(a·x + b) mod 4294967311` without division: 2³² ≡ −15, so the upper half counts −15 each.
+#[inline(always)]
+fn mod_prime(x: u32, a: u32, b: u32) -> u32 {
+    let z = u64::from(a) * u64::from(x) + u64::from(b);
+    let once = (z & 0xffff_ffff) + 15 * (PRIME - (z >> 32)); // below 2³² + 15·PRIME, the same mod PRIME
+    let twice = (once & 0xffff_ffff) + PRIME - 15 * (once >> 32); // below 2·PRIME
+    let value = if twice >= PRIME { twice - PRIME } else { twice };
+    value.min(u64::from(u32::MAX)) as u32
+}

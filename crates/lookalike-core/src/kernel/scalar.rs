@@ -1,0 +1,186 @@
+//! The specification: each loop written as its definition reads. Slow, obvious, always compiled.
+
+use super::{Parameters, ScanRule, ShingleBuffer, TokenBuffer};
+use crate::hash;
+use crate::params::{Scheme, TokenRule};
+use crate::text::{self, CharClass};
+
+/// The prime of [`Scheme::ModPrime`], the least above 2³².
+pub(super) const PRIME: u64 = 4_294_967_311;
+/// Where the round of a sketch value stands: two bits at the top, 30 remain for the hash.
+pub(super) const ROUND_SHIFT: u32 = 30;
+/// The tag of values that no binning round filled.
+pub(super) const FALLBACK: u32 = 2 << ROUND_SHIFT;
+
+/// Token hashes of the ASCII characters, which most single-character tokens are.
+static ASCII: [u64; 128] = {
+    let mut table = [0; 128];
+    let mut c = 0;
+    while c < 128 {
+        let product =
+            (c as u64 ^ hash::S0) as u128 * (hash::S1 ^ 1) as u128;
+        table[c] = product as u64 ^ (product >> 64) as u64;
+        c += 1;
+    }
+    table
+};
+
+/// [`hash::token_hash`] of one character.
+#[inline(always)]
+pub(crate) fn char_token_hash(c: char) -> u64 {
+    match ASCII.get(c as usize) {
+        Some(&hash) => hash,
+        None => hash::token_hash(c.encode_utf8(&mut [0; 4]).as_bytes()),
+    }
+}
+
+/// See [`super::Kernel::scan`].
+pub(super) fn scan(text: &str, rule: ScanRule, out: &mut TokenBuffer) {
+    let mut piece = std::mem::take(&mut out.exact);
+    piece.clear();
+    piece.extend_from_slice(text.as_bytes());
+    if rule.fold {
+        piece.make_ascii_lowercase();
+    }
+    let mut start = None;
+    for (i, c) in text.char_indices() {
+        let class = class_of(c, rule.tokens);
+        if class == CharClass::Word {
+            start.get_or_insert(i);
+            continue;
+        }
+        if let Some(start) = start.take() {
+            out.push(hash::token_hash(&piece[start..i]));
+        }
+        if class == CharClass::Unspaced {
+            out.push(char_token_hash(c));
+        }
+    }
+    if let Some(start) = start {
+        out.push(hash::token_hash(&piece[start..]));
+    }
+    out.exact = piece;
+}
+
+/// What `c` is to the rule; `Unspaced` means a token of its own.
+#[inline]
+pub(super) fn class_of(c: char, rule: TokenRule) -> CharClass {
+    match rule {
+        TokenRule::Words if c.is_ascii() => ascii_class(c),
+        TokenRule::WordRuns if c.is_ascii() => ascii_class(c),
+        TokenRule::Words => text::class(c),
+        TokenRule::WordRuns => match text::class(c) {
+            CharClass::Unspaced => CharClass::Word,
+            class => class,
+        },
+        TokenRule::Whitespace if text::is_white_space(c) => CharClass::Separator,
+        TokenRule::Whitespace => CharClass::Word,
+    }
+}
+
+#[inline]
+fn ascii_class(c: char) -> CharClass {
+    if c.is_ascii_alphanumeric() { CharClass::Word } else { CharClass::Separator }
+}
+
+/// See [`super::Kernel::combine`].
+pub(super) fn combine(tokens: &[u64], size: usize, out: &mut ShingleBuffer) {
+    for shingle in tokens.windows(size) {
+        out.push(hash::shingle_hash(shingle));
+    }
+}
+
+/// The product of a hash's halves, the second sum of a fingerprint.
+#[inline(always)]
+pub(super) fn product(hash: u64) -> u64 {
+    (hash & 0xffff_ffff) * (hash >> 32)
+}
+
+/// The bin of a shingle in a binning round, and its value there.
+#[inline(always)]
+pub(super) fn bin(z: u32, num_hashes: usize, round: u32) -> (usize, u32) {
+    let wide = u64::from(z) * num_hashes as u64;
+    ((wide >> 32) as usize, (wide as u32) >> 2 | round << ROUND_SHIFT)
+}
+
+/// See [`super::Kernel::sketch`].
+pub(super) fn sketch(parameters: &Parameters, shingles: &[u32], out: &mut [u32]) {
+    out.fill(u32::MAX);
+    if shingles.is_empty() {
+        return;
+    }
+    for (round, &(a, b)) in (0u32..).zip(&parameters.rounds) {
+        for &x in shingles {
+            let (bin, value) = bin((x ^ b).wrapping_mul(a), parameters.num_hashes, round);
+            out[bin] = out[bin].min(value);
+        }
+    }
+    for (j, value) in out.iter_mut().enumerate().take(parameters.num_hashes) {
+        if *value == u32::MAX {
+            let (a, b) = (parameters.a[j], parameters.b[j]);
+            let least = shingles.iter().map(|x| (x ^ b).wrapping_mul(a)).min();
+            *value = FALLBACK | least.unwrap_or(u32::MAX) >> 2;
+        }
+    }
+}
+
+/// See [`super::Kernel::classic`].
+pub(super) fn classic(parameters: &Parameters, shingles: &[u32], out: &mut [u32]) {
+    for (j, value) in out.iter_mut().enumerate() {
+        let (a, b) = (parameters.a[j], parameters.b[j]);
+        let hashes = shingles.iter().map(|&x| classic_hash(parameters.scheme, x, a, b));
+        *value = hashes.min().unwrap_or(u32::MAX);
+    }
+}
+
+/// One hash of a classic family.
+#[inline(always)]
+fn classic_hash(scheme: Scheme, x: u32, a: u32, b: u32) -> u32 {
+    match scheme {
+        Scheme::MultiplyShift => x.wrapping_mul(a).wrapping_add(b),
+        Scheme::ModPrime => {
+            let value = (u64::from(a) * u64::from(x) + u64::from(b)) % PRIME;
+            u32::try_from(value).unwrap_or(u32::MAX)
+        }
+        Scheme::Xor => x ^ b,
+        Scheme::XorMultiply | Scheme::FastSimilarity => (x ^ b).wrapping_mul(a),
+    }
+}
+
+/// See [`super::Kernel::intersect`]: a merge whose steps do not branch on the data.
+pub(super) fn intersect(a: &[u64], b: &[u64]) -> usize {
+    let (mut i, mut j, mut shared) = (0, 0, 0);
+    while i < a.len() && j < b.len() {
+        let (x, y) = (a[i], b[j]);
+        shared += usize::from(x == y);
+        i += usize::from(x <= y);
+        j += usize::from(y <= x);
+    }
+    shared
+}
+
+/// The same for a small and a much larger set, by searching with doubled steps.
+pub(super) fn intersect_galloping(small: &[u64], large: &[u64]) -> usize {
+    let mut rest = large;
+    let mut shared = 0;
+    for x in small {
+        let mut step = 1;
+        while step < rest.len() && rest[step] < *x {
+            step *= 2;
+        }
+        let end = (step + 1).min(rest.len());
+        let at = step / 2 + rest[step / 2..end].partition_point(|y| y < x);
+        rest = &rest[at..];
+        match rest.first() {
+            Some(y) if y == x => shared += 1,
+            Some(_) => {}
+            None => break,
+        }
+    }
+    shared
+}
+
+/// See [`super::Kernel::count_equal`].
+pub(super) fn count_equal(a: &[u32], b: &[u32]) -> usize {
+    a.iter().zip(b).filter(|(x, y)| x == y).count()
+}

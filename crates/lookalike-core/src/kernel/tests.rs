@@ -1,0 +1,198 @@
+//! Every variant gives the bits of [`scalar`](super::scalar), on odd lengths and odd text.
+
+use super::*;
+use crate::hash::SplitMix64;
+use proptest::prelude::*;
+
+fn parameters(scheme: Scheme, num_hashes: usize, seed: u64) -> Parameters {
+    let mut random = SplitMix64::new(seed);
+    let padded = Parameters::padded(num_hashes);
+    Parameters {
+        scheme,
+        num_hashes,
+        a: (0..padded).map(|_| random.next_u32() | 1).collect(),
+        b: (0..padded).map(|_| random.next_u32()).collect(),
+        rounds: [(); 2].map(|()| (random.next_u32() | 1, random.next_u32())),
+    }
+}
+
+fn tokens(kernel: Kernel, text: &str, rule: ScanRule) -> Vec<u64> {
+    let mut out = TokenBuffer::default();
+    out.reserve(1);
+    out.push(1);
+    kernel.scan(text, rule, &mut out);
+    out.tokens().to_vec()
+}
+
+const RULES: [TokenRule; 3] = [TokenRule::Words, TokenRule::WordRuns, TokenRule::Whitespace];
+
+fn check_scan(text: &str) -> Result<(), TestCaseError> {
+    let scalar = Kernel::named("scalar").unwrap();
+    for tokens_rule in RULES {
+        for fold in [false, true] {
+            let rule = ScanRule { tokens: tokens_rule, fold };
+            let expected = tokens(scalar, text, rule);
+            for kernel in Kernel::available() {
+                prop_assert_eq!(&tokens(kernel, text, rule), &expected, "{} {:?}", kernel, rule);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Text of the kinds of characters that a scan tells apart, long enough for several blocks.
+fn any_text() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        6 => "[a-zA-Z0-9]{1,24}",
+        4 => "[ \t\n\r\u{b}\u{c}\u{1c}-\u{1f}]{1,3}",
+        2 => "[-_.,;:!?'\"()/\u{0}\u{7f}]{1,3}",
+        2 => "[éüßñÅçøĐłſΣσЖя\u{301}\u{308}]{1,12}",
+        1 => "[\u{85}\u{a0}\u{2003}\u{2028}\u{3000}“”—…€]{1,4}",
+        1 => "[漢字かなカナไทยខ្មែရ한국]{1,6}",
+        1 => "[𝔘𝒎🎉👍\u{200d}\u{10ffff}]{1,3}",
+        1 => any::<String>(),
+    ];
+    prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #[test]
+    fn scans_agree(text in any_text()) {
+        check_scan(&text)?;
+    }
+
+    #[test]
+    fn scans_of_dense_text_agree(text in "[aé漢 .]{0,300}") {
+        check_scan(&text)?;
+    }
+
+    #[test]
+    fn combinations_agree(hashes in prop::collection::vec(any::<u64>(), 0..200), size in 1usize..40) {
+        let mut buffer = TokenBuffer::default();
+        buffer.reserve(hashes.len());
+        hashes.iter().for_each(|h| buffer.push(*h));
+        for keep_whole in [false, true] {
+            let mut expected: Option<(Vec<u32>, Vec<u64>, [u64; 2])> = None;
+            for kernel in Kernel::available() {
+                let mut out = ShingleBuffer::default();
+                out.start(keep_whole);
+                kernel.combine(&buffer, size, &mut out);
+                kernel.combine(&buffer, size, &mut out);
+                let got = (out.upper().to_vec(), out.whole().to_vec(), out.sums);
+                let count = (hashes.len() + 1).saturating_sub(size);
+                prop_assert_eq!(got.0.len(), 2 * count);
+                prop_assert_eq!(expected.get_or_insert_with(|| got.clone()), &got, "{}", kernel);
+            }
+        }
+    }
+
+    #[test]
+    fn intersections_agree(a in prop::collection::btree_set(0u64..400, 0..150),
+                           b in prop::collection::btree_set(0u64..400, 0..150),
+                           more in prop::collection::btree_set(any::<u64>(), 0..3)) {
+        let expected = a.intersection(&b).count();
+        let large: Vec<u64> = a.iter().copied().collect();
+        let b: Vec<u64> = b.into_iter().collect();
+        let small: Vec<u64> = more.into_iter().collect();
+        for kernel in Kernel::available() {
+            prop_assert_eq!(kernel.intersect(&large, &b), expected);
+            prop_assert_eq!(kernel.intersect(&b, &large), expected);
+            let shared = small.iter().filter(|x| large.contains(x)).count();
+            prop_assert_eq!(kernel.intersect(&small, &large), shared);
+            prop_assert_eq!(kernel.intersect(&large, &large), large.len());
+        }
+    }
+
+    #[test]
+    fn equal_counts_agree(a in prop::collection::vec(0u32..3, 0..300)) {
+        let mut b = a.clone();
+        b.reverse();
+        let expected = a.iter().zip(&b).filter(|(x, y)| x == y).count();
+        for kernel in Kernel::available() {
+            prop_assert_eq!(kernel.count_equal(&a, &b), expected);
+        }
+    }
+}
+
+#[test]
+fn galloping_finds_what_merging_finds() {
+    let mut random = SplitMix64::new(5);
+    for _ in 0..300 {
+        let mut large: Vec<u64> = (0..2_000).map(|_| random.below(6_000)).collect();
+        let mut small: Vec<u64> = (0..random.below(30)).map(|_| random.below(6_000)).collect();
+        for set in [&mut large, &mut small] {
+            set.sort_unstable();
+            set.dedup();
+        }
+        let expected = scalar::intersect(&small, &large);
+        assert_eq!(scalar::intersect_galloping(&small, &large), expected);
+    }
+}
+
+#[test]
+fn pieces_up_to_the_longest_agree() {
+    let mut random = SplitMix64::new(9);
+    for len in [63, 64, 65, 127, 128, 4_000, PIECE - 1, PIECE] {
+        let alphabets: [&[u8]; 3] = [b"ab ", b"a ", b"abcdefghijklmnopqrstuvwxyz "];
+        for alphabet in alphabets {
+            let pick = |_| alphabet[random.below(alphabet.len() as u64) as usize] as char;
+            let text: String = (0..len).map(pick).collect();
+            check_scan(&text).unwrap();
+        }
+    }
+    check_scan(&"x".repeat(PIECE)).unwrap();
+    check_scan(&"a ".repeat(PIECE / 2)).unwrap();
+}
+
+#[test]
+fn sketches_agree() {
+    let scalar = Kernel::named("scalar").unwrap();
+    let mut random = SplitMix64::new(17);
+    for num_hashes in [1, 5, 16, 64, 100, 128, 200, 256, 512, 1024] {
+        let parameters = parameters(Scheme::FastSimilarity, num_hashes, num_hashes as u64);
+        let mut expected = vec![0; Parameters::padded(num_hashes)];
+        let mut got = expected.clone();
+        for n in [0, 1, 2, 15, 16, 17, 50, 300, 1_000, 6 * num_hashes + 5, 20_011] {
+            let shingles: Vec<u32> = (0..n).map(|_| random.next_u32()).collect();
+            scalar.sketch(&parameters, &shingles, &mut expected);
+            for kernel in Kernel::available() {
+                kernel.sketch(&parameters, &shingles, &mut got);
+                assert_eq!(got[..num_hashes], expected[..num_hashes], "{kernel} {num_hashes} {n}");
+            }
+        }
+    }
+}
+
+#[test]
+fn classic_minima_agree() {
+    let scalar = Kernel::named("scalar").unwrap();
+    let mut random = SplitMix64::new(18);
+    for scheme in [Scheme::MultiplyShift, Scheme::ModPrime, Scheme::Xor, Scheme::XorMultiply] {
+        for num_hashes in [1, 64, 100, 128, 200] {
+            let mut parameters = parameters(scheme, num_hashes, 3);
+            // The extremes of the modular reduction.
+            parameters.a[0] = u32::MAX;
+            parameters.b[0] = u32::MAX;
+            let mut expected = vec![0; Parameters::padded(num_hashes)];
+            let mut got = expected.clone();
+            for n in [0, 1, 2, 33, 500] {
+                let mut shingles: Vec<u32> = (0..n).map(|_| random.next_u32()).collect();
+                if n == 1 {
+                    shingles[0] = u32::MAX;
+                }
+                scalar.classic(&parameters, &shingles, &mut expected);
+                for kernel in Kernel::available() {
+                    kernel.classic(&parameters, &shingles, &mut got);
+                    let agree = got[..num_hashes] == expected[..num_hashes];
+                    assert!(agree, "{kernel} {scheme} {num_hashes} {n}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn an_unknown_kernel_is_refused() {
+    assert!(Kernel::named("mmx").is_err());
+    assert!(Kernel::available().contains(&Kernel::best()));
+}

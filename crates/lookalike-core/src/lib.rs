@@ -1,0 +1,78 @@
+//! The algorithms of lookalike: near-duplicate documents, found fast and verified.
+//!
+//! ```text
+//! "Héllo  World …"  text → "hello world …"  shingle → {h1, h2, …}  sign → [m1 … m128]
+//!   band → [key1 … key21]   candidate → (7, 42)   verify → exact 0.87 ≥ 0.80
+//!   group → 42 is a copy of 7   keep → 7 stays, because longest
+//! ```
+//!
+//! One file per arrow; each takes what the file before it gives, none looks ahead.
+//!
+//! | module | takes | gives |
+//! |---|---|---|
+//! | [`params`] | what the user wants | checked [`params::Params`], the only thing that can fail |
+//! | [`text`] | raw text | lower-cased text; what a character is |
+//! | [`shingle`] | text | shingle hashes, shingle sets |
+//! | [`signature`] | shingle hashes | a signature |
+//! | [`band`] | a signature | its bucket keys |
+//! | [`curve`] | a threshold and a recall | bands × rows, and what to expect of them |
+//! | [`candidate`] | bucket keys | buckets, components, candidates of one document |
+//! | [`verify`] | two shingle sets | their exact overlap; two signatures: an estimate |
+//! | [`group`] | candidates and a similarity | groups: stars round keepers, or components |
+//! | [`keep`] | two documents | which of them comes first, and so is kept |
+//! | [`naive`] | everything, small | the truth by comparing all with all |
+//! | [`hash`] | bytes | the frozen hashes, `docs/signature.md` in code |
+//! | [`kernel`] | the inner loops | the same bits, faster |
+//!
+//! # Example
+//!
+//! ```
+//! use lookalike_core::params::{Params, Wishes};
+//! use lookalike_core::shingle::Shingler;
+//! use lookalike_core::signature::Signer;
+//! use lookalike_core::verify;
+//!
+//! let params = Params::new(&Wishes::default())?;
+//! let mut shingler = Shingler::new(params.shingle());
+//! let (mut a, mut b) = (Vec::new(), Vec::new());
+//! shingler.set("The quick brown fox jumps over the lazy dog.", &mut a);
+//! shingler.set("the quick brown fox jumps over the lazy cat", &mut b);
+//! let overlap = verify::overlap(&a, &b);
+//! assert_eq!((overlap.intersection, overlap.left, overlap.right), (4, 5, 5));
+//!
+//! let mut signer = Signer::new(params.scheme(), params.num_hashes(), params.seed());
+//! let first = signer.sign(shingler.shingle("one two three four five six").hashes).to_vec();
+//! let again = signer.sign(shingler.shingle("One, two, three: four five six!").hashes).to_vec();
+//! assert_eq!(verify::estimate(&first, &again), 1.0);
+//! # Ok::<(), lookalike_core::error::ParamsError>(())
+//! ```
+//!
+//! # What is absent
+//!
+//! No input or output, no threads, no clock, no environment, no global state. The stages are total:
+//! they return no errors and panic on no input. Equal documents and equal parameters give equal
+//! results on every processor.
+//!
+//! # Limits
+//!
+//! * 4,294,967,294 documents in one run ([`candidate::MAX_DOCUMENTS`]).
+//! * Signatures see 32 bits of a shingle's hash. From about a million shingles in a document on,
+//!   chance agreement of hashes begins to show in *estimates* (by n/2³³); exact verification looks
+//!   at all 64 bits.
+//! * 64 bits are no proof against somebody who constructs documents to collide.
+
+pub mod band;
+pub mod candidate;
+pub mod curve;
+pub mod error;
+pub mod group;
+pub mod hash;
+pub mod keep;
+pub mod kernel;
+pub mod naive;
+pub mod params;
+pub mod shingle;
+pub mod signature;
+pub mod text;
+mod unicode_table;
+pub mod verify;
