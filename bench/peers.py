@@ -57,6 +57,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 PEERS = ["datasketch", "datasketch-21x6", "rensa", "rensa-8bands", "gaoya", "gaoya-split"]
 SIZE = 5
 NUM_PERM = 128
+PART = 10000  # documents in one call of a bulk function
 
 
 # ---------------------------------------------------------------- one peer, in its own process
@@ -135,11 +136,15 @@ def run_gaoya(path, threshold, own_analyzer):
         elif few:
             ids.append(key)
             texts.append(text)
-    index.par_bulk_insert_docs(list(range(len(ids))), texts)
-    for number, others in enumerate(index.par_bulk_query(texts)):
-        for other in others:
-            if other < number:
-                yield ids[other], ids[number]
+    # In parts, for it holds the shingles of a whole call when they are made in Python.
+    parts = [range(i, min(i + PART, len(ids))) for i in range(0, len(ids), PART)]
+    for part in parts:
+        index.par_bulk_insert_docs(list(part), texts[part.start:part.stop])
+    for part in parts:
+        for number, others in zip(part, index.par_bulk_query(texts[part.start:part.stop])):
+            for other in others:
+                if other < number:
+                    yield ids[other], ids[number]
 
 
 RUN = {

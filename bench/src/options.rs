@@ -35,7 +35,7 @@ impl Options {
             };
             let (name, value) = match name.split_once('=') {
                 Some((name, value)) => (name, Some(value.to_owned())),
-                None => (name, arguments.next()),
+                None => (name, arguments.next().filter(|value| !value.starts_with("--"))),
             };
             let Some(value) = value else {
                 return Err(Problem(format!("--{name} needs a value")));
