@@ -11,7 +11,7 @@ TASK      All near-duplicate pairs of the file (JSONL, `id` and `text`) at Jacca
           5-grams, words by str.split(). Everything from the start of the process to the written
           pairs counts: imports, reading, tokenising, signatures, the index, queries.
 COUNTED   CPU seconds (user and system, all threads) and peak memory of one process each, as the
-          system reports them for that process alone (wait4). Each process starts at some 15 MB,
+          system reports them for that process alone (wait4). Each process starts at some 18 MB,
           the size of this script when it starts it. The median of --runs by CPU seconds counts.
 QUALITY   Reported pairs against the pairs of the truth at or above the threshold. Both are
           restricted to the documents of the file. Where the truth has not all pairs of a large
