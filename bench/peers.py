@@ -14,11 +14,10 @@ COUNTED   CPU seconds (user and system, all threads) and peak memory of one proc
           system reports them for that process alone (wait4). Each process starts at some 18 MB,
           the size of this script when it starts it. The median of --runs by CPU seconds counts.
 QUALITY   Reported pairs against the pairs of the truth at or above the threshold. Both are
-          restricted to the documents of the file. Where the truth has not all pairs of a large
-          cluster (make_corpus.py lists only those with the first member above --truth-cap
-          documents), name its cluster file with --clusters: pairs inside clusters above
-          --truth-cap documents then count neither as found nor as missed nor as wrong. The
-          truth of `lookalike-bench generate` is complete and needs none.
+          restricted to the documents of the file. Where a truth has only some of the pairs of a
+          cluster above --truth-cap documents, name the file that says which documents are in
+          which cluster with --clusters: pairs inside such clusters then count neither as found
+          nor as missed nor as wrong. The truth of `lookalike-bench generate` is complete.
 
 PEERS     Each is used as its documentation and its own benchmarks do for this task, with
           num_perm 128. A text of fewer than five words is one shingle, an empty one is left out.
