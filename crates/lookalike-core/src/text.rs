@@ -1,0 +1,394 @@
+//! Raw text in; lower-cased text, or the class of a character, out. Everything here follows the
+//! Unicode tables of [`UNICODE_VERSION`], which are frozen with the signatures: neither the
+//! compiler nor the system changes a result. No normalisation: `é` as one code point and as two
+//! are different words.
+//!
+//! The class of a character is decided by its properties:
+//!
+//! | character | class |
+//! |---|---|
+//! | not a letter, mark or number (general categories L, M, N) | [`CharClass::Separator`] |
+//! | decimal digit (Nd) of whatever script, so that a number stays one word | [`CharClass::Word`] |
+//! | letter, mark or other number of a script written without spaces | [`CharClass::Unspaced`] |
+//! | all others | [`CharClass::Word`] |
+//!
+//! The scripts written without spaces are those whose letters Unicode's line breaking (UAX #14)
+//! separates without a space, Hangul excepted: the ideographic ones (Han, Hiragana, Katakana,
+//! Bopomofo, Yi, Tangut, Nushu), those of complex context (Thai, Lao, Khmer, Myanmar, Ahom,
+//! Tai Le, New Tai Lue, Tai Tham, Tai Viet), and those broken at syllables (Balinese, Batak,
+//! Brahmi, Cham, Dives Akuru, Grantha, Gurung Khema, Javanese, Kawi, Makasar, Tulu-Tigalari).
+//! A sign shared by scripts belongs to them when all the scripts it extends to do: the long-vowel
+//! mark U+30FC and the voicing marks U+3099 and U+FF9E are characters of their own like the
+//! kana they follow. A mark of every script (U+0301, a variation selector) is a word character,
+//! also after an unspaced one, where it begins a word.
+
+use crate::unicode_table as table;
+
+/// The version of Unicode behind this module: major, minor, update.
+pub const UNICODE_VERSION: (u8, u8, u8) = table::UNICODE_VERSION;
+
+/// What a character is to the division of text into words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum CharClass {
+    /// Ends a word and belongs to none.
+    Separator,
+    /// Continues a word or begins one.
+    Word,
+    /// Is a word by itself: a character of a script written without spaces.
+    Unspaced,
+}
+
+/// The class of `c`; a character and its lower case have the same. O(1), two table look-ups.
+///
+/// ```
+/// use lookalike_core::text::{CharClass, class};
+/// assert_eq!(class('é'), CharClass::Word);
+/// assert_eq!(class('語'), CharClass::Unspaced);
+/// assert_eq!(class('…'), CharClass::Separator);
+/// ```
+#[inline]
+pub fn class(c: char) -> CharClass {
+    match table::FLAGS[record(u32::from(c))] & table::CLASS {
+        0 => CharClass::Separator,
+        1 => CharClass::Word,
+        _ => CharClass::Unspaced,
+    }
+}
+
+/// Whether `c` is white space: Unicode's `White_Space`, and U+001C to U+001F, as in Python's
+/// `str.split`. O(1).
+#[inline]
+pub fn is_white_space(c: char) -> bool {
+    table::FLAGS[record(u32::from(c))] & table::WHITE_SPACE != 0
+}
+
+/// Lower-cases all of `text` as Unicode says: one character may become two, and a capital sigma
+/// at the end of a word becomes `ς`. The same as `str::to_lowercase` of a standard library of
+/// [`UNICODE_VERSION`]. O(length).
+///
+/// ```
+/// assert_eq!(lookalike_core::text::lower_case("ΌΔΟΣ İ"), "όδος i\u{307}");
+/// ```
+pub fn lower_case(text: &str) -> String {
+    let mut buffer = String::new();
+    if fold_into(text, &mut buffer) { buffer } else { text.to_ascii_lowercase() }
+}
+
+/// Lower-cases what is not ASCII, for a caller that folds ASCII itself: gives `text` back
+/// untouched when no character beyond ASCII changes, and otherwise the whole of
+/// [`lower_case`], written to `buffer`, whose former content is lost. O(length).
+pub fn fold_case<'a>(text: &'a str, buffer: &'a mut String) -> &'a str {
+    if fold_into(text, buffer) { buffer } else { text }
+}
+
+/// Writes the lower case of `text` to `buffer` if a character beyond ASCII changes; says whether.
+fn fold_into(text: &str, buffer: &mut String) -> bool {
+    let bytes = text.as_bytes();
+    let Some(mut change) = first_change(bytes, 0) else {
+        return false;
+    };
+    buffer.clear();
+    buffer.reserve(text.len());
+    let mut copied = 0;
+    loop {
+        buffer.push_str(&text[copied..change.start]);
+        match change.code_point {
+            CAPITAL_SIGMA if ends_word(text, change.start, change.end) => buffer.push('ς'),
+            CAPITAL_I_WITH_DOT => buffer.push_str("i\u{307}"),
+            code_point => buffer.push(lower(code_point)),
+        }
+        copied = change.end;
+        match first_change(bytes, copied) {
+            Some(next) => change = next,
+            None => break,
+        }
+    }
+    buffer.push_str(&text[copied..]);
+    // Lower-casing makes no upper case, so all that is left of it is what was ASCII before.
+    buffer.make_ascii_lowercase();
+    true
+}
+
+/// Writes `text` to `out`, whose former content is lost, with every run of white space
+/// ([`is_white_space`]) as one blank, and none at the ends. O(length).
+///
+/// ```
+/// let mut out = String::new();
+/// lookalike_core::text::collapse_white_space(" a\t\n b ", &mut out);
+/// assert_eq!(out, "a b");
+/// ```
+pub fn collapse_white_space(text: &str, out: &mut String) {
+    out.clear();
+    let text = text.trim_matches(is_white_space);
+    out.reserve(text.len());
+    let bytes = text.as_bytes();
+    let (mut copied, mut at) = (0, 0);
+    while at < bytes.len() {
+        let byte = bytes[at];
+        if byte > b' ' && byte < 0x80 {
+            at += 1;
+            continue;
+        }
+        let (code_point, end) = decode(bytes, at);
+        if !is_white(code_point) {
+            at = end;
+            continue;
+        }
+        let start = at;
+        at = end;
+        while at < bytes.len() {
+            let (code_point, end) = decode(bytes, at);
+            if !is_white(code_point) {
+                break;
+            }
+            at = end;
+        }
+        // A single blank, by far the most frequent, stays in the stretch that is copied at once.
+        if byte != b' ' || at > start + 1 {
+            out.push_str(&text[copied..start]);
+            out.push(' ');
+            copied = at;
+        }
+    }
+    out.push_str(&text[copied..]);
+}
+
+const CAPITAL_SIGMA: u32 = 0x03a3;
+/// The only character whose lower case is more than one; the generator of the tables checks it.
+const CAPITAL_I_WITH_DOT: u32 = 0x0130;
+
+/// A character that lower-casing changes, at `start..end` of the text.
+struct Change {
+    code_point: u32,
+    start: usize,
+    end: usize,
+}
+
+/// The first character beyond ASCII at or after `from` that lower-casing changes.
+#[inline]
+fn first_change(bytes: &[u8], from: usize) -> Option<Change> {
+    let mut at = from;
+    loop {
+        at = skip_ascii(bytes, at);
+        // Text beyond ASCII comes in runs; the test for eight ASCII bytes is not worth it here.
+        while let Some(&byte) = bytes.get(at) {
+            if byte < 0x80 {
+                at += 1;
+                if bytes.get(at).is_some_and(|next| *next < 0x80) {
+                    break;
+                }
+                continue;
+            }
+            let (code_point, end) = decode(bytes, at);
+            if table::FLAGS[record(code_point)] & table::LOWERS != 0 {
+                return Some(Change { code_point, start: at, end });
+            }
+            at = end;
+        }
+        if at >= bytes.len() {
+            return None;
+        }
+    }
+}
+
+/// The first index at or after `from` whose byte is not ASCII, or the length.
+#[inline]
+fn skip_ascii(bytes: &[u8], from: usize) -> usize {
+    let mut at = from;
+    while let Some(eight) = bytes.get(at..).and_then(<[u8]>::first_chunk::<8>) {
+        let high = u64::from_le_bytes(*eight) & 0x8080_8080_8080_8080;
+        if high != 0 {
+            return at + high.trailing_zeros() as usize / 8;
+        }
+        at += 8;
+    }
+    while bytes.get(at).is_some_and(u8::is_ascii) {
+        at += 1;
+    }
+    at
+}
+
+/// The code point that begins at `at` in the bytes of a `str`, and where the next one begins.
+#[inline]
+fn decode(bytes: &[u8], at: usize) -> (u32, usize) {
+    let tail = |i: usize| u32::from(bytes.get(at + i).copied().unwrap_or(0) & 0x3f);
+    let lead = u32::from(bytes[at]);
+    match lead {
+        0..0xe0 if lead < 0x80 => (lead, at + 1),
+        0..0xe0 => ((lead & 0x1f) << 6 | tail(1), at + 2),
+        0xe0..0xf0 => ((lead & 0xf) << 12 | tail(1) << 6 | tail(2), at + 3),
+        _ => ((lead & 7) << 18 | tail(1) << 12 | tail(2) << 6 | tail(3), at + 4),
+    }
+}
+
+/// The index into the tables by record for a code point up to U+10FFFF.
+#[inline]
+fn record(code_point: u32) -> usize {
+    let block = table::BLOCK_OF[(code_point >> table::BLOCK_BITS) as usize];
+    let place = code_point as usize & (table::BLOCK_SIZE - 1);
+    table::BLOCKS[block as usize][place] as usize
+}
+
+#[inline]
+fn is_white(code_point: u32) -> bool {
+    table::FLAGS[record(code_point)] & table::WHITE_SPACE != 0
+}
+
+/// The lower case of a code point that has one of a single code point, else itself.
+#[inline]
+fn lower(code_point: u32) -> char {
+    let lower = code_point.wrapping_add_signed(table::DELTAS[record(code_point)]);
+    char::from_u32(lower).unwrap_or(char::REPLACEMENT_CHARACTER)
+}
+
+/// Unicode's condition `Final_Sigma` for the sigma at `start..end`: before it comes a cased
+/// character and behind it none, where case-ignorable characters between do not count.
+fn ends_word(text: &str, start: usize, end: usize) -> bool {
+    let cased = |c: Option<char>| c.is_some_and(|c| flags(c) & table::CASED != 0);
+    let counts = |c: &char| flags(*c) & table::CASE_IGNORABLE == 0;
+    cased(text[..start].chars().rev().find(counts)) && !cased(text[end..].chars().find(counts))
+}
+
+#[inline]
+fn flags(c: char) -> u8 {
+    table::FLAGS[record(u32::from(c))]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Whether the standard library speaks the tables' Unicode; says so loudly if it does not.
+    fn std_agrees() -> bool {
+        let agrees = char::UNICODE_VERSION == UNICODE_VERSION;
+        if !agrees {
+            eprintln!(
+                "SKIPPED: the standard library has Unicode {:?}, the tables {UNICODE_VERSION:?}",
+                char::UNICODE_VERSION
+            );
+        }
+        agrees
+    }
+
+    fn folded(text: &str) -> String {
+        fold_case(text, &mut String::from("left over")).to_ascii_lowercase()
+    }
+
+    fn collapsed(text: &str) -> String {
+        let mut out = String::from("left over");
+        collapse_white_space(text, &mut out);
+        out
+    }
+
+    #[test]
+    fn every_character_is_lower_cased_as_by_the_standard_library() {
+        if !std_agrees() {
+            return;
+        }
+        for c in '\0'..=char::MAX {
+            let text = c.to_string();
+            assert_eq!(lower_case(&text), text.to_lowercase(), "U+{:04X}", u32::from(c));
+            assert_eq!(folded(&text), text.to_lowercase(), "U+{:04X}", u32::from(c));
+            let white = c.is_whitespace() || ('\x1c'..='\x1f').contains(&c);
+            assert_eq!(is_white_space(c), white, "U+{:04X}", u32::from(c));
+        }
+    }
+
+    #[test]
+    fn every_character_beside_a_sigma_counts_as_in_the_standard_library() {
+        if !std_agrees() {
+            return;
+        }
+        for c in '\0'..=char::MAX {
+            for text in [format!("{c}Σ"), format!("a{c}Σ"), format!("aΣ{c}"), format!("aΣ{c}a")]
+            {
+                assert_eq!(lower_case(&text), text.to_lowercase(), "U+{:04X}", u32::from(c));
+            }
+        }
+    }
+
+    #[test]
+    fn lower_casing_keeps_the_class() {
+        for c in '\0'..=char::MAX {
+            for lower in lower_case(&c.to_string()).chars() {
+                assert_eq!(class(c), class(lower), "U+{:04X}", u32::from(c));
+            }
+        }
+    }
+
+    #[test]
+    fn classes_by_category_and_script() {
+        let all = |text: &str, want: CharClass| {
+            for c in text.chars() {
+                assert_eq!(class(c), want, "U+{:04X}", u32::from(c));
+            }
+        };
+        all("aZ0éßЖ٣४π한ㄱ\u{301}\u{fe0f}½²Ⅷ๓៣༣ªｚ", CharClass::Word);
+        all("語々〆ひカｶーｰ\u{3099}ﾞㄅกา่", CharClass::Unspaced);
+        all("กำລາខ្មကြꦏᥐꪀꀀ𗀀𠀀〇〸", CharClass::Unspaced);
+        all(" \t\n-_.,'’“。、·€+🙂\u{200d}\u{ad}\u{fffd}\u{10ffff}", CharClass::Separator);
+    }
+
+    #[test]
+    fn text_without_a_change_beyond_ascii_is_not_copied() {
+        for text in ["", "Hello WORLD", "straße ΐ ﬁ 語 \u{10ffff}", "ASCII first and then é"]
+        {
+            let mut buffer = String::from("untouched");
+            assert_eq!(fold_case(text, &mut buffer).as_ptr(), text.as_ptr());
+            assert_eq!(buffer, "untouched");
+        }
+        let mut buffer = String::new();
+        assert_eq!(fold_case("Hello ÉCOLE World", &mut buffer), "hello école world");
+    }
+
+    #[test]
+    fn sigma_at_the_end_of_a_word() {
+        assert_eq!(lower_case("ΟΔΟΣ ΣΑΣ Σ Α.Σ. Α.ΣΑ ΑΣ'"), "οδος σας σ α.ς. α.σα ας'");
+        assert_eq!(lower_case("ΣΣΣ"), "σσς");
+        assert_eq!(lower_case("A\u{301}\u{301}Σ\u{301}"), "a\u{301}\u{301}ς\u{301}");
+    }
+
+    #[test]
+    fn white_space_collapses() {
+        for (text, want) in [
+            ("", ""),
+            (" \u{3000}\t", ""),
+            ("a", "a"),
+            ("a b", "a b"),
+            ("a  b c", "a b c"),
+            ("a\u{a0}b\u{2003} c", "a b c"),
+            ("\u{1c}é\u{85}\u{1f}語 ", "é 語"),
+            ("a\u{200b}b", "a\u{200b}b"),
+        ] {
+            assert_eq!(collapsed(text), want);
+        }
+    }
+
+    /// Characters that meet rules: cased, ignorable, neither, long, growing, shrinking, ASCII.
+    fn texts() -> impl Strategy<Value = String> {
+        let odd = "aZ Σσς\u{301}\u{307}'’.:·\u{ad}İIıKÅẞßȺⱥǅᏣꭰ𐐀𝐀Ж語ー  \t\u{a0}\u{2003}\u{1c}";
+        let odd = prop::sample::select(odd.chars().collect::<Vec<_>>());
+        let one = prop_oneof![4 => odd, 1 => any::<char>()];
+        prop::collection::vec(one, 0..40).prop_map(String::from_iter)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4096))]
+
+        #[test]
+        fn texts_are_lower_cased_as_by_the_standard_library(text in texts()) {
+            if char::UNICODE_VERSION == UNICODE_VERSION {
+                prop_assert_eq!(lower_case(&text), text.to_lowercase());
+                prop_assert_eq!(folded(&text), text.to_lowercase());
+            }
+        }
+
+        #[test]
+        fn collapsing_is_splitting_and_joining(text in texts()) {
+            let words: Vec<&str> =
+                text.split(is_white_space).filter(|word| !word.is_empty()).collect();
+            prop_assert_eq!(collapsed(&text), words.join(" "));
+        }
+    }
+}
