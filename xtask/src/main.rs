@@ -1,2 +1,93 @@
-//! placeholder
-fn main() {}
+//! The commands of the developers of lookalike, which continuous integration runs too:
+//! `cargo x` lists them. Each stops at the first thing that is wrong and says what to do.
+
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line tool")]
+
+mod members;
+mod tidy;
+mod unicode;
+
+use std::path::Path;
+use std::process::{Command, ExitCode};
+
+const HELP: &str = "\
+cargo x lint            format, clippy, documentation, tidy and the Unicode table: all checked
+cargo x check           every crate builds without features, with each, and with all
+cargo x test [ARG…]     all tests; arguments go to `cargo test`
+cargo x bench [ARG…]    measures on a generated corpus; arguments go to the benchmark
+cargo x tidy            sizes of files, order of the stages, what must not be committed
+cargo x unicode         writes the Unicode table anew; with --check compares it only
+";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    match run(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")), &args) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("cargo x: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(root: &Path, args: &[&str]) -> Result<(), String> {
+    match args {
+        [] | ["help" | "--help" | "-h"] => {
+            print!("{HELP}");
+            Ok(())
+        }
+        ["lint"] => lint(root),
+        ["check"] => check(root),
+        ["test", rest @ ..] => cargo(root, &[&["test", "--workspace"], rest].concat(), &[]),
+        ["bench", rest @ ..] => {
+            let bench = ["run", "--release", "--package", "lookalike-bench", "--"];
+            cargo(root, &[&bench, rest].concat(), &[])
+        }
+        ["tidy"] => tidy::run(root),
+        ["unicode"] => unicode::run(root, false),
+        ["unicode", "--check"] => unicode::run(root, true),
+        _ => Err(format!("there is no command `{}`; these are there:\n{HELP}", args.join(" "))),
+    }
+}
+
+fn lint(root: &Path) -> Result<(), String> {
+    cargo(root, &["fmt", "--all", "--check"], &[])?;
+    let clippy = ["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"];
+    cargo(root, &clippy, &[])?;
+    cargo(root, &["doc", "--no-deps", "--workspace"], &[("RUSTDOCFLAGS", "-D warnings")])?;
+    tidy::run(root)?;
+    unicode::run(root, true)
+}
+
+fn check(root: &Path) -> Result<(), String> {
+    for member in members::of(root)? {
+        let base = ["check", "--package", &member.name, "--all-targets"];
+        cargo(root, &[&base[..], &["--no-default-features"]].concat(), &[])?;
+        for feature in &member.features {
+            let one = ["--no-default-features", "--features", feature];
+            cargo(root, &[&base[..], &one].concat(), &[])?;
+        }
+        if !member.features.is_empty() {
+            cargo(root, &[&base[..], &["--all-features"]].concat(), &[])?;
+        }
+    }
+    Ok(())
+}
+
+/// Runs cargo in `root` and shows the command and what it prints.
+fn cargo(root: &Path, args: &[&str], env: &[(&str, &str)]) -> Result<(), String> {
+    let shown = format!("cargo {}", args.join(" "));
+    eprintln!("$ {shown}");
+    let mut command = Command::new("cargo");
+    match command.args(args).envs(env.iter().copied()).current_dir(root).status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("`{shown}` failed: {status}")),
+        Err(error) => Err(format!("`{shown}` did not start: {error}")),
+    }
+}
+
+/// Prints a line of a command's result.
+fn say(line: &str) {
+    println!("{line}");
+}

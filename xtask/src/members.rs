@@ -1,0 +1,69 @@
+//! The crates of the workspace and their features, read from the manifests.
+
+use std::path::Path;
+
+/// A crate of the workspace.
+pub(crate) struct Member {
+    /// Its name.
+    pub(crate) name: String,
+    /// The features it declares.
+    pub(crate) features: Vec<String>,
+}
+
+/// All members, in the order of their folders.
+///
+/// # Errors
+/// A folder or a manifest cannot be read.
+pub(crate) fn of(root: &Path) -> Result<Vec<Member>, String> {
+    let crates = root.join("crates");
+    let mut folders = Vec::new();
+    for entry in std::fs::read_dir(&crates).map_err(|e| format!("cannot read crates/: {e}"))? {
+        folders.push(entry.map_err(|e| format!("cannot read crates/: {e}"))?.path());
+    }
+    folders.sort();
+    folders.extend([root.join("xtask"), root.join("bench")]);
+    let manifests = folders.iter().map(|folder| folder.join("Cargo.toml"));
+    manifests.filter(|manifest| manifest.exists()).map(|manifest| member(&manifest)).collect()
+}
+
+fn member(manifest: &Path) -> Result<Member, String> {
+    let text = std::fs::read_to_string(manifest)
+        .map_err(|e| format!("cannot read {}: {e}", manifest.display()))?;
+    let name = keys(&text, "[package]")
+        .find(|(key, _)| *key == "name")
+        .map(|(_, value)| value.trim_matches('"').to_owned())
+        .ok_or_else(|| format!("{} has no name under [package]", manifest.display()))?;
+    let features = keys(&text, "[features]").map(|(key, _)| key.trim_matches('"').to_owned());
+    Ok(Member { name, features: features.collect() })
+}
+
+/// The `key = value` lines under a heading; a value's further lines have no key of their own.
+fn keys<'a>(text: &'a str, heading: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
+    let section = text.lines().skip_while(move |line| line.trim() != heading).skip(1);
+    let section = section.take_while(|line| !line.starts_with('['));
+    section
+        .filter(|line| !line.starts_with([' ', '#', ']']))
+        .filter_map(|line| line.split_once('='))
+        .map(|(key, value)| (key.trim(), value.trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_of_a_section() {
+        let text = "[package]\nname = \"a\"\n\n[features]\n# why\ndefault = [\n  \"x\",\n]\nx = []\n[z]\ny = 1\n";
+        let names = |heading| keys(text, heading).map(|(key, _)| key).collect::<Vec<_>>();
+        assert_eq!(names("[features]"), ["default", "x"]);
+        assert_eq!(names("[package]"), ["name"]);
+        assert!(names("[none]").is_empty());
+    }
+
+    #[test]
+    fn members_of_this_workspace() {
+        let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+        let members = of(root).unwrap_or_default();
+        assert!(members.iter().any(|member| member.name == "xtask"));
+    }
+}

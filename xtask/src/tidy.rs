@@ -1,0 +1,237 @@
+//! What neither the compiler nor clippy checks: sizes of files, the order of the stages, and what
+//! must not be committed.
+
+use std::path::Path;
+use std::process::Command;
+
+/// The most lines of product code in a Rust file, tests not counted.
+const MAX_LINES: usize = 600;
+/// The most columns of a line of Rust; rustfmt leaves comments and texts as they are.
+const MAX_COLUMNS: usize = 100;
+/// The largest file in the repository; larger inputs are generated.
+const MAX_BYTES: usize = 1 << 20;
+
+/// The modules of the core that stages build on. They see each other, and of the stages only what
+/// [`EXTRA_EDGES`] says.
+const BELOW: &[&str] = &["error", "params", "hash", "kernel", "unicode_table"];
+
+/// The stages of the core in the order of a document's way; each may use the earlier ones.
+const STAGES: &[&str] = &[
+    "text",
+    "shingle",
+    "signature",
+    "band",
+    "curve",
+    "candidate",
+    "verify",
+    "group",
+    "keep",
+    "naive",
+];
+
+/// Uses against that order which are meant: who, whom.
+const EXTRA_EDGES: &[(&str, &str)] = &[
+    ("params", "curve"), // parameters left open are chosen by the curve
+    ("kernel", "text"),  // the scanner cuts text by the class of its characters
+];
+
+/// What no file may hold. In pieces, so that this file does not hold it either.
+const FORBIDDEN: &[(&[&str], &str)] = &[
+    (&["/", "work/"], "a path of one machine"),
+    (&["/", "home/"], "a path of one machine"),
+    (&["/", "Users/"], "a path of one machine"),
+    (&["/", "root/"], "a path of one machine"),
+    (&["<<<", "<<<<"], "a merge conflict"),
+    (&[">>>", ">>>>"], "a merge conflict"),
+];
+
+/// What no Rust file may hold; in a text in Spanish the first is a word.
+const FORBIDDEN_IN_RUST: &[(&[&str], &str)] = &[
+    (&["TO", "DO"], "an open task; finish it, or write it down where work is planned"),
+    (&["FIX", "ME"], "an open task; finish it, or write it down where work is planned"),
+];
+
+/// Checks every file that is, or would be, committed.
+///
+/// # Errors
+/// Every finding, a line each.
+pub(crate) fn run(root: &Path) -> Result<(), String> {
+    let mut findings = Vec::new();
+    let mut count = 0;
+    for name in files(root)? {
+        let path = root.join(&name);
+        // Git also lists what was deleted and not yet committed, and links.
+        if !path.symlink_metadata().is_ok_and(|data| data.is_file()) {
+            continue;
+        }
+        let bytes = std::fs::read(&path).map_err(|e| format!("cannot read {name}: {e}"))?;
+        count += 1;
+        file(&name, &bytes, &mut findings);
+    }
+    if findings.is_empty() {
+        crate::say(&format!("tidy: {count} files in order"));
+        return Ok(());
+    }
+    Err(format!("tidy found {} things:\n{}", findings.len(), findings.join("\n")))
+}
+
+/// What git tracks, and what it would if everything were added.
+fn files(root: &Path) -> Result<Vec<String>, String> {
+    let list = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
+    let output = Command::new("git").args(list).current_dir(root).output();
+    let output = output.map_err(|e| format!("tidy needs git, which did not start: {e}"))?;
+    if !output.status.success() {
+        let message = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("tidy needs a git repository: {}", message.trim()));
+    }
+    let names = String::from_utf8_lossy(&output.stdout);
+    Ok(names.split('\0').filter(|name| !name.is_empty()).map(str::to_owned).collect())
+}
+
+fn file(name: &str, bytes: &[u8], findings: &mut Vec<String>) {
+    if bytes.len() > MAX_BYTES {
+        findings.push(format!(
+            "{name}: {} bytes, more than {MAX_BYTES}; generate it instead",
+            bytes.len()
+        ));
+    }
+    let is_rust = Path::new(name).extension().is_some_and(|extension| extension == "rs");
+    let is_table = name.ends_with("_table.rs");
+    let Ok(text) = str::from_utf8(bytes) else { return };
+    forbidden(name, text, FORBIDDEN, findings);
+    if is_rust {
+        forbidden(name, text, FORBIDDEN_IN_RUST, findings);
+    }
+    if is_rust && !is_table {
+        sizes(name, text, findings);
+    }
+    if let Some(module) = name.strip_prefix("crates/lookalike-core/src/") {
+        edges(name, module, text, findings);
+    }
+}
+
+fn forbidden(name: &str, text: &str, words: &[(&[&str], &str)], findings: &mut Vec<String>) {
+    for (pieces, what) in words {
+        let word = pieces.concat();
+        for (number, line) in text.lines().enumerate() {
+            if line.contains(&word) {
+                findings.push(format!("{name}:{}: `{word}` is {what}", number + 1));
+            }
+        }
+    }
+}
+
+fn sizes(name: &str, text: &str, findings: &mut Vec<String>) {
+    let lines = product(text).count();
+    if lines > MAX_LINES && !is_test(name) {
+        findings.push(format!(
+            "{name}: {lines} lines of product code, more than {MAX_LINES}; divide the file"
+        ));
+    }
+    for (number, line) in text.lines().enumerate() {
+        let columns = line.chars().count();
+        if columns > MAX_COLUMNS && !line.contains("://") {
+            let number = number + 1;
+            findings.push(format!("{name}:{number}: {columns} columns, more than {MAX_COLUMNS}"));
+        }
+    }
+}
+
+fn is_test(name: &str) -> bool {
+    name.split('/').any(|folder| folder == "tests") || name.ends_with("/tests.rs")
+}
+
+/// The lines before the module of tests.
+fn product(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().take_while(|line| *line != "#[cfg(test)]")
+}
+
+/// Uses of other modules by `module`, a path below the core's `src`, that [`STAGES`] forbids.
+fn edges(name: &str, module: &str, text: &str, findings: &mut Vec<String>) {
+    let from = module.split(['/', '.']).next().unwrap_or(module);
+    if from == "lib" {
+        return;
+    }
+    if !STAGES.contains(&from) && !BELOW.contains(&from) {
+        findings.push(format!(
+            "{name}: `{from}` is in no list of modules; give it its place in xtask/src/tidy.rs"
+        ));
+        return;
+    }
+    for (number, line) in product(text).enumerate() {
+        let code = line.split("//").next().unwrap_or(line);
+        for to in code.split("crate::").skip(1) {
+            for to in targets(to).into_iter().filter(|to| !allowed(from, to)) {
+                findings.push(format!(
+                    "{name}:{}: `{from}` uses `{to}`, which comes later; see xtask/src/tidy.rs",
+                    number + 1
+                ));
+            }
+        }
+    }
+}
+
+/// The modules named behind `crate::`: one, or those of a list in braces.
+fn targets(path: &str) -> Vec<&str> {
+    let word = |text: &str| text.find(|c: char| !(c.is_alphanumeric() || c == '_'));
+    let first = |text| -> &str { word(text).map_or(text, |end| &text[..end]) };
+    match path.strip_prefix('{') {
+        Some(list) => list.split(',').map(|item| first(item.trim())).collect(),
+        None => vec![first(path)],
+    }
+    .into_iter()
+    .filter(|module| STAGES.contains(module) || BELOW.contains(module))
+    .collect()
+}
+
+fn allowed(from: &str, to: &str) -> bool {
+    let place = |module: &str| STAGES.iter().position(|stage| *stage == module);
+    match (place(from), place(to)) {
+        (_, None) => true,
+        (Some(from), Some(to)) if to <= from => true,
+        _ => EXTRA_EDGES.contains(&(from, to)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(name: &str, text: &str) -> Vec<String> {
+        let mut findings = Vec::new();
+        file(name, text.as_bytes(), &mut findings);
+        findings
+    }
+
+    #[test]
+    fn a_stage_uses_earlier_ones_only() {
+        let core = |module: &str, text| found(&format!("crates/lookalike-core/src/{module}"), text);
+        assert!(core("band.rs", "use crate::signature::Signer; // crate::keep\n").is_empty());
+        assert!(core("naive.rs", "use crate::{group::stars, verify};\n").is_empty());
+        assert!(core("params.rs", "use crate::curve;\n").is_empty());
+        assert!(core("kernel/scalar.rs", "use crate::text;\n").is_empty());
+        assert!(core("band.rs", "#[cfg(test)]\nuse crate::naive;\n").is_empty());
+        assert_eq!(core("band.rs", "use crate::{hash, keep, naive::x};\n").len(), 2);
+        assert_eq!(core("hash.rs", "let x = crate::text::class('a');\n").len(), 1);
+        assert_eq!(core("utils.rs", "\n").len(), 1);
+    }
+
+    #[test]
+    fn long_files_and_lines() {
+        let long = "x\n".repeat(MAX_LINES + 1);
+        assert_eq!(found("a/b.rs", &long).len(), 1);
+        assert!(found("a/b_table.rs", &long).is_empty());
+        assert!(found("a/tests/b.rs", &long).is_empty());
+        let tests = "x\n".repeat(MAX_LINES) + "#[cfg(test)]\nmod tests {}\n";
+        assert!(found("a/b.rs", &tests).is_empty());
+        assert_eq!(found("a/b.rs", &"é".repeat(MAX_COLUMNS + 1)).len(), 1);
+        assert!(found("a/b.rs", &"é".repeat(MAX_COLUMNS)).is_empty());
+    }
+
+    #[test]
+    fn what_must_not_be_committed() {
+        assert_eq!(found("a.md", &["see /", "home/x"].concat()).len(), 1);
+        assert_eq!(found("a.bin", &"x".repeat(MAX_BYTES + 1)).len(), 1);
+        assert!(found("a.md", "see https://example.org").is_empty());
+    }
+}

@@ -1,0 +1,264 @@
+//! Writes `crates/lookalike-core/src/unicode_table.rs`: what `text.rs` knows about characters.
+//!
+//! A code point leads through two stages to a record, and the record to its flags and to the
+//! distance to its lower case. The standard library gives the cases, two crates give categories
+//! and scripts; all of one Unicode version, which the signatures freeze.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
+use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCategory};
+use unicode_script::{Script, UnicodeScript};
+
+/// Where the table lives, from the root of the repository.
+pub(crate) const PATH: &str = "crates/lookalike-core/src/unicode_table.rs";
+
+/// Code points per block are 2 to this power; 7 gives the smallest file.
+const BLOCK_BITS: u32 = 7;
+const BLOCK_SIZE: usize = 1 << BLOCK_BITS;
+
+const UNSPACED: u8 = 2;
+const LOWERS: u8 = 4;
+const CASED: u8 = 8;
+const CASE_IGNORABLE: u8 = 16;
+const WHITE_SPACE: u8 = 32;
+
+/// The scripts written without spaces between words: those whose letters UAX #14 lets a line
+/// break between without a space (`LineBreak.txt`). Hangul is left out: Korean writes spaces.
+const UNSPACED_SCRIPTS: &[Script] = &[
+    // Classes ID, NS and CJ: ideographs, and the syllables written among them.
+    Script::Han,
+    Script::Hiragana,
+    Script::Katakana,
+    Script::Bopomofo,
+    Script::Yi,
+    Script::Tangut,
+    Script::Nushu,
+    // Class SA: where words end can only be told with a dictionary.
+    Script::Thai,
+    Script::Lao,
+    Script::Khmer,
+    Script::Myanmar,
+    Script::Ahom,
+    Script::Tai_Le,
+    Script::New_Tai_Lue,
+    Script::Tai_Tham,
+    Script::Tai_Viet,
+    // Classes AK, AP and AS: lines break between syllables.
+    Script::Balinese,
+    Script::Batak,
+    Script::Brahmi,
+    Script::Cham,
+    Script::Dives_Akuru,
+    Script::Grantha,
+    Script::Gurung_Khema,
+    Script::Javanese,
+    Script::Kawi,
+    Script::Makasar,
+    Script::Tulu_Tigalari,
+];
+
+/// What the tables know of a code point: flags, and what to add for the lower case.
+type Record = (u8, i32);
+
+/// Writes the table, or with `check` only compares it with the one in the repository.
+///
+/// # Errors
+/// The sources disagree on the Unicode version, the file cannot be written, or it is out of date.
+pub(crate) fn run(root: &Path, check: bool) -> Result<(), String> {
+    let path = root.join(PATH);
+    let stored = std::fs::read_to_string(&path).unwrap_or_default();
+    if check && !stored.contains(&version_line(char::UNICODE_VERSION)) {
+        // Another compiler than the one the table was made with; its results stay as they are.
+        crate::say(&format!("SKIPPED: {PATH} is not of this compiler's Unicode version"));
+        return Ok(());
+    }
+    let table = generate()?;
+    if stored == table {
+        return Ok(());
+    }
+    if check {
+        return Err(format!("{PATH} is not what its generator writes; run `cargo x unicode`"));
+    }
+    std::fs::write(&path, &table).map_err(|e| format!("cannot write {PATH}: {e}"))?;
+    crate::say(&format!("wrote {PATH}: {} bytes", table.len()));
+    Ok(())
+}
+
+/// The text of the table.
+///
+/// # Errors
+/// The sources disagree on the Unicode version, or a law that `text.rs` relies on does not hold.
+fn generate() -> Result<String, String> {
+    let std = char::UNICODE_VERSION;
+    for (name, version) in [
+        ("unicode-properties", unicode_properties::UNICODE_VERSION),
+        ("unicode-script", unicode_script::UNICODE_VERSION),
+    ] {
+        if version != (u64::from(std.0), u64::from(std.1), u64::from(std.2)) {
+            return Err(format!(
+                "the compiler has Unicode {std:?}, the crate {name} has {version:?}; \
+                 use a compiler or, in xtask/Cargo.toml, a crate of the other's version"
+            ));
+        }
+    }
+    let mut records: BTreeMap<Record, u8> = BTreeMap::new();
+    let mut rows = Vec::with_capacity(0x11_0000);
+    for code_point in 0..0x11_0000 {
+        rows.push(char::from_u32(code_point).map_or(Ok((0, 0)), record_of)?);
+    }
+    for row in &rows {
+        records.insert(*row, 0);
+    }
+    for (number, record) in records.values_mut().enumerate() {
+        *record = u8::try_from(number).map_err(|_| "more than 256 records".to_owned())?;
+    }
+    let (mut block_of, mut blocks) = (Vec::new(), Vec::<Vec<u8>>::new());
+    for rows in rows.chunks(BLOCK_SIZE) {
+        let block: Vec<u8> = rows.iter().map(|row| records[row]).collect();
+        let number = blocks.iter().position(|known| *known == block).unwrap_or_else(|| {
+            blocks.push(block);
+            blocks.len() - 1
+        });
+        block_of.push(u8::try_from(number).map_err(|_| "more than 256 blocks".to_owned())?);
+    }
+    Ok(written(&records.into_keys().collect::<Vec<_>>(), &block_of, &blocks))
+}
+
+/// What the table says of `c`.
+fn record_of(c: char) -> Result<Record, String> {
+    let mut flags = class_of(c);
+    let mut delta = 0;
+    let lower: Vec<char> = c.to_lowercase().collect();
+    if lower[..] != [c] {
+        flags |= LOWERS;
+        delta = u32::from(lower[0]).cast_signed() - u32::from(c).cast_signed();
+    }
+    if lower.len() > 1 && (c, &lower[..]) != ('\u{130}', &['i', '\u{307}']) {
+        return Err(format!("U+{:04X} has a lower case that text.rs cannot write", u32::from(c)));
+    }
+    if lower.iter().any(|lower| class_of(*lower) != flags & 3) {
+        return Err(format!("U+{:04X} changes its class with its case", u32::from(c)));
+    }
+    if ends_in_final_sigma(&format!("{c}Σ")) {
+        flags |= CASED;
+    } else if ends_in_final_sigma(&format!("A{c}Σ")) {
+        flags |= CASE_IGNORABLE;
+    }
+    if c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c) {
+        flags |= WHITE_SPACE;
+    }
+    Ok((flags, delta))
+}
+
+/// The standard library keeps Unicode's `Cased` and `Case_Ignorable` to itself, but shows them in
+/// what it does to a capital sigma.
+fn ends_in_final_sigma(text: &str) -> bool {
+    text.to_lowercase().ends_with('ς')
+}
+
+/// 0 separator, 1 word, 2 a word by itself.
+fn class_of(c: char) -> u8 {
+    use GeneralCategoryGroup as Group;
+    if !matches!(c.general_category_group(), Group::Letter | Group::Mark | Group::Number) {
+        return 0;
+    }
+    if c.general_category() == GeneralCategory::DecimalNumber {
+        return 1;
+    }
+    let unspaced = match c.script() {
+        Script::Common | Script::Inherited => {
+            let scripts = c.script_extension();
+            !scripts.is_common() && !scripts.is_inherited() && scripts.iter().all(is_unspaced)
+        }
+        script => is_unspaced(script),
+    };
+    if unspaced { UNSPACED } else { 1 }
+}
+
+fn is_unspaced(script: Script) -> bool {
+    UNSPACED_SCRIPTS.contains(&script)
+}
+
+fn version_line((major, minor, update): (u8, u8, u8)) -> String {
+    format!("pub(crate) const UNICODE_VERSION: (u8, u8, u8) = ({major}, {minor}, {update});\n")
+}
+
+/// The table as Rust.
+fn written(records: &[Record], block_of: &[u8], blocks: &[Vec<u8>]) -> String {
+    let flags: Vec<u8> = records.iter().map(|record| record.0).collect();
+    let deltas: Vec<i32> = records.iter().map(|record| record.1).collect();
+    let mut out = String::from(
+        "//! Written by `cargo x unicode`, which says how; do not edit.\n//!\n\
+         //! `BLOCKS[BLOCK_OF[c >> BLOCK_BITS]][c % BLOCK_SIZE]` is the record of code point `c`.\n\n",
+    );
+    out += &version_line(char::UNICODE_VERSION);
+    for (comment, name, value) in [
+        ("Bits of the class: 0 separator, 1 word, 2 a word by itself.", "CLASS", 3),
+        ("Lower-casing changes it.", "LOWERS", LOWERS),
+        ("Before a capital sigma it makes that final.", "CASED", CASED),
+        ("The rule for the final sigma looks past it.", "CASE_IGNORABLE", CASE_IGNORABLE),
+        ("White space.", "WHITE_SPACE", WHITE_SPACE),
+    ] {
+        let _ = write!(out, "/// {comment}\npub(crate) const {name}: u8 = {value};\n");
+    }
+    let _ = write!(
+        out,
+        "/// Code points per block are 2 to this power.\n\
+         pub(crate) const BLOCK_BITS: u32 = {BLOCK_BITS};\n\
+         /// Code points per block.\npub(crate) const BLOCK_SIZE: usize = 1 << BLOCK_BITS;\n\n\
+         /// The flags of each record.\n#[rustfmt::skip]\npub(crate) static FLAGS: [u8; 256] = {};\n\n\
+         /// What to add to a code point of each record for its lower case.\n#[rustfmt::skip]\n\
+         pub(crate) static DELTAS: [i32; 256] = {};\n\n\
+         /// The block of each run of code points.\n#[rustfmt::skip]\n\
+         pub(crate) static BLOCK_OF: [u8; {}] = {};\n\n\
+         /// The distinct blocks.\n#[rustfmt::skip]\n\
+         pub(crate) static BLOCKS: [[u8; BLOCK_SIZE]; {}] = [\n",
+        array(&padded(&flags)),
+        array(&padded(&deltas)),
+        block_of.len(),
+        array(block_of),
+        blocks.len(),
+    );
+    for block in blocks {
+        let one = block.iter().all(|record| *record == block[0]);
+        let text = if one { format!("[{}; BLOCK_SIZE]", block[0]) } else { array(block) };
+        let _ = writeln!(out, "{text},");
+    }
+    out += "];\n";
+    out
+}
+
+/// One entry for every `u8`, so that the compiler sees that no look-up is out of bounds.
+fn padded<T: Copy + Default>(values: &[T]) -> Vec<T> {
+    let mut values = values.to_vec();
+    values.resize(256, T::default());
+    values
+}
+
+/// An array in lines of at most 100 columns.
+fn array<T: ToString>(values: &[T]) -> String {
+    let (mut out, mut line) = (String::from("[\n"), String::new());
+    for value in values {
+        let value = value.to_string();
+        if line.len() + value.len() + 1 > 100 {
+            out += &line;
+            out.push('\n');
+            line.clear();
+        }
+        line += &value;
+        line.push(',');
+    }
+    out + &line + "\n]"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_what_the_generator_writes() {
+        let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+        assert_eq!(run(root, true), Ok(()));
+    }
+}
