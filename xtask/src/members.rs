@@ -53,7 +53,8 @@ mod tests {
 
     #[test]
     fn keys_of_a_section() {
-        let text = "[package]\nname = \"a\"\n\n[features]\n# why\ndefault = [\n  \"x\",\n]\nx = []\n[z]\ny = 1\n";
+        let text = "[package]\nname = \"a\"\n\n\
+                    [features]\n# why\ndefault = [\n  \"x\",\n]\nx = []\n[z]\ny = 1\n";
         let names = |heading| keys(text, heading).map(|(key, _)| key).collect::<Vec<_>>();
         assert_eq!(names("[features]"), ["default", "x"]);
         assert_eq!(names("[package]"), ["name"]);

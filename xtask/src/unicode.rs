@@ -190,7 +190,7 @@ fn written(records: &[Record], block_of: &[u8], blocks: &[Vec<u8>]) -> String {
     let deltas: Vec<i32> = records.iter().map(|record| record.1).collect();
     let mut out = String::from(
         "//! Written by `cargo x unicode`, which says how; do not edit.\n//!\n\
-         //! `BLOCKS[BLOCK_OF[c >> BLOCK_BITS]][c % BLOCK_SIZE]` is the record of code point `c`.\n\n",
+         //! `BLOCKS[BLOCK_OF[c >> BLOCK_BITS]][c % BLOCK_SIZE]` is code point `c`'s record.\n\n",
     );
     out += &version_line(char::UNICODE_VERSION);
     for (comment, name, value) in [
@@ -207,7 +207,8 @@ fn written(records: &[Record], block_of: &[u8], blocks: &[Vec<u8>]) -> String {
         "/// Code points per block are 2 to this power.\n\
          pub(crate) const BLOCK_BITS: u32 = {BLOCK_BITS};\n\
          /// Code points per block.\npub(crate) const BLOCK_SIZE: usize = 1 << BLOCK_BITS;\n\n\
-         /// The flags of each record.\n#[rustfmt::skip]\npub(crate) static FLAGS: [u8; 256] = {};\n\n\
+         /// The flags of each record.\n#[rustfmt::skip]\n\
+         pub(crate) static FLAGS: [u8; 256] = {};\n\n\
          /// What to add to a code point of each record for its lower case.\n#[rustfmt::skip]\n\
          pub(crate) static DELTAS: [i32; 256] = {};\n\n\
          /// The block of each run of code points.\n#[rustfmt::skip]\n\

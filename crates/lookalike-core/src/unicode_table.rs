@@ -1,6 +1,6 @@
 //! Written by `cargo x unicode`, which says how; do not edit.
 //!
-//! `BLOCKS[BLOCK_OF[c >> BLOCK_BITS]][c % BLOCK_SIZE]` is the record of code point `c`.
+//! `BLOCKS[BLOCK_OF[c >> BLOCK_BITS]][c % BLOCK_SIZE]` is code point `c`'s record.
 
 pub(crate) const UNICODE_VERSION: (u8, u8, u8) = (17, 0, 0);
 /// Bits of the class: 0 separator, 1 word, 2 a word by itself.
