@@ -28,6 +28,18 @@ pub struct BandBuckets {
     leaders: Vec<u32>,
 }
 
+impl BandBuckets {
+    /// The buckets as lists of their documents, ascending, in the order of their first documents.
+    pub fn sorted(&self) -> Vec<Vec<u32>> {
+        let mut buckets = vec![Vec::new(); self.leaders.len()];
+        for &(document, bucket) in &self.memberships {
+            buckets[bucket as usize].push(document);
+        }
+        buckets.sort_unstable();
+        buckets
+    }
+}
+
 /// Buffers of [`band_buckets`], to be reused: 8 bytes per document and a little.
 #[derive(Debug, Default)]
 pub struct BandScratch {
@@ -409,15 +421,6 @@ mod tests {
         buckets
     }
 
-    fn listed(found: &BandBuckets) -> Vec<Vec<u32>> {
-        let mut buckets = vec![Vec::new(); found.leaders.len()];
-        for (document, bucket) in &found.memberships {
-            buckets[*bucket as usize].push(*document);
-        }
-        buckets.sort();
-        buckets
-    }
-
     #[test]
     fn buckets_are_those_of_a_map() {
         let mut random = SplitMix64::new(3);
@@ -432,7 +435,7 @@ mod tests {
                     .collect();
                 let active = |d: usize| d % 7 != 3;
                 let found = band_buckets(&keys, active, &mut scratch);
-                assert_eq!(listed(&found), plain(&keys, active), "{n} {distinct}");
+                assert_eq!(found.sorted(), plain(&keys, active), "{n} {distinct}");
             }
         }
     }
@@ -441,7 +444,7 @@ mod tests {
     fn keys_that_agree_in_all_but_the_last_bits_are_told_apart() {
         let keys: Vec<u64> = (0..3000u64).map(|i| 0xabcd_0000_0000_0000 | i % 1500).collect();
         let found = band_buckets(&keys, |_| true, &mut BandScratch::default());
-        assert_eq!(listed(&found), plain(&keys, |_| true));
+        assert_eq!(found.sorted(), plain(&keys, |_| true));
     }
 
     #[test]

@@ -1,1 +1,29 @@
-//! placeholder
+//! Finds near-duplicate documents in files: reads them, runs the stages of [`lookalike_core`] in
+//! parallel, and reports what was found, verified.
+//!
+//! ```text
+//! inputs  read → documents  run → findings  write → tables and reports
+//! ```
+//!
+//! | module | takes | gives |
+//! |---|---|---|
+//! | [`read`] | paths, standard input | documents, blocks of them for every thread |
+//! | [`run`] | a collection and parameters | groups, pairs, counts, times |
+//! | [`write`] | findings | CSV, JSON lines, JSON; complete files or none |
+//! | [`evaluate`] | a report and a truth file | precision, recall, F1, adjusted Rand index |
+//! | [`tune`] | a threshold, a recall, a sample | bands × rows, what they cost, advice |
+//! | [`progress`] | – | how a run tells how far it is |
+//!
+//! Only [`run`] has threads. Nothing here prints, exits or looks at the environment. The
+//! algorithms are in [`core`].
+
+pub mod error;
+pub mod evaluate;
+pub mod progress;
+pub mod read;
+pub mod run;
+pub mod stop_words;
+pub mod tune;
+pub mod write;
+
+pub use lookalike_core as core;

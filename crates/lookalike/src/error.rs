@@ -1,0 +1,111 @@
+//! What can go wrong in a run.
+
+use crate::read::ReadError;
+use lookalike_core::candidate::MAX_DOCUMENTS;
+use lookalike_core::error::ParamsError;
+use std::fmt;
+use std::path::PathBuf;
+
+/// An error of a run; each message names the place, what was expected and found, and the remedy.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// An input could not be read as documents.
+    Read(ReadError),
+    /// A parameter cannot be used.
+    Params(ParamsError),
+    /// Two documents have the same id.
+    DuplicateId {
+        /// The id.
+        id: String,
+        /// Where it stands first, as `source:line`, or the source alone.
+        first: String,
+        /// Where it stands again.
+        second: String,
+    },
+    /// A document read again for verification is not the one that was read first.
+    Changed {
+        /// The document's id.
+        id: String,
+        /// Where it stands.
+        place: String,
+    },
+    /// More documents than one run can number.
+    TooManyDocuments {
+        /// How many there are at least.
+        got: usize,
+    },
+    /// A file could not be written.
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// A report or truth file cannot be understood.
+    Table {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1; 0 where it is about the whole file.
+        line: u64,
+        /// What was expected and what was found.
+        problem: String,
+    },
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Read(error) => error.fmt(f),
+            Self::Params(error) => error.fmt(f),
+            Self::DuplicateId { id, first, second } => write!(
+                f,
+                "the id {id:?} stands at {first} and again at {second}; ids must be unique. \
+                 --id-field names another field, --line-ids makes ids of file names and line \
+                 numbers, --skip-bad leaves out the later document and counts it"
+            ),
+            Self::Changed { id, place } => write!(
+                f,
+                "document {id:?} at {place} changed while it was being read; run again when \
+                 nothing writes to the input, or work on a copy"
+            ),
+            Self::TooManyDocuments { got } => write!(
+                f,
+                "the input has at least {got} documents, one run can number {MAX_DOCUMENTS}; \
+                 split the input"
+            ),
+            Self::Write { path, source } => write!(
+                f,
+                "cannot write {}: {source}; nothing stands under that name that was not there \
+                 before",
+                path.display()
+            ),
+            Self::Table { path, line: 0, problem } => write!(f, "{}: {problem}", path.display()),
+            Self::Table { path, line, problem } => {
+                write!(f, "{} line {line}: {problem}", path.display())
+            }
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Read(error) => error.source(),
+            Self::Write { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}
+
+impl From<ReadError> for Error {
+    fn from(error: ReadError) -> Self {
+        Self::Read(error)
+    }
+}
+
+impl From<ParamsError> for Error {
+    fn from(error: ParamsError) -> Self {
+        Self::Params(error)
+    }
+}

@@ -1,0 +1,45 @@
+//! How far a run is: a callback, never a print.
+
+use std::fmt;
+use std::time::Duration;
+
+/// The stages of a run, in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// Read, shingle, sign and band; counted in bytes of input.
+    Prepare,
+    /// Number the documents, collapse equal ones, find buckets; counted in bands.
+    Bucket,
+    /// Verify candidate pairs and form groups; counted in documents that are candidates.
+    Decide,
+}
+
+impl fmt::Display for Stage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Prepare => "read and sign",
+            Self::Bucket => "find candidates",
+            Self::Decide => "verify and group",
+        })
+    }
+}
+
+/// Told what happens, from any thread.
+pub trait Progress: Sync {
+    /// A stage begins, with that much to do where it is known.
+    fn begin(&self, stage: Stage, total: Option<u64>);
+    /// So much more is done.
+    fn advance(&self, done: u64);
+    /// The stage has ended.
+    fn end(&self, stage: Stage, elapsed: Duration);
+}
+
+/// Looks away.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Silent;
+
+impl Progress for Silent {
+    fn begin(&self, _: Stage, _: Option<u64>) {}
+    fn advance(&self, _: u64) {}
+    fn end(&self, _: Stage, _: Duration) {}
+}

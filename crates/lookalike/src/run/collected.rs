@@ -1,0 +1,172 @@
+//! Parts in, one numbered collection out: document 0, 1, 2 … in reading order, ids unique.
+
+use super::FindOptions;
+use super::prepare::Part;
+use crate::error::Error;
+use crate::read::{Collection, Place, Retained, SkipReason, Skipped};
+use lookalike_core::candidate::{self, BandScratch, MAX_DOCUMENTS};
+use lookalike_core::hash;
+use lookalike_core::keep::{self, KeepPolicy, Standing};
+use std::cmp::Ordering;
+
+/// All documents of a run.
+#[derive(Debug)]
+pub(super) struct Collected {
+    parts: Vec<Part>,
+    /// The first document of each part.
+    starts: Vec<u32>,
+    len: usize,
+    keep: KeepPolicy,
+    /// Documents that take part: neither empty nor left out for their id.
+    active: Vec<bool>,
+    /// For every document the first in keep order with equal shingles.
+    first_of_equal: Vec<u32>,
+    pub(super) skipped: Vec<Skipped>,
+    pub(super) empty: Vec<u32>,
+}
+
+impl Collected {
+    /// Numbers the documents, refuses (or leaves out) repeated ids, and finds equal documents.
+    pub(super) fn new(
+        collection: &Collection,
+        mut parts: Vec<Part>,
+        options: &FindOptions,
+    ) -> Result<Self, Error> {
+        let len: usize = parts.iter().map(Part::len).sum();
+        if len > MAX_DOCUMENTS {
+            return Err(Error::TooManyDocuments { got: len });
+        }
+        let mut starts = Vec::with_capacity(parts.len());
+        let mut start = 0;
+        let mut skipped = collection.skipped();
+        for part in &mut parts {
+            starts.push(start);
+            start += part.len() as u32;
+            skipped.append(&mut part.skipped);
+        }
+        let active = parts.iter().flat_map(|p| &p.empty).map(|empty| !empty).collect();
+        let mut this = Self {
+            parts,
+            starts,
+            len,
+            keep: options.keep,
+            active,
+            first_of_equal: Vec::new(),
+            skipped,
+            empty: Vec::new(),
+        };
+        let repeated = this.repeated_ids(collection, options)?;
+        this.empty =
+            (0..len as u32).filter(|d| !this.active[*d as usize] && !repeated.contains(d)).collect();
+        for document in repeated {
+            this.active[document as usize] = false;
+        }
+        let fingerprints: Vec<u128> =
+            this.parts.iter().flat_map(|p| p.fingerprints.iter().copied()).collect();
+        this.first_of_equal = candidate::first_of_equal(
+            &fingerprints,
+            |d| this.active[d],
+            |a, b| this.compare(a, b) == Ordering::Less,
+        );
+        Ok(this)
+    }
+
+    /// The documents whose id an earlier one has, ascending; an error where that is not allowed.
+    fn repeated_ids(
+        &mut self,
+        collection: &Collection,
+        options: &FindOptions,
+    ) -> Result<Vec<u32>, Error> {
+        let mut hashes = Vec::with_capacity(self.len);
+        for part in &self.parts {
+            hashes.extend((0..part.len()).map(|i| hash::token_hash(part.ids.get(i).as_bytes())));
+        }
+        let equal = candidate::band_buckets(&hashes, |_| true, &mut BandScratch::default());
+        let mut repeated = Vec::new();
+        for bucket in equal.sorted() {
+            let mut bucket: Vec<u32> = bucket;
+            bucket.sort_by(|a, b| self.id(*a).cmp(self.id(*b)).then(a.cmp(b)));
+            for pair in bucket.windows(2).filter(|p| self.id(p[0]) == self.id(p[1])) {
+                repeated.push((pair[1], pair[0]));
+            }
+        }
+        repeated.sort_unstable();
+        for &(second, first) in &repeated {
+            if !options.skip_duplicate_ids {
+                return Err(Error::DuplicateId {
+                    id: self.id(second).to_owned(),
+                    first: self.place_name(collection, first),
+                    second: self.place_name(collection, second),
+                });
+            }
+            let (part, i) = self.part_of(second);
+            self.skipped.push(Skipped {
+                source: part.retained.source_name(collection).to_owned(),
+                line: part.places[i].line(),
+                id: Some(part.ids.get(i).to_owned()),
+                reason: SkipReason::DuplicateId,
+            });
+        }
+        Ok(repeated.into_iter().map(|(second, _)| second).collect())
+    }
+
+    /// How many documents there are.
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    fn part_of(&self, document: u32) -> (&Part, usize) {
+        let part = self.starts.partition_point(|start| *start <= document) - 1;
+        (&self.parts[part], (document - self.starts[part]) as usize)
+    }
+
+    /// The document's id.
+    pub(super) fn id(&self, document: u32) -> &str {
+        let (part, i) = self.part_of(document);
+        part.ids.get(i)
+    }
+
+    /// Where the document's text can be read again, and its fingerprint.
+    pub(super) fn place(&self, document: u32) -> (&Retained, Place, u128) {
+        let (part, i) = self.part_of(document);
+        (&part.retained, part.places[i], part.fingerprints[i])
+    }
+
+    /// The document's place in words.
+    pub(super) fn place_name(&self, collection: &Collection, document: u32) -> String {
+        let (part, i) = self.part_of(document);
+        let source = part.retained.source_name(collection);
+        match part.places[i].line() {
+            Some(line) => format!("{source}:{line}"),
+            None => source.to_owned(),
+        }
+    }
+
+    /// The keep order: `Less` means that `a` is kept rather than `b`.
+    pub(super) fn compare(&self, a: u32, b: u32) -> Ordering {
+        keep::compare(self.keep, &self.standing(a), &self.standing(b))
+    }
+
+    fn standing(&self, document: u32) -> Standing<'_> {
+        let (part, i) = self.part_of(document);
+        Standing { length: part.lengths[i], position: document.into(), id: part.ids.get(i) }
+    }
+
+    /// The first document in keep order that has the same shingles; itself, where it is that.
+    pub(super) fn first_of_equal(&self, document: u32) -> u32 {
+        self.first_of_equal[document as usize]
+    }
+
+    /// Whether the document stands for all that equal it, and is neither empty nor left out.
+    pub(super) fn stands_for_equals(&self, document: usize) -> bool {
+        self.active[document] && self.first_of_equal[document] as usize == document
+    }
+
+    /// The bucket keys of one band, in document order, into `column` (which is cleared).
+    pub(super) fn column(&self, band: usize, column: &mut Vec<u64>) {
+        column.clear();
+        for part in &self.parts {
+            column.extend_from_slice(part.column(band));
+        }
+    }
+}
