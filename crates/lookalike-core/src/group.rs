@@ -1,0 +1,504 @@
+//! Candidates in, groups out: which documents are duplicates, and of which kept one.
+//!
+//! Members are numbered by their place in the keep order ([`keep`](crate::keep)), 0 first. A
+//! *candidate pair* is two members that share a bucket; a `similarity` function makes it a
+//! *verified pair* by giving an [`Overlap`], or refuses it. Two rules make groups of verified pairs:
+//!
+//! * **Stars** ([`stars`]): walk the members in order; one that has a verified pair with a kept
+//!   member before it becomes a duplicate, else it is kept. Every duplicate therefore resembles its
+//!   keeper, and no two keepers that are candidates resemble each other. The keepers are the
+//!   lexicographically first maximal independent set of the graph of verified pairs, so there is one
+//!   right answer, however it is computed.
+//! * **Components** ([`components`]): everything that is connected through verified pairs, as in
+//!   chains a–b–c where a and c may have little in common. The keeper is the first member.
+//!
+//! Members without buckets cost nothing beyond their place in the walk. Nothing here depends on how
+//! buckets are numbered or in which order a member lists them, and nothing is capped.
+
+use crate::verify::Overlap;
+use std::cmp::Ordering;
+
+/// The end of a list, and "not yet compared".
+const NONE: u32 = u32::MAX;
+
+/// A member that is not kept, and the kept one that it resembles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Duplicate {
+    /// The duplicate.
+    pub member: u32,
+    /// The kept member, which comes earlier in the keep order.
+    pub keeper: u32,
+    /// How they overlap: `left` is the keeper's set, `right` the duplicate's.
+    pub overlap: Overlap,
+}
+
+/// Star groups of `members` members (fewer than 2³² − 1) that share buckets: `buckets_of(m)` lists
+/// the buckets of member `m`, each below `bucket_count`. A duplicate names its best kept neighbour:
+/// the highest Jaccard similarity, by exact fractions, then the earliest. Duplicates come in order.
+///
+/// `similarity(earlier, later)` is called at most once per pair, and only for pairs of a kept and a
+/// later member that share a bucket: 10,000 copies in one bucket are 9,999 calls. It must depend on
+/// nothing but the pair. Memory: 4 bytes per member and bucket, 8 per bucket of a kept member.
+pub fn stars<'a>(
+    members: usize,
+    buckets_of: impl Fn(u32) -> &'a [u32],
+    bucket_count: usize,
+    mut similarity: impl FnMut(u32, u32) -> Option<Overlap>,
+) -> Vec<Duplicate> {
+    let mut kept = Lists::new(bucket_count);
+    let mut seen = vec![NONE; members];
+    let mut duplicates = Vec::new();
+    for member in 0..members as u32 {
+        let mut best: Option<Duplicate> = None;
+        for &bucket in buckets_of(member) {
+            for keeper in kept.of(bucket) {
+                if std::mem::replace(&mut seen[keeper as usize], member) == member {
+                    continue;
+                }
+                if let Some(overlap) = similarity(keeper, member) {
+                    offer(&mut best, Duplicate { member, keeper, overlap });
+                }
+            }
+        }
+        match best {
+            Some(duplicate) => duplicates.push(duplicate),
+            None => buckets_of(member).iter().for_each(|&bucket| kept.push(bucket, member)),
+        }
+    }
+    duplicates
+}
+
+/// Star groups of a graph whose verified pairs are known: the rule of [`stars`] on `pairs` of
+/// members below `members`, in any order. O(members + pairs).
+pub fn stars_of_pairs(members: usize, pairs: &[(u32, u32, Overlap)]) -> Vec<Duplicate> {
+    // The pairs of a member with those before it, by their place in `pairs`.
+    let mut before = Lists::new(members);
+    for (i, &(a, b, _)) in pairs.iter().enumerate().filter(|(_, (a, b, _))| a != b) {
+        before.push(a.max(b), i as u32);
+    }
+    let mut kept = vec![true; members];
+    let mut duplicates = Vec::new();
+    for member in 0..members as u32 {
+        let mut best = None;
+        for pair in before.of(member) {
+            let (a, b, overlap) = pairs[pair as usize];
+            let (keeper, overlap) = if a < b { (a, overlap) } else { (b, overlap.swapped()) };
+            if kept[keeper as usize] {
+                offer(&mut best, Duplicate { member, keeper, overlap });
+            }
+        }
+        kept[member as usize] = best.is_none();
+        duplicates.extend(best);
+    }
+    duplicates
+}
+
+/// Every verified pair among the candidate pairs, each once, as (earlier, later, overlap) and
+/// sorted. Arguments as for [`stars`]; `similarity` is called once per candidate pair, so a bucket
+/// of n members costs n(n−1)/2 calls.
+pub fn all_pairs<'a>(
+    members: usize,
+    buckets_of: impl Fn(u32) -> &'a [u32],
+    bucket_count: usize,
+    mut similarity: impl FnMut(u32, u32) -> Option<Overlap>,
+) -> Vec<(u32, u32, Overlap)> {
+    let mut before = Lists::new(bucket_count);
+    let mut seen = vec![NONE; members];
+    let mut pairs = Vec::new();
+    for member in 0..members as u32 {
+        for &bucket in buckets_of(member) {
+            for earlier in before.of(bucket) {
+                if std::mem::replace(&mut seen[earlier as usize], member) == member {
+                    continue;
+                }
+                pairs.extend(similarity(earlier, member).map(|o| (earlier, member, o)));
+            }
+        }
+        // Only now: a bucket that is listed twice must not pair the member with itself.
+        buckets_of(member).iter().for_each(|&bucket| before.push(bucket, member));
+    }
+    pairs.sort_unstable_by_key(|&(a, b, _)| (a, b));
+    pairs
+}
+
+/// The connected components of the verified pairs: every member but the first of its component
+/// becomes a duplicate of that first one. Arguments as for [`stars`]; pairs that are joined already
+/// are not verified, so 10,000 copies in one bucket are 9,999 calls of `similarity`.
+///
+/// `overlap(keeper, duplicate)` is called once per duplicate and gives their overlap even where it
+/// is below the threshold, as it may be at the end of a chain: a report should show it.
+pub fn components<'a>(
+    members: usize,
+    buckets_of: impl Fn(u32) -> &'a [u32],
+    bucket_count: usize,
+    mut similarity: impl FnMut(u32, u32) -> Option<Overlap>,
+    overlap: impl FnMut(u32, u32) -> Overlap,
+) -> Vec<Duplicate> {
+    let mut sets = DisjointSets::new(members);
+    let mut buckets = vec![Vec::new(); bucket_count];
+    let mut links = Vec::new();
+    let mut seen = vec![NONE; members];
+    for member in 0..members as u32 {
+        for &bucket in buckets_of(member) {
+            let runs: &mut Vec<Run> = &mut buckets[bucket as usize];
+            for run in runs.iter() {
+                let mut node = run.first;
+                while node != NONE && !sets.joined(run.member, member) {
+                    let Link { member: earlier, next } = links[node as usize];
+                    node = next;
+                    if std::mem::replace(&mut seen[earlier as usize], member) != member
+                        && similarity(earlier, member).is_some()
+                    {
+                        sets.join(earlier, member);
+                    }
+                }
+            }
+            append(member, runs, &mut links, &mut sets);
+        }
+    }
+    sets.duplicates(overlap)
+}
+
+/// The components of a graph whose verified pairs are known: the rule of [`components`] on `pairs`
+/// of members below `members`, in any order.
+pub fn components_of_pairs(
+    members: usize,
+    pairs: &[(u32, u32, Overlap)],
+    overlap: impl FnMut(u32, u32) -> Overlap,
+) -> Vec<Duplicate> {
+    let mut sets = DisjointSets::new(members);
+    pairs.iter().for_each(|&(a, b, _)| sets.join(a, b));
+    sets.duplicates(overlap)
+}
+
+/// Puts a candidate keeper in the place of a worse one.
+fn offer(best: &mut Option<Duplicate>, new: Duplicate) {
+    let better = best.is_none_or(|old| match new.overlap.compare_jaccard(&old.overlap) {
+        Ordering::Less => false,
+        Ordering::Equal => new.keeper < old.keeper,
+        Ordering::Greater => true,
+    });
+    if better {
+        *best = Some(new);
+    }
+}
+
+/// A member in a linked list; the lists of all buckets lie in one vector.
+#[derive(Debug, Clone, Copy)]
+struct Link {
+    member: u32,
+    next: u32,
+}
+
+/// One list of members per bucket, latest first.
+struct Lists {
+    heads: Vec<u32>,
+    links: Vec<Link>,
+}
+
+impl Lists {
+    fn new(buckets: usize) -> Self {
+        Self { heads: vec![NONE; buckets], links: Vec::new() }
+    }
+
+    fn push(&mut self, bucket: u32, member: u32) {
+        let head = &mut self.heads[bucket as usize];
+        self.links.push(Link { member, next: *head });
+        *head = self.links.len() as u32 - 1;
+    }
+
+    fn of(&self, bucket: u32) -> impl Iterator<Item = u32> {
+        let mut node = self.heads[bucket as usize];
+        std::iter::from_fn(move || {
+            let Link { member, next } = *self.links.get(node as usize)?;
+            node = next;
+            Some(member)
+        })
+    }
+}
+
+/// Members of one bucket that are known to be connected with `member`, as a linked list.
+#[derive(Debug, Clone, Copy)]
+struct Run {
+    member: u32,
+    first: u32,
+    last: u32,
+}
+
+/// Adds a member to its bucket and makes one run of all that are connected with it, so that later
+/// members skip them at once. O(runs).
+fn append(member: u32, runs: &mut Vec<Run>, links: &mut Vec<Link>, sets: &mut DisjointSets) {
+    let node = links.len() as u32;
+    links.push(Link { member, next: NONE });
+    let mut whole = Run { member, first: node, last: node };
+    runs.retain(|run| {
+        let joined = sets.joined(run.member, member);
+        if joined {
+            links[run.last as usize].next = whole.first;
+            whole.first = run.first;
+        }
+        !joined
+    });
+    runs.push(whole);
+}
+
+/// Disjoint sets of members; the root of a set is its first member.
+struct DisjointSets {
+    parents: Vec<u32>,
+}
+
+impl DisjointSets {
+    fn new(members: usize) -> Self {
+        Self { parents: (0..members as u32).collect() }
+    }
+
+    /// The first member of the set. Halves the path it walks.
+    fn find(&mut self, mut member: u32) -> u32 {
+        while self.parents[member as usize] != member {
+            let parent = self.parents[member as usize];
+            self.parents[member as usize] = self.parents[parent as usize];
+            member = parent;
+        }
+        member
+    }
+
+    fn joined(&mut self, a: u32, b: u32) -> bool {
+        self.find(a) == self.find(b)
+    }
+
+    fn join(&mut self, a: u32, b: u32) {
+        let (a, b) = (self.find(a), self.find(b));
+        self.parents[a.max(b) as usize] = a.min(b);
+    }
+
+    fn duplicates(mut self, mut overlap: impl FnMut(u32, u32) -> Overlap) -> Vec<Duplicate> {
+        let mut duplicates = Vec::new();
+        for member in 0..self.parents.len() as u32 {
+            let keeper = self.find(member);
+            if keeper != member {
+                let overlap = overlap(keeper, member);
+                duplicates.push(Duplicate { member, keeper, overlap });
+            }
+        }
+        duplicates
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hash::SplitMix64;
+    use proptest::prelude::*;
+    use std::collections::{BTreeMap, BTreeSet};
+
+    type Graph = BTreeMap<(u32, u32), Overlap>;
+
+    /// A collection of which everything is known: buckets per member and verified pairs.
+    #[derive(Debug, Clone)]
+    struct World {
+        members: usize,
+        bucket_count: usize,
+        buckets: Vec<Vec<u32>>,
+        verified: Graph,
+    }
+
+    impl World {
+        fn random(seed: u64, members: usize, bucket_count: usize) -> Self {
+            let mut random = SplitMix64::new(seed);
+            let buckets = (0..members)
+                .map(|_| {
+                    let count = random.below(4);
+                    (0..count).map(|_| random.below(bucket_count as u64) as u32).collect()
+                })
+                .collect();
+            let mut verified = Graph::new();
+            for b in 0..members as u32 {
+                for a in (0..b).filter(|_| random.below(3) == 0).collect::<Vec<_>>() {
+                    // Few distinct similarities, so that ties and unreduced fractions occur.
+                    let union = 1 + random.below(6);
+                    let intersection = 1 + random.below(union);
+                    verified
+                        .insert((a, b), Overlap { intersection, left: union, right: intersection });
+                }
+            }
+            Self { members, bucket_count, buckets, verified }
+        }
+
+        fn is_candidate(&self, a: u32, b: u32) -> bool {
+            self.buckets[a as usize].iter().any(|k| self.buckets[b as usize].contains(k))
+        }
+
+        /// Verified candidate pairs, by looking at all of them.
+        fn graph(&self) -> Graph {
+            let candidate = |&(&(a, b), _): &(&(u32, u32), &Overlap)| self.is_candidate(a, b);
+            self.verified.iter().filter(candidate).map(|(k, v)| (*k, *v)).collect()
+        }
+
+        /// A similarity that refuses to be asked twice, or about anything but candidates in order.
+        fn similarity(&self) -> impl FnMut(u32, u32) -> Option<Overlap> + '_ {
+            let mut asked = BTreeSet::new();
+            move |a, b| {
+                assert!(a < b && self.is_candidate(a, b), "{a} {b}");
+                assert!(asked.insert((a, b)), "{a} {b} twice");
+                self.verified.get(&(a, b)).copied()
+            }
+        }
+
+        fn stars(&self) -> Vec<Duplicate> {
+            let buckets = |m: u32| &self.buckets[m as usize][..];
+            stars(self.members, buckets, self.bucket_count, self.similarity())
+        }
+
+        fn all_pairs(&self) -> Vec<(u32, u32, Overlap)> {
+            let buckets = |m: u32| &self.buckets[m as usize][..];
+            all_pairs(self.members, buckets, self.bucket_count, self.similarity())
+        }
+
+        fn components(&self) -> Vec<Duplicate> {
+            let buckets = |m: u32| &self.buckets[m as usize][..];
+            components(self.members, buckets, self.bucket_count, self.similarity(), far)
+        }
+
+        /// The same candidates with buckets numbered and listed otherwise.
+        fn renumbered(&self) -> Self {
+            let last = self.bucket_count as u32 - 1;
+            let turn = |b: &Vec<u32>| b.iter().rev().map(|k| last - k).collect();
+            Self { buckets: self.buckets.iter().map(turn).collect(), ..self.clone() }
+        }
+    }
+
+    fn far(keeper: u32, member: u32) -> Overlap {
+        Overlap { intersection: 0, left: u64::from(keeper), right: u64::from(member) }
+    }
+
+    fn exact(o: &Overlap) -> (u64, u64) {
+        // All unions here divide 60, so similarities are whole numbers of sixtieths.
+        (o.intersection * 60 / o.union(), 60)
+    }
+
+    /// The definition of stars, word for word.
+    fn naive_stars(members: usize, graph: &Graph) -> Vec<Duplicate> {
+        let mut kept: Vec<u32> = Vec::new();
+        let mut duplicates = Vec::new();
+        for member in 0..members as u32 {
+            let near: Vec<u32> =
+                kept.iter().copied().filter(|&k| graph.contains_key(&(k, member))).collect();
+            let best = near.iter().map(|k| exact(&graph[&(*k, member)])).max();
+            match near.iter().find(|k| Some(exact(&graph[&(**k, member)])) == best) {
+                None => kept.push(member),
+                Some(&keeper) => {
+                    let overlap = graph[&(keeper, member)];
+                    duplicates.push(Duplicate { member, keeper, overlap });
+                }
+            }
+        }
+        duplicates
+    }
+
+    /// First members of components, by spreading the least number until nothing changes.
+    fn naive_components(members: usize, graph: &Graph) -> Vec<u32> {
+        let mut first: Vec<u32> = (0..members as u32).collect();
+        loop {
+            let before = first.clone();
+            for &(a, b) in graph.keys() {
+                let least = first[a as usize].min(first[b as usize]);
+                first[a as usize] = least;
+                first[b as usize] = least;
+            }
+            if first == before {
+                return first;
+            }
+        }
+    }
+
+    const SAME: Overlap = Overlap { intersection: 5, left: 5, right: 5 };
+
+    #[test]
+    fn a_chain_is_two_stars_and_one_component() {
+        let near = |a: u32, b: u32| (b - a == 1).then_some(SAME);
+        let buckets = |_| &[0u32][..];
+        let star = |member, keeper| Duplicate { member, keeper, overlap: SAME };
+        assert_eq!(stars(4, buckets, 1, near), [star(1, 0), star(3, 2)]);
+        let chain = components(4, buckets, 1, near, far);
+        assert!(chain.iter().all(|d| d.keeper == 0) && chain.len() == 3);
+        assert_eq!(chain[2].overlap, far(0, 3));
+        assert_eq!(all_pairs(4, buckets, 1, near), [(0, 1, SAME), (1, 2, SAME), (2, 3, SAME)]);
+    }
+
+    #[test]
+    fn nothing_gives_nothing() {
+        let none = |_| &[][..];
+        assert_eq!(stars(0, none, 0, |_, _| None), []);
+        assert_eq!(stars(3, none, 0, |_, _| None), []);
+        assert_eq!(all_pairs(3, none, 0, |_, _| None), []);
+        assert_eq!(components(3, none, 0, |_, _| None, far), []);
+        assert_eq!(stars_of_pairs(3, &[]), []);
+    }
+
+    #[test]
+    fn a_huge_bucket_of_copies_is_linear() {
+        let members = 10_000;
+        let buckets: Vec<u32> = (0..21).collect();
+        let mut calls = 0;
+        let mut count = |_, _| {
+            calls += 1;
+            Some(SAME)
+        };
+        let found = stars(members, |_| &buckets, 21, &mut count);
+        assert!(found.iter().all(|d| d.keeper == 0));
+        let joined = components(members, |_| &buckets, 21, &mut count, far);
+        assert_eq!((found.len(), joined.len(), calls), (9_999, 9_999, 2 * 9_999));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(400))]
+        #[test]
+        fn stars_are_the_definition(seed: u64, members in 0usize..24, buckets in 1usize..12) {
+            let world = World::random(seed, members, buckets);
+            let graph = world.graph();
+            let found = world.stars();
+            prop_assert_eq!(&found, &naive_stars(members, &graph));
+            prop_assert_eq!(&found, &world.renumbered().stars());
+
+            // A maximal independent set: keepers do not resemble each other, duplicates a keeper.
+            let duplicates: BTreeSet<u32> = found.iter().map(|d| d.member).collect();
+            for (a, b) in graph.keys() {
+                prop_assert!(duplicates.contains(a) || duplicates.contains(b));
+            }
+            for d in &found {
+                prop_assert!(!duplicates.contains(&d.keeper) && d.keeper < d.member);
+                prop_assert_eq!(Some(&d.overlap), graph.get(&(d.keeper, d.member)));
+            }
+        }
+
+        #[test]
+        fn pairs_are_all_and_give_the_same_groups(
+            seed: u64, members in 0usize..24, buckets in 1usize..12,
+        ) {
+            let world = World::random(seed, members, buckets);
+            let pairs = world.all_pairs();
+            let expected: Vec<_> = world.graph().into_iter().map(|((a, b), o)| (a, b, o)).collect();
+            prop_assert_eq!(&pairs, &expected);
+            prop_assert_eq!(&pairs, &world.renumbered().all_pairs());
+
+            let turned: Vec<_> = pairs.iter().rev().map(|&(a, b, o)| (b, a, o.swapped())).collect();
+            prop_assert_eq!(stars_of_pairs(members, &pairs), world.stars());
+            prop_assert_eq!(stars_of_pairs(members, &turned), world.stars());
+            prop_assert_eq!(components_of_pairs(members, &turned, far), world.components());
+        }
+
+        #[test]
+        fn components_are_connected(seed: u64, members in 0usize..24, buckets in 1usize..12) {
+            let world = World::random(seed, members, buckets);
+            let found = world.components();
+            let first = naive_components(members, &world.graph());
+            let expected: Vec<Duplicate> = (0..members as u32)
+                .map(|member| (member, first[member as usize]))
+                .filter(|(member, keeper)| member != keeper)
+                .map(|(member, keeper)| Duplicate { member, keeper, overlap: far(keeper, member) })
+                .collect();
+            prop_assert_eq!(&found, &expected);
+            prop_assert_eq!(&found, &world.renumbered().components());
+        }
+    }
+}

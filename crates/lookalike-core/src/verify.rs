@@ -1,0 +1,336 @@
+//! How similar two documents are: exactly, from their shingle sets, or estimated, from signatures.
+//!
+//! Broder (*On the resemblance and containment of documents*, 1997) defines both measures on sets
+//! of shingles A and B:
+//!
+//! ```text
+//! resemblance, here Jaccard   |A ∩ B| / |A ∪ B|       the same either way
+//! containment of A in B       |A ∩ B| / |A|           1 when all of A stands in B
+//! ```
+//!
+//! [`overlap`] counts, and an [`Overlap`] answers from the counts by integer arithmetic. Two minimal
+//! hash values agree with probability equal to the Jaccard similarity, so the share of equal values
+//! is an unbiased [`estimate`] with standard error √(J(1−J)/k) for k values (0.035 at J = 0.8 with
+//! 128). Estimates are never called exact, and an estimate alone never makes a pair verified.
+
+use crate::kernel::Kernel;
+use std::cmp::Ordering;
+
+/// The sizes of two sets and of what they share. Built by [`overlap`], or from counts known
+/// otherwise; an intersection greater than one of the sets makes no sense, and nothing fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Overlap {
+    /// |A ∩ B|.
+    pub intersection: u64,
+    /// |A|.
+    pub left: u64,
+    /// |B|.
+    pub right: u64,
+}
+
+impl Overlap {
+    /// |A ∪ B| = |A| + |B| − |A ∩ B|.
+    pub fn union(&self) -> u64 {
+        self.left.saturating_add(self.right.saturating_sub(self.intersection))
+    }
+
+    /// |A ∩ B| / |A ∪ B|, from 0 to 1. An empty set has similarity 0 with every set, itself
+    /// included: a document without tokens resembles nothing.
+    pub fn jaccard(&self) -> f64 {
+        ratio(self.intersection, self.union())
+    }
+
+    /// |A ∩ B| / |A|, from 0 to 1: how much of the first document stands in the second; 0 where A
+    /// is empty.
+    pub fn containment_left(&self) -> f64 {
+        ratio(self.intersection, self.left)
+    }
+
+    /// |A ∩ B| / |B|, from 0 to 1: how much of the second document stands in the first.
+    pub fn containment_right(&self) -> f64 {
+        ratio(self.intersection, self.right)
+    }
+
+    /// Whether the Jaccard similarity is at least `threshold`, decided on the exact fraction: 4 of
+    /// 5 reaches 0.8, and nothing below does. The threshold is taken as the decimal number that it
+    /// was written as (the shortest that reads back as the same `f64`). Empty sets reach none.
+    ///
+    /// ```
+    /// use lookalike_core::verify::Overlap;
+    ///
+    /// assert!(Overlap { intersection: 4, left: 5, right: 4 }.reaches(0.8));
+    /// assert!(!Overlap { intersection: 3_999, left: 5_000, right: 3_999 }.reaches(0.8));
+    /// ```
+    pub fn reaches(&self, threshold: f64) -> bool {
+        ratio_reaches(self.intersection, self.union(), threshold)
+    }
+
+    /// Compares two Jaccard similarities by cross multiplication, without rounding. Equal fractions
+    /// are equal: 1/2 and 2/4. O(1).
+    pub fn compare_jaccard(&self, other: &Self) -> Ordering {
+        if self.union() == 0 || other.union() == 0 {
+            return self.intersection.cmp(&other.intersection);
+        }
+        let left = u128::from(self.intersection) * u128::from(other.union());
+        left.cmp(&(u128::from(other.intersection) * u128::from(self.union())))
+    }
+
+    /// The Jaccard similarity with six decimals, the exact fraction rounded half to even. Only
+    /// equal sets give `1.000000`; what would round to it is `0.999999`.
+    pub fn six_decimals(&self) -> String {
+        const MILLION: u128 = 1_000_000;
+        let (part, whole) = (u128::from(self.intersection), u128::from(self.union()));
+        if whole == 0 {
+            return "0.000000".to_owned();
+        }
+        if part >= whole {
+            return "1.000000".to_owned();
+        }
+        let (quotient, rest) = (part * MILLION / whole, part * MILLION % whole);
+        let up = match (2 * rest).cmp(&whole) {
+            Ordering::Less => 0,
+            Ordering::Equal => quotient % 2,
+            Ordering::Greater => 1,
+        };
+        format!("0.{:06}", (quotient + up).min(MILLION - 1))
+    }
+
+    /// The same with A and B exchanged.
+    #[must_use]
+    pub fn swapped(&self) -> Self {
+        Self { intersection: self.intersection, left: self.right, right: self.left }
+    }
+}
+
+fn ratio(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+/// Whether `part / whole` ≥ `threshold`; never where either is 0.
+fn ratio_reaches(part: u64, whole: u64, threshold: f64) -> bool {
+    if part == 0 || whole == 0 {
+        return false;
+    }
+    let quotient = part as f64 / whole as f64;
+    // The quotient is within 2⁻⁵² of the fraction, so only a narrow miss needs exact arithmetic.
+    if (quotient - threshold).abs() > 1e-12 {
+        return quotient > threshold;
+    }
+    match decimal(threshold) {
+        Some((digits, scale)) => {
+            u128::from(part) * u128::from(scale) >= u128::from(digits) * u128::from(whole)
+        }
+        None => quotient >= threshold,
+    }
+}
+
+/// A number from 0 to 1 as `digits / scale`, its shortest decimal form. `None` outside the range
+/// and beyond 19 decimals, which a threshold that matters does not have.
+fn decimal(value: f64) -> Option<(u64, u64)> {
+    let text = format!("{value}");
+    let (whole, decimals) = text.split_once('.').unwrap_or((&text, ""));
+    let scale = 10u64.checked_pow(decimals.len() as u32)?;
+    let (whole, decimals) = (whole.parse::<u64>().ok()?, format!("0{decimals}").parse().ok()?);
+    let digits = whole.checked_mul(scale)?.checked_add(decimals)?;
+    Some((digits, scale))
+}
+
+/// Counts what two shingle sets share. Both ascending and without repeats, as
+/// [`Shingler::set`](crate::shingle::Shingler::set) gives them. O(|A| + |B|), about 1 ns per
+/// element with SIMD; O(|A| log |B|) where B is much larger.
+pub fn overlap(a: &[u64], b: &[u64]) -> Overlap {
+    Overlap {
+        intersection: Kernel::best().intersect(a, b) as u64,
+        left: a.len() as u64,
+        right: b.len() as u64,
+    }
+}
+
+/// The overlap where it [reaches](Overlap::reaches) the threshold. Sizes are looked at first: the
+/// Jaccard similarity is at most |smaller| / |larger|, so most pairs of unlike size cost nothing
+/// (Bayardo, Ma, Srikant, *Scaling up all pairs similarity search*, 2007). No true pair is lost.
+pub fn overlap_at_least(a: &[u64], b: &[u64], threshold: f64) -> Option<Overlap> {
+    let (small, large) = (a.len().min(b.len()), a.len().max(b.len()));
+    if !ratio_reaches(small as u64, large as u64, threshold) {
+        return None;
+    }
+    Some(overlap(a, b)).filter(|found| found.reaches(threshold))
+}
+
+/// The share of equal values of two signatures, 0 to 1, place by place: the estimated Jaccard
+/// similarity. Signatures of one scheme, length and seed; where lengths differ, what the longer has
+/// more counts as different. The signature of an empty document must not come here: it equals that
+/// of every other one.
+pub fn estimate(a: &[u32], b: &[u32]) -> f64 {
+    let length = a.len().min(b.len());
+    let equal = Kernel::best().count_equal(&a[..length], &b[..length]);
+    ratio(equal as u64, a.len().max(b.len()) as u64)
+}
+
+/// The number of equal values where it is at least `min_equal`; otherwise nothing, as a rule after
+/// a look at part of the values: counting stops when those that are left cannot make up for what is
+/// missing. Looks at 32 values at a time.
+pub fn estimate_at_least(a: &[u32], b: &[u32], min_equal: usize) -> Option<usize> {
+    const BLOCK: usize = 32;
+    let mut left = a.len().min(b.len());
+    let mut equal = 0;
+    for (x, y) in a[..left].chunks(BLOCK).zip(b[..left].chunks(BLOCK)) {
+        if equal + left < min_equal {
+            return None;
+        }
+        equal += x.iter().zip(y).filter(|(x, y)| x == y).count();
+        left -= x.len();
+    }
+    (equal >= min_equal).then_some(equal)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    fn of(intersection: u64, union: u64) -> Overlap {
+        Overlap { intersection, left: union, right: intersection }
+    }
+
+    fn sorted(elements: impl IntoIterator<Item = u64>) -> Vec<u64> {
+        elements.into_iter().collect::<BTreeSet<_>>().into_iter().collect()
+    }
+
+    #[test]
+    fn s1_furniture_has_jaccard_three_fifths() {
+        // chair 1, desk 2, rug 3, keyboard 4, mouse 5
+        let found = overlap(&[1, 2, 3, 4, 5], &[1, 3, 4]);
+        assert_eq!(found, Overlap { intersection: 3, left: 5, right: 3 });
+        assert_eq!((found.jaccard(), found.six_decimals()), (0.6, "0.600000".to_owned()));
+        assert_eq!((found.containment_left(), found.containment_right()), (0.6, 1.0));
+    }
+
+    #[test]
+    fn s4_mapped_words() {
+        let (a, b) = (sorted([2, 3, 4, 2]), sorted([1, 5, 4, 2]));
+        assert_eq!(overlap(&a, &b).jaccard(), 0.4);
+        assert_eq!(overlap(&a, &a).jaccard(), 1.0);
+        assert_eq!(overlap(&a, &[1]).jaccard(), 0.0);
+    }
+
+    #[test]
+    fn s6_s9_sets_of_the_tutorials() {
+        let (a, b) = (sorted([32, 3, 22, 6, 15, 11]), sorted([15, 30, 7, 11, 28, 3, 17]));
+        assert_eq!(overlap(&a, &b).jaccard(), 0.3);
+        assert_eq!(overlap(&[2, 3, 5, 7], &[3, 4, 7]).jaccard(), 0.4);
+    }
+
+    #[test]
+    fn empty_sets_resemble_nothing() {
+        let both = overlap(&[], &[]);
+        assert_eq!((both.jaccard(), both.containment_left()), (0.0, 0.0));
+        assert!(!both.reaches(1e-9) && !both.reaches(0.0) && !overlap(&[], &[1]).reaches(0.0));
+        assert_eq!(both.six_decimals(), "0.000000");
+        assert_eq!(overlap_at_least(&[], &[], 0.5), None);
+        assert_eq!(estimate(&[], &[]), 0.0);
+    }
+
+    #[test]
+    fn four_fifths_reach_a_threshold_of_point_eight_and_nothing_below_does() {
+        for n in [1, 7, 1_000, 1 << 40] {
+            assert!(of(4 * n, 5 * n).reaches(0.8), "{n}");
+            assert!(!of(4 * n - 1, 5 * n).reaches(0.8), "{n}");
+        }
+        // Near the limit of a document's size the quotient rounds to 0.8, the fraction is less.
+        assert!(!of((4 << 52) - 1, 5 << 52).reaches(0.8));
+        assert!(of(1, 3).reaches(1.0 / 3.0 - 1e-9) && of(5, 5).reaches(1.0));
+        assert!(!of((1 << 60) - 1, 1 << 60).reaches(1.0));
+        assert!(!of(1, 1).reaches(f64::NAN));
+    }
+
+    #[test]
+    fn nonsense_counts_give_some_answer() {
+        let odd = Overlap { intersection: 9, left: 0, right: 3 };
+        assert_eq!((odd.union(), odd.six_decimals()), (0, "0.000000".to_owned()));
+        let huge = Overlap { intersection: 3, left: u64::MAX, right: u64::MAX };
+        assert_eq!(huge.six_decimals(), "0.000000");
+        assert_eq!(huge.compare_jaccard(&of(0, 0)), Ordering::Greater);
+    }
+
+    #[test]
+    fn six_decimals_round_half_to_even_and_never_up_to_one() {
+        assert_eq!(of(2, 3).six_decimals(), "0.666667");
+        assert_eq!(of(1, 2_000_000).six_decimals(), "0.000000");
+        assert_eq!(of(3, 2_000_000).six_decimals(), "0.000002");
+        assert_eq!(of(9_999_999, 10_000_000).six_decimals(), "0.999999");
+        assert_eq!(of(7, 7).six_decimals(), "1.000000");
+    }
+
+    #[test]
+    fn values_beyond_the_shorter_signature_count_as_different() {
+        assert_eq!(estimate(&[1, 2, 3, 4], &[1, 2]), 0.5);
+        assert_eq!(estimate_at_least(&[1, 2, 3, 4], &[1, 2], 3), None);
+    }
+
+    fn set() -> impl Strategy<Value = Vec<u64>> {
+        prop::collection::btree_set(0u64..60, 0..50).prop_map(|s| s.into_iter().collect())
+    }
+
+    proptest! {
+        #[test]
+        fn thresholds_are_exact_fractions(n in 1u64..2_000, m in 1u64..2_000, t in 1u64..=1_000) {
+            let (part, whole) = (n.min(m), n.max(m));
+            let expected = u128::from(part) * 1_000 >= u128::from(t) * u128::from(whole);
+            prop_assert_eq!(of(part, whole).reaches(t as f64 / 1_000.0), expected);
+        }
+
+        #[test]
+        fn narrow_misses_are_exact(t in 1u64..=10_000, n in 1u64..1 << 44, near in -3i64..=3) {
+            let (whole, part) = (10_000 * n, (t * n).saturating_add_signed(near));
+            prop_assume!(part <= whole && part > 0);
+            prop_assert_eq!(of(part, whole).reaches(t as f64 / 10_000.0), near >= 0);
+        }
+
+        #[test]
+        fn six_decimals_are_the_nearest(n in 1u64..=u64::MAX, m in 1u64..=u64::MAX) {
+            let (part, whole) = (n.min(m), n.max(m));
+            prop_assume!(part < whole);
+            let text = of(part, whole).six_decimals();
+            let millionths: i128 = text.replace('.', "").parse().unwrap();
+            let (part, whole) = (i128::from(part), i128::from(whole));
+            let error = 2 * (millionths * whole - part * 1_000_000).abs();
+            prop_assert!(error <= whole || millionths == 999_999, "{}", text);
+            prop_assert!(error != whole || millionths % 2 == 0 || millionths == 999_999);
+        }
+
+        #[test]
+        fn counting_agrees_with_sets(a in set(), b in set(), t in 1u32..=100) {
+            let (x, y) = (BTreeSet::from_iter(&a), BTreeSet::from_iter(&b));
+            let found = overlap(&a, &b);
+            prop_assert_eq!(found.intersection as usize, x.intersection(&y).count());
+            prop_assert_eq!(found.union() as usize, x.union(&y).count());
+            prop_assert_eq!(overlap(&b, &a), found.swapped());
+            let threshold = f64::from(t) / 100.0;
+            let expected = Some(found).filter(|o| o.reaches(threshold));
+            prop_assert_eq!(overlap_at_least(&a, &b, threshold), expected);
+        }
+
+        #[test]
+        fn comparing_fractions_is_exact(a in 0u64..9, b in 1u64..9, c in 0u64..9, d in 1u64..9) {
+            let (x, y) = (of(a.min(b), b), of(c.min(d), d));
+            let expected = (a.min(b) * d).cmp(&(c.min(d) * b));
+            prop_assert_eq!(x.compare_jaccard(&y), expected);
+        }
+
+        #[test]
+        fn an_early_exit_is_right(
+            pairs in prop::collection::vec((0u32..3, 0u32..3), 0..200),
+            min_equal in 0usize..200,
+        ) {
+            let (a, b): (Vec<u32>, Vec<u32>) = pairs.into_iter().unzip();
+            let equal = a.iter().zip(&b).filter(|(x, y)| x == y).count();
+            let expected = (equal >= min_equal).then_some(equal);
+            prop_assert_eq!(estimate_at_least(&a, &b, min_equal), expected);
+            if !a.is_empty() {
+                prop_assert_eq!(estimate(&a, &b), equal as f64 / a.len() as f64);
+            }
+        }
+    }
+}
