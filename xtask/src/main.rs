@@ -39,6 +39,9 @@ fn run(root: &Path, args: &[&str]) -> Result<(), String> {
         }
         ["lint"] => lint(root),
         ["check"] => check(root),
+        ["test", rest @ ..] if rest.iter().any(|arg| ["-p", "--package"].contains(arg)) => {
+            cargo(root, &[&["test"], rest].concat(), &[])
+        }
         ["test", rest @ ..] => cargo(root, &[&["test", "--workspace"], rest].concat(), &[]),
         ["bench", rest @ ..] => {
             let bench = ["run", "--release", "--package", "lookalike-bench", "--"];
