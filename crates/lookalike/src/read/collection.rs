@@ -1,0 +1,145 @@
+//! The opened inputs, and how threads share them.
+
+use super::block::Block;
+use super::error::{ReadError, Skipped};
+use super::open;
+use super::options::ReadOptions;
+use super::source::{Next, Progress, Settings, Source};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+
+/// Bytes of records or text files read at a time: enough to make the lock cheap, and little enough
+/// to stay in a core's cache until it is parsed.
+const BLOCK_BYTES: usize = 1 << 20;
+
+/// Inputs that are open for reading.
+pub struct Collection {
+    sources: Vec<Shared>,
+    /// Sources before this one are finished.
+    first: AtomicUsize,
+    settings: Arc<Settings>,
+    listed: Vec<Skipped>,
+    bytes: Option<u64>,
+}
+
+struct Shared {
+    source: Arc<Source>,
+    progress: Mutex<Progress>,
+    finished: AtomicBool,
+}
+
+impl Collection {
+    /// Opens files, folders and `-` (standard input). Folders are walked here, once; nothing but
+    /// the first bytes of some files is read.
+    ///
+    /// # Errors
+    /// A [`ReadError`] when an input is missing, cannot be opened, is a folder without a file to
+    /// read, or when its format or an option has no meaning.
+    pub fn open(inputs: &[PathBuf], options: &ReadOptions) -> Result<Self, ReadError> {
+        Self::with_block_bytes(inputs, options, BLOCK_BYTES)
+    }
+
+    pub(super) fn with_block_bytes(
+        inputs: &[PathBuf],
+        options: &ReadOptions,
+        block_bytes: usize,
+    ) -> Result<Self, ReadError> {
+        let inputs: Vec<&Path> = inputs.iter().map(PathBuf::as_path).collect();
+        let opened = open::open(&inputs, options, block_bytes)?;
+        let share = |source| Shared {
+            source: Arc::new(source),
+            progress: Mutex::new(Progress::Fresh),
+            finished: AtomicBool::new(false),
+        };
+        Ok(Self {
+            sources: opened.sources.into_iter().map(share).collect(),
+            first: AtomicUsize::new(0),
+            settings: opened.settings,
+            listed: opened.listed,
+            bytes: opened.bytes,
+        })
+    }
+
+    /// Bytes of all files on the disk, compressed where they are; `None` with streams among them.
+    pub fn bytes(&self) -> Option<u64> {
+        self.bytes
+    }
+
+    /// How many of [`bytes`](Self::bytes) have been read, for progress.
+    pub fn bytes_read(&self) -> u64 {
+        self.settings.consumed.load(Ordering::Relaxed)
+    }
+
+    /// What the walks of the folders left out, sorted by path within each folder: hidden and
+    /// ignored files, links, pipes, what the system refused. Not part of what sinks are given.
+    pub fn listed(&self) -> &[Skipped] {
+        &self.listed
+    }
+
+    /// The name of a source: its file, the folder, or `stdin`.
+    pub fn source_name(&self, source: u32) -> Option<&str> {
+        self.sources.get(source as usize).map(|shared| shared.source.shown.as_str())
+    }
+
+    /// The next block of the first source that no other thread is reading from; `None` when all
+    /// has been given out. Call it from any number of threads until then. Reading (and
+    /// decompressing) happens here, parsing in [`Block::read`].
+    ///
+    /// # Errors
+    /// A [`ReadError`] when a file cannot be opened, read or decompressed, when its header lacks a
+    /// column, or a record is too long. The source gives no more blocks then.
+    pub fn next_block(&self) -> Result<Option<Block>, ReadError> {
+        loop {
+            let mut busy = None;
+            let first = self.first.load(Ordering::Relaxed);
+            for shared in self.sources.iter().skip(first) {
+                if shared.finished.load(Ordering::Acquire) {
+                    continue;
+                }
+                let progress = match shared.progress.try_lock() {
+                    Ok(progress) => progress,
+                    Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+                    Err(TryLockError::WouldBlock) => {
+                        busy = busy.or(Some(shared));
+                        continue;
+                    }
+                };
+                if let Some(block) = self.advance(shared, progress)? {
+                    return Ok(Some(block));
+                }
+            }
+            let Some(shared) = busy else { return Ok(None) };
+            let progress = shared.progress.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(block) = self.advance(shared, progress)? {
+                return Ok(Some(block));
+            }
+        }
+    }
+
+    fn advance(
+        &self,
+        shared: &Shared,
+        mut progress: MutexGuard<'_, Progress>,
+    ) -> Result<Option<Block>, ReadError> {
+        if shared.finished.load(Ordering::Acquire) {
+            return Ok(None);
+        }
+        let source = || Arc::clone(&shared.source);
+        match shared.source.next(&mut progress) {
+            Ok(Some(Next::Records(records))) => Ok(Some(Block::records(source(), records))),
+            Ok(Some(Next::Files { index, range })) => {
+                Ok(Some(Block::files(source(), index, range)))
+            }
+            end => {
+                // Closes the file.
+                *progress = Progress::Fresh;
+                shared.finished.store(true, Ordering::Release);
+                let finished = |shared: &&Shared| shared.finished.load(Ordering::Acquire);
+                let first = self.sources.iter().take_while(finished).count();
+                self.first.fetch_max(first, Ordering::Relaxed);
+                end.map(|_| None)
+            }
+        }
+    }
+}

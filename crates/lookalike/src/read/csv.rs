@@ -1,0 +1,114 @@
+//! Comma- and tab-separated values: the header, the ends of records, the fields of one.
+
+use super::error::{Field, ReadError, SkipReason};
+use super::record::{Bad, Cut, Fields, Record};
+use csv::ByteRecord;
+use memchr::{memchr, memchr3};
+
+/// The columns of a file that make a document.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Columns {
+    /// `None` where ids are made of the line number.
+    id: Option<usize>,
+    text: usize,
+    /// Columns there are.
+    count: usize,
+}
+
+impl Columns {
+    /// Finds the columns in the header, the first record of `bytes`.
+    ///
+    /// # Errors
+    /// [`ReadError::Column`] when a column is not there exactly once.
+    pub(super) fn find(
+        delimiter: u8,
+        bytes: &[u8],
+        fields: &Fields,
+        source_name: &str,
+    ) -> Result<Self, ReadError> {
+        let mut header = ByteRecord::new();
+        // Reading from memory cannot fail; what is no header has no columns.
+        let _ = reader(delimiter, bytes).read_byte_record(&mut header);
+        let present: Vec<String> =
+            header.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect();
+        let column = |field, name: &str| {
+            let places = present.iter().enumerate().filter(|(_, column)| *column == name);
+            let mut places = places.map(|(place, _)| place);
+            match (places.next(), places.count()) {
+                (Some(place), 0) => Ok(place),
+                (first, more) => Err(ReadError::Column {
+                    source_name: source_name.to_owned(),
+                    field,
+                    name: name.to_owned(),
+                    found: more + usize::from(first.is_some()),
+                    present: present.clone(),
+                }),
+            }
+        };
+        let id = if fields.line_ids { None } else { Some(column(Field::Id, &fields.id)?) };
+        Ok(Self { id, text: column(Field::Text, &fields.text)?, count: header.len() })
+    }
+
+    /// The document of a record.
+    pub(super) fn document<'a>(&self, record: &'a ByteRecord) -> Result<Record<'a>, Bad> {
+        let id = match self.id {
+            Some(column) => Some(utf8(record, column)?),
+            None => None,
+        };
+        let bad = |reason| Bad { id: id.map(str::to_owned), reason };
+        if record.len() != self.count {
+            return Err(bad(SkipReason::FieldCount { expected: self.count, got: record.len() }));
+        }
+        if memchr(0, record.as_slice()).is_some() {
+            return Err(bad(SkipReason::Binary));
+        }
+        if id.is_some_and(str::is_empty) {
+            return Err(Bad::new(SkipReason::EmptyId));
+        }
+        let text = utf8(record, self.text).map_err(|fault| bad(fault.reason))?;
+        Ok(Record { id, text })
+    }
+}
+
+/// A value; empty where the record has too few, which `document` reports.
+fn utf8(record: &ByteRecord, column: usize) -> Result<&str, Bad> {
+    let before = record.range(column).map_or(0, |range| range.start);
+    std::str::from_utf8(record.get(column).unwrap_or_default()).map_err(|e| {
+        Bad::new(SkipReason::NotUtf8 { column: (before + e.valid_up_to()) as u64 + 1 })
+    })
+}
+
+/// A reader of records that checks nothing: a wrong number of fields is for [`Columns`] to report.
+pub(super) fn reader(delimiter: u8, bytes: &[u8]) -> csv::Reader<&[u8]> {
+    csv::ReaderBuilder::new()
+        .delimiter(delimiter)
+        .has_headers(false)
+        .flexible(true)
+        .buffer_capacity(bytes.len().clamp(64, 64 << 10))
+        .from_reader(bytes)
+}
+
+/// Where the last record ends at a line feed, by the rules of the crate `csv`: a quote opens a
+/// value only at its beginning, two quotes inside are one, and a carriage return ends a record too.
+pub(super) fn cut(delimiter: u8, bytes: &[u8]) -> Cut {
+    let mut whole = 0;
+    let mut at = 0;
+    while at < bytes.len() {
+        if bytes[at] == b'"' {
+            // Two quotes in a row are one that belongs to the value: it goes on behind them.
+            match memchr(b'"', &bytes[at + 1..]) {
+                None => return Cut { whole, unclosed: true },
+                Some(next) => at += next + 2,
+            }
+            if bytes.get(at) == Some(&b'"') {
+                continue;
+            }
+        }
+        let Some(next) = memchr3(delimiter, b'\n', b'\r', &bytes[at..]) else { break };
+        at += next + 1;
+        if bytes[at - 1] == b'\n' {
+            whole = at;
+        }
+    }
+    Cut { whole, unclosed: false }
+}

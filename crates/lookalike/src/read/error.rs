@@ -1,0 +1,362 @@
+//! What can go wrong with inputs, and why a document was skipped.
+
+use std::fmt;
+use std::io;
+
+/// Which of a record's two fields is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Field {
+    /// The id.
+    Id,
+    /// The text.
+    Text,
+}
+
+impl Field {
+    /// The option that names the field.
+    fn option(self) -> &'static str {
+        match self {
+            Self::Id => "--id-field",
+            Self::Text => "--text-field",
+        }
+    }
+}
+
+/// A document, record or file that was not read, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Skipped {
+    /// The file, as a path that can be opened from where the inputs were named, or `stdin`.
+    pub source: String,
+    /// The line the record begins on, from 1; `None` for a whole file.
+    pub line: Option<u64>,
+    /// The record's id, where it has a readable one.
+    pub id: Option<String>,
+    /// Why.
+    pub reason: SkipReason,
+}
+
+impl fmt::Display for Skipped {
+    /// `file:line: reason`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            Some(line) => write!(f, "{}:{line}: {}", self.source, self.reason),
+            None => write!(f, "{}: {}", self.source, self.reason),
+        }
+    }
+}
+
+/// Why a document was not read. `Display` is a phrase that follows a place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SkipReason {
+    /// The name, or that of a folder above, begins with a dot.
+    Hidden,
+    /// An ignore file leaves it out.
+    Ignored,
+    /// A symbolic link that was not followed.
+    SymbolicLink,
+    /// Neither a file nor a folder: a pipe, a socket, a device.
+    NotAFile,
+    /// Holds a NUL byte.
+    Binary,
+    /// The system refused; also a symbolic link into its own parents, and broken compressed data.
+    Unreadable {
+        /// What it said.
+        message: String,
+    },
+    /// Longer than [`MAX_DOCUMENT_BYTES`](super::MAX_DOCUMENT_BYTES).
+    TooLong,
+    /// Bytes that are not UTF-8.
+    NotUtf8 {
+        /// The first of them, counted in bytes from the start of the record, from 1.
+        column: u64,
+    },
+    /// Not JSON.
+    BrokenJson {
+        /// What was expected.
+        expected: &'static str,
+        /// What stands there instead.
+        got: String,
+        /// Where, in characters from the start of the line, from 1.
+        column: u64,
+    },
+    /// JSON, but not an object.
+    NotAnObject {
+        /// What it is.
+        got: &'static str,
+    },
+    /// The object has no such field.
+    MissingField {
+        /// Which field.
+        field: Field,
+        /// Its name.
+        name: String,
+        /// The names of the fields the record has, up to 20.
+        present: Vec<String>,
+    },
+    /// The field holds a value of another type.
+    WrongType {
+        /// Which field.
+        field: Field,
+        /// Its name.
+        name: String,
+        /// What it holds.
+        got: &'static str,
+    },
+    /// The id has no characters.
+    EmptyId,
+    /// The value has `\ud800` to `\udfff` without the other half: legal JSON, but no text.
+    LoneSurrogate {
+        /// Which field.
+        field: Field,
+        /// Its name.
+        name: String,
+    },
+    /// A record of comma- or tab-separated values with more or fewer than the header.
+    FieldCount {
+        /// Columns of the header.
+        expected: usize,
+        /// Values of the record.
+        got: usize,
+    },
+    /// A quoted value that never ends.
+    UnclosedQuote,
+}
+
+impl SkipReason {
+    /// What the user can do, besides skipping.
+    fn remedy(&self) -> &'static str {
+        match self {
+            Self::NotUtf8 { .. } => {
+                "name the file's encoding with --encoding (windows-1252, shift_jis, …), or "
+            }
+            Self::MissingField { field: Field::Id, .. } => {
+                "name the field with --id-field, have ids made of file and line with --line-ids, \
+                 or "
+            }
+            Self::MissingField { field: Field::Text, .. } => {
+                "name the field with --text-field, or "
+            }
+            Self::WrongType { field: Field::Id, .. } | Self::EmptyId => {
+                "name another field with --id-field, have ids made of file and line with \
+                 --line-ids, or "
+            }
+            Self::WrongType { field: Field::Text, .. } => {
+                "name another field with --text-field, or "
+            }
+            Self::Binary => "leave the file out, or ",
+            _ => "mend it, or ",
+        }
+    }
+}
+
+impl fmt::Display for SkipReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Hidden => f.write_str("hidden (--hidden reads it)"),
+            Self::Ignored => f.write_str("left out by an ignore file (--no-ignore reads it)"),
+            Self::SymbolicLink => f.write_str("a symbolic link (--follow reads it)"),
+            Self::NotAFile => f.write_str("neither a file nor a folder"),
+            Self::Binary => f.write_str("binary: it holds a NUL byte"),
+            Self::Unreadable { message } => write!(f, "cannot be read: {message}"),
+            Self::TooLong => write!(
+                f,
+                "a document of more than {} bytes, the most there can be",
+                super::MAX_DOCUMENT_BYTES
+            ),
+            Self::NotUtf8 { column } => write!(f, "not UTF-8 at byte {column}"),
+            Self::BrokenJson { expected, got, column } => {
+                write!(f, "not JSON: expected {expected} at column {column}, got {got}")
+            }
+            Self::NotAnObject { got } => {
+                write!(f, "expected a JSON object such as {{\"id\":…}}, got {got}")
+            }
+            Self::MissingField { name, present, .. } if present.is_empty() => {
+                write!(f, "no field {name:?}; the record has none at all")
+            }
+            Self::MissingField { name, present, .. } => {
+                write!(f, "no field {name:?}; the record has {}", present.join(", "))
+            }
+            Self::WrongType { field, name, got } => write!(
+                f,
+                "the field {name:?} must be {}, got {got}",
+                match field {
+                    Field::Id => "a string or a number",
+                    Field::Text => "a string",
+                }
+            ),
+            Self::EmptyId => f.write_str("the id is empty"),
+            Self::LoneSurrogate { name, .. } => write!(
+                f,
+                "the field {name:?} holds half a surrogate pair (\\ud800 to \\udfff alone), \
+                 which is no character"
+            ),
+            Self::FieldCount { expected, got } => {
+                write!(f, "a record of {got} values, the header has {expected} columns")
+            }
+            Self::UnclosedQuote => {
+                f.write_str("a quoted value begins in this record and never ends")
+            }
+        }
+    }
+}
+
+/// Why inputs could not be read. Every message names the place and ends with a remedy.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// No inputs at all.
+    NoInputs,
+    /// An input does not exist.
+    Missing {
+        /// The input as given.
+        path: String,
+    },
+    /// A folder in which nothing is left to read.
+    NoFiles {
+        /// The folder as given.
+        path: String,
+        /// Files left out because they are hidden.
+        hidden: usize,
+        /// Files left out by ignore files.
+        ignored: usize,
+        /// Links, pipes and unreadable folders.
+        other: usize,
+    },
+    /// A file cannot be opened, or its bytes cannot be read or decompressed.
+    Io {
+        /// The file, or `stdin`.
+        source_name: String,
+        /// What the system or the decompressor said.
+        error: io::Error,
+    },
+    /// A text names no format.
+    UnknownFormat {
+        /// The text given.
+        got: String,
+    },
+    /// A text names no character encoding.
+    UnknownEncoding {
+        /// The text given.
+        got: String,
+    },
+    /// The format of a stream cannot be told from its first byte.
+    FormatNeeded {
+        /// The stream: `stdin` or a pipe.
+        source_name: String,
+    },
+    /// Standard input is named twice.
+    StdinTwice,
+    /// The header of a CSV or TSV file names the column not once.
+    Column {
+        /// The file.
+        source_name: String,
+        /// Which column.
+        field: Field,
+        /// Its name.
+        name: String,
+        /// How often it is there: 0, or more than 1.
+        found: usize,
+        /// The columns there are.
+        present: Vec<String>,
+    },
+    /// A record is bad and bad records are not skipped.
+    BadRecord(Skipped),
+    /// A record is longer than [`MAX_DOCUMENT_BYTES`](super::MAX_DOCUMENT_BYTES).
+    RecordTooLong {
+        /// The file, or `stdin`.
+        source_name: String,
+        /// The line it begins on, from 1.
+        line: u64,
+    },
+    /// A document is no longer what it was when it was first read.
+    Changed {
+        /// The file.
+        source_name: String,
+        /// The line of the record, from 1; `None` for a whole file.
+        line: Option<u64>,
+        /// What is different.
+        what: String,
+    },
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoInputs => f.write_str("no input; name files or folders, or - for stdin"),
+            Self::Missing { path } => {
+                write!(f, "{path}: no such file or folder; check the name, or use - for stdin")
+            }
+            Self::NoFiles { path, hidden, ignored, other } => write!(
+                f,
+                "{path}: no file to read in this folder ({hidden} hidden, {ignored} ignored, \
+                 {other} links, pipes or unreadable); --hidden, --no-ignore and --follow read \
+                 what is left out"
+            ),
+            Self::Io { source_name, error } => write!(
+                f,
+                "{source_name}: cannot be read: {error}; check that the file is whole and may be \
+                 read"
+            ),
+            Self::UnknownFormat { got } => {
+                write!(f, "--format cannot be {got:?}; expected text, lines, jsonl, csv or tsv")
+            }
+            Self::UnknownEncoding { got } => write!(
+                f,
+                "--encoding cannot be {got:?}; expected a label of the WHATWG Encoding Standard \
+                 such as utf-8, windows-1252, utf-16le, shift_jis or gb18030"
+            ),
+            Self::FormatNeeded { source_name } => write!(
+                f,
+                "{source_name}: the format cannot be told; say --format lines (id, blank, text), \
+                 jsonl, csv, tsv, or text (all of it one document)"
+            ),
+            Self::StdinTwice => f.write_str("stdin (-) is given twice; give it once"),
+            Self::Column { source_name, field, name, found: 0, present } => write!(
+                f,
+                "{source_name}: no column {name:?} in the header, which has {}; name the column \
+                 with {}{}",
+                if present.is_empty() { "no columns".to_owned() } else { present.join(", ") },
+                field.option(),
+                if *field == Field::Id {
+                    " or make ids of file and line with --line-ids"
+                } else {
+                    ""
+                }
+            ),
+            Self::Column { source_name, field, name, found, .. } => write!(
+                f,
+                "{source_name}: {found} columns are called {name:?}; rename one, or name another \
+                 with {}",
+                field.option()
+            ),
+            Self::BadRecord(skipped) => write!(
+                f,
+                "{skipped}; {}let --skip-bad count and list such records and go on",
+                skipped.reason.remedy()
+            ),
+            Self::RecordTooLong { source_name, line } => write!(
+                f,
+                "{source_name}:{line}: a record of more than {} bytes, the most there can be; \
+                 check that the format is right and the file has line feeds",
+                super::MAX_DOCUMENT_BYTES
+            ),
+            Self::Changed { source_name, line, what } => {
+                write!(f, "{source_name}")?;
+                if let Some(line) = line {
+                    write!(f, ":{line}")?;
+                }
+                write!(f, ": changed while reading ({what}); run again when nothing writes to it")
+            }
+        }
+    }
+}
+
+impl std::error::Error for ReadError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Io { error, .. } => Some(error),
+            _ => None,
+        }
+    }
+}

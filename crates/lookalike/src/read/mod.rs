@@ -1,0 +1,97 @@
+//! Inputs → documents. Takes files, folders and standard input; gives the documents of each, block
+//! by block, to any number of threads, and every file or record that was not read.
+//!
+//! ```text
+//! Collection::open ── next_block ──► Block ── read ──► Sink::document(id, text, place)
+//!                                      │                    ::skipped(what, why)
+//!                                      └─ retain ──► Retained ── fetch(place) ──► text
+//! ```
+//!
+//! What is read as what:
+//!
+//! | input | without [`ReadOptions::format`] |
+//! |---|---|
+//! | a file named `*.jsonl`, `*.ndjson` | [`Format::Jsonl`] |
+//! | a file named `*.csv`, `*.tsv`, `*.train` | [`Format::Csv`], [`Format::Tsv`], [`Format::Lines`] |
+//! | another file | JSONL if it begins with `{"`, else one document |
+//! | a folder | its `*.jsonl` and `*.ndjson` files as JSONL, every other file as one document |
+//! | `-`, a pipe | JSONL if it begins with `{"`, else an error that asks for the format |
+//!
+//! each also with `.gz` or `.zst` behind its name (streams: by their first bytes).
+//!
+//! Ids of text files are paths: relative to the folder when one folder is the only input, else the
+//! input as it was given with the path behind it; always with `/`; bytes that are not UTF-8 as
+//! `\xNN` and backslashes as `\x5C`. Ids of records are what the record says; a JSON number is an
+//! id by its text.
+
+mod block;
+mod collection;
+mod compress;
+mod csv;
+mod encoding;
+mod error;
+mod json;
+mod jsonl;
+mod open;
+mod options;
+mod record;
+mod source;
+mod stream;
+#[cfg(test)]
+mod tests;
+mod text;
+mod walk;
+
+pub use block::{Block, Retained};
+pub use collection::Collection;
+pub use error::{Field, ReadError, SkipReason, Skipped};
+pub use options::{Format, ReadOptions};
+
+/// The longest document or record, in bytes: 2 GiB less one.
+pub const MAX_DOCUMENT_BYTES: usize = (1 << 31) - 1;
+
+/// Takes what a block holds.
+pub trait Sink {
+    /// A document. `place` reads it again by [`Retained::fetch`].
+    fn document(&mut self, id: &str, text: &str, place: Place);
+
+    /// A file or record that is no document.
+    fn skipped(&mut self, skipped: Skipped);
+}
+
+/// Where a block stands among all: by source in the order of the inputs (in a folder the text
+/// files first, then its files of records), then from start to end. It depends on the inputs only,
+/// never on threads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BlockNumber {
+    /// The source, from 0.
+    pub source: u32,
+    /// The block of that source, from 0.
+    pub index: u32,
+}
+
+/// Where a document stands in its block. Meaningful to that block's [`Retained`] only; places of
+/// one block are in reading order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    start: u32,
+    length: u32,
+    line: u32,
+}
+
+impl Place {
+    /// Bytes of the record or file, as it was read (at most `u32::MAX`).
+    pub fn bytes(self) -> u32 {
+        self.length
+    }
+}
+
+/// Buffers of one thread, used again from block to block. They grow to the longest document.
+#[derive(Default)]
+pub struct Scratch {
+    id: String,
+    text: String,
+    line_id: String,
+    bytes: Vec<u8>,
+    values: ::csv::ByteRecord,
+}

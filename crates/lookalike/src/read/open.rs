@@ -1,0 +1,222 @@
+//! Inputs as they were named → sources: what each is, and how it is to be read.
+
+use super::compress::{Compression, Stream, strip};
+use super::encoding;
+use super::error::{ReadError, SkipReason, Skipped};
+use super::options::{Format, ReadOptions};
+use super::record::Fields;
+use super::source::{Kind, Origin, Settings, Source, peek, without_mark};
+use super::stream::Pool;
+use super::text::TextFile;
+use super::walk::{self, name_of};
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, AtomicUsize};
+use std::sync::{Arc, Mutex};
+
+/// Bytes in which the first that is not blank must be.
+const SNIFFED_BYTES: u64 = 64 << 10;
+
+/// All inputs.
+pub(super) struct Opened {
+    pub(super) sources: Vec<Source>,
+    pub(super) settings: Arc<Settings>,
+    pub(super) listed: Vec<Skipped>,
+    pub(super) bytes: Option<u64>,
+}
+
+pub(super) fn open(
+    inputs: &[&Path],
+    options: &ReadOptions,
+    block_bytes: usize,
+) -> Result<Opened, ReadError> {
+    let encoding = options.encoding.as_deref().map(encoding::by_label).transpose()?;
+    let settings = Settings {
+        fields: Fields {
+            id: options.id_field.clone(),
+            text: options.text_field.clone(),
+            line_ids: options.line_ids,
+        },
+        skip_bad: options.skip_bad,
+        encoding,
+        block_bytes,
+        pool: Arc::new(Pool::default()),
+        consumed: AtomicU64::new(0),
+        open: AtomicUsize::new(0),
+    };
+    let mut opener = Opener {
+        options,
+        alone: inputs.len() == 1,
+        named: Vec::new(),
+        opened: Opened {
+            sources: Vec::new(),
+            settings: Arc::new(settings),
+            listed: Vec::new(),
+            bytes: Some(0),
+        },
+    };
+    for input in inputs {
+        opener.input(input)?;
+    }
+    opener.flush();
+    if inputs.is_empty() { Err(ReadError::NoInputs) } else { Ok(opener.opened) }
+}
+
+struct Opener<'a> {
+    options: &'a ReadOptions,
+    /// There is one input only.
+    alone: bool,
+    /// Text files named one after the other: they become one source.
+    named: Vec<TextFile>,
+    opened: Opened,
+}
+
+impl Opener<'_> {
+    fn input(&mut self, path: &Path) -> Result<(), ReadError> {
+        let shown = name_of(path);
+        if path == Path::new("-") {
+            if self.opened.sources.iter().any(|source| source.shown == "stdin") {
+                return Err(ReadError::StdinTwice);
+            }
+            return self.stream(path, "stdin".to_owned(), Box::new(io::stdin()));
+        }
+        let failed = |error: io::Error| match error.kind() {
+            io::ErrorKind::NotFound => ReadError::Missing { path: shown.clone() },
+            _ => ReadError::Io { source_name: shown.clone(), error },
+        };
+        let metadata = fs::metadata(path).map_err(failed)?;
+        if metadata.is_dir() {
+            return self.folder(path, &shown);
+        }
+        let file = File::open(path).map_err(failed)?;
+        if !metadata.is_file() {
+            return self.stream(path, shown, Box::new(file));
+        }
+        let (compression, stem) = Compression::of_name(&shown);
+        let format = if let Some(format) = self.options.format.or_else(|| format_of(stem)) {
+            format
+        } else {
+            let stream = compression.decode(file).map_err(failed)?;
+            let (head, _) = peek(stream, SNIFFED_BYTES).map_err(failed)?;
+            if is_jsonl(&head) { Format::Jsonl } else { Format::Text }
+        };
+        self.add_bytes(metadata.len());
+        if format == Format::Text {
+            let (path, size) = (path.to_owned(), metadata.len());
+            self.named.push(TextFile { path, id: shown, size, named: true });
+        } else {
+            let kind = Kind::Records { format, origin: Origin::File(compression) };
+            self.push(path.to_owned(), shown.clone(), shown, kind);
+        }
+        Ok(())
+    }
+
+    fn add_bytes(&mut self, bytes: u64) {
+        self.opened.bytes = self.opened.bytes.map(|sum| sum + bytes);
+    }
+
+    /// Makes one source of the text files named so far.
+    fn flush(&mut self) {
+        let files = std::mem::take(&mut self.named);
+        if let Some(first) = files.first() {
+            let (path, name) = (first.path.clone(), first.id.clone());
+            self.push_source(path, name.clone(), name, Kind::Files(files));
+        }
+    }
+
+    fn push(&mut self, path: PathBuf, name: String, shown: String, kind: Kind) {
+        self.flush();
+        self.push_source(path, name, shown, kind);
+    }
+
+    fn push_source(&mut self, path: PathBuf, name: String, shown: String, kind: Kind) {
+        let number = self.opened.sources.len() as u32;
+        let settings = Arc::clone(&self.opened.settings);
+        self.opened.sources.push(Source::new(number, path, name, shown, kind, settings));
+    }
+
+    /// Standard input or a pipe. Compression and, without a format, JSONL show in the first bytes.
+    fn stream(&mut self, path: &Path, shown: String, stream: Stream) -> Result<(), ReadError> {
+        let failed = |error| ReadError::Io { source_name: shown.clone(), error };
+        let (head, stream) = peek(stream, 4).map_err(failed)?;
+        let mut stream = Compression::of_magic(&head).decode(stream).map_err(failed)?;
+        let format = if let Some(format) = self.options.format {
+            format
+        } else {
+            let (head, whole) = peek(stream, SNIFFED_BYTES).map_err(failed)?;
+            stream = whole;
+            if !head.is_empty() && !is_jsonl(&head) {
+                return Err(ReadError::FormatNeeded { source_name: shown });
+            }
+            Format::Jsonl
+        };
+        self.opened.bytes = None;
+        let origin = Origin::Stream(Mutex::new(Some(stream)));
+        let kind = Kind::Records { format, origin };
+        self.push(path.to_owned(), shown.clone(), shown, kind);
+        Ok(())
+    }
+
+    fn folder(&mut self, folder: &Path, shown: &str) -> Result<(), ReadError> {
+        let walked = walk::walk(folder, self.options);
+        if walked.files.is_empty() {
+            let count = |reason: &SkipReason| {
+                walked.skipped.iter().filter(|skipped| skipped.reason == *reason).count()
+            };
+            let (hidden, ignored) = (count(&SkipReason::Hidden), count(&SkipReason::Ignored));
+            return Err(ReadError::NoFiles {
+                path: shown.to_owned(),
+                hidden,
+                ignored,
+                other: walked.skipped.len() - hidden - ignored,
+            });
+        }
+        self.opened.listed.extend(walked.skipped);
+        let (mut texts, mut records) = (Vec::new(), Vec::new());
+        for found in walked.files {
+            self.add_bytes(found.size);
+            let id = if self.alone { found.name.clone() } else { name_of(&found.path) };
+            let (compression, stem) = Compression::of_name(&found.name);
+            let by_name = format_of(stem).filter(|format| *format == Format::Jsonl);
+            match self.options.format.or(by_name).unwrap_or(Format::Text) {
+                Format::Text => {
+                    texts.push(TextFile { path: found.path, id, size: found.size, named: false });
+                }
+                format => {
+                    let kind = Kind::Records { format, origin: Origin::File(compression) };
+                    records.push((found.path, id, kind));
+                }
+            }
+        }
+        if !texts.is_empty() {
+            let name = shown.to_owned();
+            self.push(folder.to_owned(), name.clone(), name, Kind::Files(texts));
+        }
+        for (path, name, kind) in records {
+            let shown = name_of(&path);
+            self.push(path, name, shown, kind);
+        }
+        Ok(())
+    }
+}
+
+/// The format a name promises, without the end that tells of compression.
+fn format_of(name: &str) -> Option<Format> {
+    let ends = [
+        (".jsonl", Format::Jsonl),
+        (".ndjson", Format::Jsonl),
+        (".csv", Format::Csv),
+        (".tsv", Format::Tsv),
+        (".train", Format::Lines),
+    ];
+    ends.into_iter().find(|(end, _)| strip(name, end).is_some()).map(|(_, format)| format)
+}
+
+/// Whether bytes begin an object in one line: `{` and a key, or nothing, behind blanks.
+fn is_jsonl(bytes: &[u8]) -> bool {
+    let Some(inside) = without_mark(bytes).trim_ascii_start().strip_prefix(b"{") else {
+        return false;
+    };
+    matches!(inside.iter().find(|byte| !matches!(byte, b' ' | b'\t')), Some(b'"' | b'}'))
+}

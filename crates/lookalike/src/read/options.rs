@@ -1,0 +1,94 @@
+//! What the user says about the input: format, fields, ignore rules.
+
+use super::error::ReadError;
+use std::fmt;
+use std::str::FromStr;
+
+/// How the bytes of an input become documents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// A file is one document, its path the id.
+    Text,
+    /// A line is one document: its id, a blank (space or tab), its text.
+    Lines,
+    /// A line is one JSON object with a field for the id and one for the text.
+    Jsonl,
+    /// A record of comma-separated values is one document; the first record names the columns.
+    Csv,
+    /// The same with tabs between the values.
+    Tsv,
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Text => "text",
+            Self::Lines => "lines",
+            Self::Jsonl => "jsonl",
+            Self::Csv => "csv",
+            Self::Tsv => "tsv",
+        })
+    }
+}
+
+impl FromStr for Format {
+    type Err = ReadError;
+
+    fn from_str(text: &str) -> Result<Self, ReadError> {
+        match text {
+            "text" => Ok(Self::Text),
+            "lines" => Ok(Self::Lines),
+            "jsonl" => Ok(Self::Jsonl),
+            "csv" => Ok(Self::Csv),
+            "tsv" => Ok(Self::Tsv),
+            _ => Err(ReadError::UnknownFormat { got: text.to_owned() }),
+        }
+    }
+}
+
+/// How the inputs are to be read. `Default` finds the format of each input by its name and first
+/// byte, takes the fields `id` and `text`, respects ignore files and stops at a bad record.
+#[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "switches of the command line, each on its own")]
+pub struct ReadOptions {
+    /// The format of every file; found for each by itself when `None`.
+    pub format: Option<Format>,
+    /// The field (JSONL) or column (CSV, TSV) that holds the id. In JSONL, `meta.id` is the field
+    /// `id` of the object `meta` where no field is called `meta.id` itself.
+    pub id_field: String,
+    /// The field or column that holds the text, written as [`id_field`](Self::id_field) is.
+    pub text_field: String,
+    /// The id of a record is `NAME:LINE` (the file's name as in ids of text files, the number of
+    /// the line the record begins on, from 1) and is looked for in no field.
+    pub line_ids: bool,
+    /// A bad record is given to [`Sink::skipped`](super::Sink::skipped) and the rest is read; it
+    /// is an error otherwise.
+    pub skip_bad: bool,
+    /// Folders: files and folders whose name begins with a dot are read too.
+    pub hidden: bool,
+    /// Folders: `.gitignore` and `.ignore` files are respected, inside and outside of git
+    /// repositories, also those of parent folders.
+    pub ignore_files: bool,
+    /// Folders: symbolic links are followed. They are skipped and listed otherwise.
+    pub follow_links: bool,
+    /// The character encoding of every file, by a label of the WHATWG Encoding Standard such as
+    /// `windows-1252`. When `None`, a text file's is found by its byte order mark, by being valid
+    /// UTF-8, or by its letters; records are UTF-8, or what their byte order mark says.
+    pub encoding: Option<String>,
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        Self {
+            format: None,
+            id_field: "id".to_owned(),
+            text_field: "text".to_owned(),
+            line_ids: false,
+            skip_bad: false,
+            hidden: false,
+            ignore_files: true,
+            follow_links: false,
+            encoding: None,
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! One input as it was found: a file or stream of records, or the text files of a folder.
+
+use super::MAX_DOCUMENT_BYTES;
+use super::compress::{Compression, Stream};
+use super::csv::Columns;
+use super::encoding;
+use super::error::{ReadError, SkipReason, Skipped};
+use super::options::Format;
+use super::record::Fields;
+use super::stream::{Pool, RecordStream, Records};
+use super::text::TextFile;
+use encoding_rs::Encoding;
+use std::fs::File;
+use std::io::{self, Cursor, Read};
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// Files of records kept open for fetching; others are opened for each document.
+const KEPT_OPEN: usize = 128;
+/// Text files in a block.
+const BLOCK_FILES: usize = 64;
+
+/// What all sources of a collection share.
+pub(super) struct Settings {
+    pub(super) fields: Fields,
+    pub(super) skip_bad: bool,
+    pub(super) encoding: Option<&'static Encoding>,
+    pub(super) block_bytes: usize,
+    pub(super) pool: Arc<Pool>,
+    /// Bytes read from disk so far, for progress.
+    pub(super) consumed: AtomicU64,
+    /// Files of records kept open.
+    pub(super) open: AtomicUsize,
+}
+
+/// Where records come from.
+pub(super) enum Origin {
+    /// A file that can be opened again.
+    File(Compression),
+    /// Standard input or a pipe, not touched but for `head`; taken when the first block is read.
+    Stream(Mutex<Option<Stream>>),
+}
+
+pub(super) enum Kind {
+    Records { format: Format, origin: Origin },
+    Files(Vec<TextFile>),
+}
+
+/// A source and what is known about it for good.
+pub(super) struct Source {
+    pub(super) number: u32,
+    pub(super) path: PathBuf,
+    /// The name in ids made of line numbers.
+    pub(super) name: String,
+    /// The name in messages.
+    pub(super) shown: String,
+    pub(super) kind: Kind,
+    pub(super) settings: Arc<Settings>,
+    /// Of CSV and TSV, known when the first block is.
+    columns: OnceLock<Columns>,
+    /// The records are read as they stand on the disk, so that one of them can be read again.
+    plain: OnceLock<bool>,
+    kept: OnceLock<Option<File>>,
+}
+
+/// How far a source has been handed out.
+pub(super) enum Progress {
+    Fresh,
+    Records(RecordStream),
+    Files { next: usize, index: u32 },
+}
+
+/// What the next block holds.
+pub(super) enum Next {
+    Records(Records),
+    Files { index: u32, range: Range<usize> },
+}
+
+impl Source {
+    pub(super) fn new(
+        number: u32,
+        path: PathBuf,
+        name: String,
+        shown: String,
+        kind: Kind,
+        settings: Arc<Settings>,
+    ) -> Self {
+        Self {
+            number,
+            path,
+            name,
+            shown,
+            kind,
+            settings,
+            columns: OnceLock::new(),
+            plain: OnceLock::new(),
+            kept: OnceLock::new(),
+        }
+    }
+
+    /// The next block's content; `None` at the end.
+    pub(super) fn next(&self, progress: &mut Progress) -> Result<Option<Next>, ReadError> {
+        if let Progress::Fresh = progress {
+            *progress = match &self.kind {
+                Kind::Records { .. } => Progress::Records(self.open()?),
+                Kind::Files(_) => Progress::Files { next: 0, index: 0 },
+            };
+        }
+        match (progress, &self.kind) {
+            (Progress::Records(stream), Kind::Records { format, .. }) => {
+                let records = stream.next(&self.shown)?;
+                if stream.is_at_start(records.as_ref()) {
+                    self.find_columns(*format, records.as_ref())?;
+                }
+                Ok(records.map(Next::Records))
+            }
+            (Progress::Files { next, index }, Kind::Files(files)) => {
+                let range = batch(files, *next, self.settings.block_bytes as u64);
+                if range.is_empty() {
+                    return Ok(None);
+                }
+                *next = range.end;
+                *index += 1;
+                Ok(Some(Next::Files { index: *index - 1, range }))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn open(&self) -> Result<RecordStream, ReadError> {
+        let Kind::Records { format, origin } = &self.kind else {
+            return Err(self.io(io::ErrorKind::InvalidInput.into()));
+        };
+        let (stream, plain) = match origin {
+            Origin::File(compression) => {
+                let file = File::open(&self.path).map_err(|error| self.io(error))?;
+                let counted = Counted { file, settings: Arc::clone(&self.settings) };
+                let stream = compression.decode(counted).map_err(|error| self.io(error))?;
+                (stream, *compression == Compression::None)
+            }
+            Origin::Stream(stream) => {
+                let stream = stream.lock().unwrap_or_else(PoisonError::into_inner).take();
+                (stream.unwrap_or_else(|| Box::new(io::empty())), false)
+            }
+        };
+        let (head, stream) = peek(stream, 4).map_err(|error| self.io(error))?;
+        let (stream, plain) = match encoding::transcode(&head, self.settings.encoding, stream) {
+            Ok(decoded) => (decoded, false),
+            Err(stream) => (stream, plain),
+        };
+        let _ = self.plain.set(plain);
+        let Settings { block_bytes, pool, .. } = &*self.settings;
+        Ok(RecordStream::new(stream, *format, *block_bytes, Arc::clone(pool)))
+    }
+
+    fn find_columns(&self, format: Format, first: Option<&Records>) -> Result<(), ReadError> {
+        let delimiter = match format {
+            Format::Csv => b',',
+            Format::Tsv => b'\t',
+            _ => return Ok(()),
+        };
+        let bytes = first.map_or(&[][..], |records| without_mark(&records.piece));
+        let columns = Columns::find(delimiter, bytes, &self.settings.fields, &self.shown)?;
+        let _ = self.columns.set(columns);
+        Ok(())
+    }
+
+    pub(super) fn columns(&self) -> Option<&Columns> {
+        self.columns.get()
+    }
+
+    /// Whether single records can be read from the disk again.
+    pub(super) fn is_plain(&self) -> bool {
+        self.plain.get().copied().unwrap_or(false)
+    }
+
+    pub(super) fn io(&self, error: io::Error) -> ReadError {
+        ReadError::Io { source_name: self.shown.clone(), error }
+    }
+
+    /// What a bad record is: an error, or a skipped one to list.
+    pub(super) fn bad(
+        &self,
+        line: u64,
+        id: Option<String>,
+        reason: SkipReason,
+    ) -> Result<Skipped, ReadError> {
+        let skipped = Skipped { source: self.shown.clone(), line: Some(line), id, reason };
+        if self.settings.skip_bad { Ok(skipped) } else { Err(ReadError::BadRecord(skipped)) }
+    }
+
+    /// Reads `buffer.len()` bytes at `offset` of the file.
+    pub(super) fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        let kept = self.kept.get_or_init(|| {
+            if self.settings.open.fetch_add(1, Ordering::Relaxed) < KEPT_OPEN {
+                File::open(&self.path).ok()
+            } else {
+                None
+            }
+        });
+        match kept {
+            Some(file) => read_exact_at(file, buffer, offset),
+            None => read_exact_at(&File::open(&self.path)?, buffer, offset),
+        }
+    }
+}
+
+#[cfg(unix)]
+fn read_exact_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, buffer, offset)
+}
+
+#[cfg(not(unix))]
+fn read_exact_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+    use std::io::{Seek, SeekFrom};
+    // A file has one position for all threads.
+    static POSITION: Mutex<()> = Mutex::new(());
+    let _position = POSITION.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut file = file;
+    file.seek(SeekFrom::Start(offset))?;
+    file.read_exact(buffer)
+}
+
+/// The bytes behind a UTF-8 byte order mark.
+pub(super) fn without_mark(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes)
+}
+
+/// Up to `count` first bytes of a stream, and the stream with them put back.
+pub(super) fn peek(mut stream: Stream, count: u64) -> io::Result<(Vec<u8>, Stream)> {
+    let mut head = Vec::new();
+    stream.by_ref().take(count).read_to_end(&mut head)?;
+    let back = Cursor::new(head.clone());
+    Ok((head, Box::new(back.chain(stream))))
+}
+
+/// The files of the next block: at least one, then as many as stay below both limits.
+fn batch(files: &[TextFile], start: usize, block_bytes: u64) -> Range<usize> {
+    let mut size: u64 = 0;
+    let mut end = start;
+    while let Some(file) = files.get(end) {
+        size = size.saturating_add(file.size.min(MAX_DOCUMENT_BYTES as u64));
+        if end > start && (size > block_bytes || end - start == BLOCK_FILES) {
+            break;
+        }
+        end += 1;
+    }
+    start..end
+}
+
+/// A file that counts the bytes read from it.
+struct Counted {
+    file: File,
+    settings: Arc<Settings>,
+}
+
+impl Read for Counted {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let got = self.file.read(buffer)?;
+        self.settings.consumed.fetch_add(got as u64, Ordering::Relaxed);
+        Ok(got)
+    }
+}

@@ -1,0 +1,144 @@
+//! A folder → its files, in the byte order of their paths, and what was left out.
+
+use super::error::{SkipReason, Skipped};
+use super::options::ReadOptions;
+use ignore::{DirEntry, WalkBuilder};
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+/// A file found in a folder.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) path: PathBuf,
+    /// The path inside the folder, with `/` between its parts, see [`name_of`].
+    pub(super) name: String,
+    pub(super) size: u64,
+}
+
+/// What a folder holds.
+#[derive(Debug, Default)]
+pub(super) struct Walked {
+    pub(super) files: Vec<Found>,
+    pub(super) skipped: Vec<Skipped>,
+}
+
+/// Walks `folder` twice: by the rules, and without them to see what the rules leave out.
+pub(super) fn walk(folder: &Path, options: &ReadOptions) -> Walked {
+    let mut walked = Walked::default();
+    let mut seen = BTreeSet::new();
+    let rules = options.ignore_files;
+    let builder = |hidden: bool, rules: bool| {
+        let mut builder = WalkBuilder::new(folder);
+        builder
+            .hidden(!hidden)
+            .ignore(rules)
+            .git_ignore(rules)
+            .parents(rules)
+            // The user's own git settings are part of no collection.
+            .git_global(false)
+            .git_exclude(false)
+            .require_git(false)
+            .follow_links(options.follow_links);
+        builder.build()
+    };
+    for entry in builder(options.hidden, rules) {
+        match entry {
+            Ok(entry) => {
+                seen.insert(entry.path().to_owned());
+                file(folder, &entry, &mut walked);
+            }
+            Err(error) => walked.skipped.push(refused(folder, &error)),
+        }
+    }
+    if rules || !options.hidden {
+        let everything = builder(true, false).flatten();
+        for entry in everything.filter(|entry| !seen.contains(entry.path())) {
+            let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+            if !is_folder {
+                let inside = entry.path().strip_prefix(folder).unwrap_or(entry.path());
+                let dot = inside.iter().any(|part| part.as_encoded_bytes().starts_with(b"."));
+                let hidden = dot && !options.hidden;
+                let reason = if hidden { SkipReason::Hidden } else { SkipReason::Ignored };
+                walked.skipped.push(skipped(entry.path(), reason));
+            }
+        }
+    }
+    walked.files.sort_unstable_by(|a, b| a.name.as_bytes().cmp(b.name.as_bytes()));
+    walked.skipped.sort_by(|a, b| a.source.as_bytes().cmp(b.source.as_bytes()));
+    walked
+}
+
+fn file(folder: &Path, entry: &DirEntry, walked: &mut Walked) {
+    let path = entry.path();
+    // An unfollowed link has the type of a link; `metadata` follows where links are followed.
+    let Some(kind) = entry.file_type() else { return };
+    if kind.is_dir() {
+        return;
+    }
+    if kind.is_symlink() {
+        walked.skipped.push(skipped(path, SkipReason::SymbolicLink));
+    } else if !kind.is_file() {
+        walked.skipped.push(skipped(path, SkipReason::NotAFile));
+    } else {
+        match entry.metadata() {
+            Ok(metadata) => walked.files.push(Found {
+                path: path.to_owned(),
+                name: name_of(path.strip_prefix(folder).unwrap_or(path)),
+                size: metadata.len(),
+            }),
+            Err(error) => {
+                let message = error.to_string();
+                walked.skipped.push(skipped(path, SkipReason::Unreadable { message }));
+            }
+        }
+    }
+}
+
+fn skipped(path: &Path, reason: SkipReason) -> Skipped {
+    Skipped { source: name_of(path), line: None, id: None, reason }
+}
+
+/// What the walk could not look into: a folder without permission, a loop of links.
+fn refused(folder: &Path, error: &ignore::Error) -> Skipped {
+    let mut inner = error;
+    let mut place = folder;
+    loop {
+        inner = match inner {
+            ignore::Error::WithPath { path, err } => {
+                place = path;
+                err
+            }
+            ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => err,
+            ignore::Error::Loop { child, .. } => {
+                place = child;
+                break;
+            }
+            _ => break,
+        };
+    }
+    skipped(place, SkipReason::Unreadable { message: inner.to_string() })
+}
+
+/// A path as an id, without loss: UTF-8 as it is with `/` between the parts; a byte that is not
+/// UTF-8 becomes `\xNN`, and so does a backslash inside a part (`\x5C`), so that no two paths
+/// have the same name.
+pub(super) fn name_of(path: &Path) -> String {
+    let mut name = String::new();
+    for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {
+        for character in chunk.valid().chars() {
+            if std::path::is_separator(character) {
+                name.push('/');
+            } else if character == '\\' {
+                name.push_str("\\x5C");
+            } else {
+                name.push(character);
+            }
+        }
+        for byte in chunk.invalid() {
+            // Writing to a string does not fail.
+            let _ = write!(name, "\\x{byte:02X}");
+        }
+    }
+    name
+}
