@@ -2,13 +2,13 @@
 //!
 //! Members are numbered by their place in the keep order ([`keep`](crate::keep)), 0 first. A
 //! *candidate pair* is two members that share a bucket; a `similarity` function makes it a
-//! *verified pair* by giving an [`Overlap`], or refuses it. Two rules make groups of verified pairs:
+//! *verified pair* by giving an [`Overlap`], or refuses it. Two rules make groups of them:
 //!
 //! * **Stars** ([`stars`]): walk the members in order; one that has a verified pair with a kept
 //!   member before it becomes a duplicate, else it is kept. Every duplicate therefore resembles its
 //!   keeper, and no two keepers that are candidates resemble each other. The keepers are the
-//!   lexicographically first maximal independent set of the graph of verified pairs, so there is one
-//!   right answer, however it is computed.
+//!   lexicographically first maximal independent set of the graph of verified pairs: one right
+//!   answer, however it is computed.
 //! * **Components** ([`components`]): everything that is connected through verified pairs, as in
 //!   chains a–b–c where a and c may have little in common. The keeper is the first member.
 //!
@@ -62,7 +62,7 @@ pub fn stars<'a>(
         }
         match best {
             Some(duplicate) => duplicates.push(duplicate),
-            None => buckets_of(member).iter().for_each(|&bucket| kept.push(bucket, member)),
+            None => kept.push_all(buckets_of(member), member),
         }
     }
     duplicates
@@ -115,7 +115,7 @@ pub fn all_pairs<'a>(
             }
         }
         // Only now: a bucket that is listed twice must not pair the member with itself.
-        buckets_of(member).iter().for_each(|&bucket| before.push(bucket, member));
+        before.push_all(buckets_of(member), member);
     }
     pairs.sort_unstable_by_key(|&(a, b, _)| (a, b));
     pairs
@@ -144,7 +144,7 @@ pub fn components<'a>(
             for run in runs.iter() {
                 let mut node = run.first;
                 while node != NONE && !sets.joined(run.member, member) {
-                    let Link { member: earlier, next } = links[node as usize];
+                    let Link { entry: earlier, next } = links[node as usize];
                     node = next;
                     if std::mem::replace(&mut seen[earlier as usize], member) != member
                         && similarity(earlier, member).is_some()
@@ -167,7 +167,9 @@ pub fn components_of_pairs(
     overlap: impl FnMut(u32, u32) -> Overlap,
 ) -> Vec<Duplicate> {
     let mut sets = DisjointSets::new(members);
-    pairs.iter().for_each(|&(a, b, _)| sets.join(a, b));
+    for &(a, b, _) in pairs {
+        sets.join(a, b);
+    }
     sets.duplicates(overlap)
 }
 
@@ -183,14 +185,14 @@ fn offer(best: &mut Option<Duplicate>, new: Duplicate) {
     }
 }
 
-/// A member in a linked list; the lists of all buckets lie in one vector.
+/// An entry of a linked list, mostly a member; the lists of all buckets lie in one vector.
 #[derive(Debug, Clone, Copy)]
 struct Link {
-    member: u32,
+    entry: u32,
     next: u32,
 }
 
-/// One list of members per bucket, latest first.
+/// One list per bucket, latest first.
 struct Lists {
     heads: Vec<u32>,
     links: Vec<Link>,
@@ -201,18 +203,24 @@ impl Lists {
         Self { heads: vec![NONE; buckets], links: Vec::new() }
     }
 
-    fn push(&mut self, bucket: u32, member: u32) {
+    fn push_all(&mut self, buckets: &[u32], entry: u32) {
+        for &bucket in buckets {
+            self.push(bucket, entry);
+        }
+    }
+
+    fn push(&mut self, bucket: u32, entry: u32) {
         let head = &mut self.heads[bucket as usize];
-        self.links.push(Link { member, next: *head });
+        self.links.push(Link { entry, next: *head });
         *head = self.links.len() as u32 - 1;
     }
 
     fn of(&self, bucket: u32) -> impl Iterator<Item = u32> {
         let mut node = self.heads[bucket as usize];
         std::iter::from_fn(move || {
-            let Link { member, next } = *self.links.get(node as usize)?;
+            let Link { entry, next } = *self.links.get(node as usize)?;
             node = next;
-            Some(member)
+            Some(entry)
         })
     }
 }
@@ -229,7 +237,7 @@ struct Run {
 /// members skip them at once. O(runs).
 fn append(member: u32, runs: &mut Vec<Run>, links: &mut Vec<Link>, sets: &mut DisjointSets) {
     let node = links.len() as u32;
-    links.push(Link { member, next: NONE });
+    links.push(Link { entry: member, next: NONE });
     let mut whole = Run { member, first: node, last: node };
     runs.retain(|run| {
         let joined = sets.joined(run.member, member);

@@ -8,8 +8,8 @@
 //! containment of A in B       |A ∩ B| / |A|           1 when all of A stands in B
 //! ```
 //!
-//! [`overlap`] counts, and an [`Overlap`] answers from the counts by integer arithmetic. Two minimal
-//! hash values agree with probability equal to the Jaccard similarity, so the share of equal values
+//! [`overlap`] counts, and an [`Overlap`] answers from the counts by integers. Two minimal hash
+//! values agree with probability equal to the Jaccard similarity, so the share of equal values
 //! is an unbiased [`estimate`] with standard error √(J(1−J)/k) for k values (0.035 at J = 0.8 with
 //! 128). Estimates are never called exact, and an estimate alone never makes a pair verified.
 
@@ -186,6 +186,8 @@ pub fn estimate_at_least(a: &[u32], b: &[u32], min_equal: usize) -> Option<usize
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::float_cmp, reason = "the values are meant to be exact")]
+
     use super::*;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
