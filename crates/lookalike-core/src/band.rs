@@ -19,7 +19,7 @@ pub fn bucket_keys(signature: &[u32], rows: usize, keys: &mut [u64]) {
 }
 
 /// [`hash::hash_bytes`] of little-endian values, without the detour over bytes.
-#[inline(always)]
+#[inline]
 fn rows_hash(mut state: u64, rows: &[u32]) -> u64 {
     let pair = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
     let len = 4 * rows.len() as u64;

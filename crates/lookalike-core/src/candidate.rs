@@ -442,7 +442,7 @@ mod tests {
 
     #[test]
     fn keys_that_agree_in_all_but_the_last_bits_are_told_apart() {
-        let keys: Vec<u64> = (0..3000u64).map(|i| 0xabcd_0000_0000_0000 | i % 1500).collect();
+        let keys: Vec<u64> = (0..3000u64).map(|i| 0xabcd_0000_0000_0000 | (i % 1500)).collect();
         let found = band_buckets(&keys, |_| true, &mut BandScratch::default());
         assert_eq!(found.sorted(), plain(&keys, |_| true));
     }

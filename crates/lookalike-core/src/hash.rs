@@ -17,7 +17,7 @@ pub(crate) const P: u64 = 0x9e37_79b9_7f4a_7c15;
 pub(crate) const FINISH: u64 = 0xd6e8_feb8_6659_fd93;
 
 /// Multiplies to 128 bits and folds the halves together.
-#[inline(always)]
+#[inline]
 pub(crate) fn fold(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);
     product as u64 ^ (product >> 64) as u64
@@ -61,7 +61,7 @@ pub fn shingle_hash(tokens: &[u64]) -> u64 {
 }
 
 /// A bijection that carries every bit of a polynomial sum into the upper half.
-#[inline(always)]
+#[inline]
 pub(crate) fn finish(sum: u64) -> u64 {
     (sum ^ (sum >> 32)).wrapping_mul(FINISH)
 }
@@ -74,7 +74,7 @@ pub fn repeat_hash(shingle: u64, count: u32) -> u64 {
 }
 
 /// The finalizer of SplitMix64 (Steele, Lea, Flood 2014), a bijection.
-#[inline(always)]
+#[inline]
 pub fn mix64(z: u64) -> u64 {
     let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

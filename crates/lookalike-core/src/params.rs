@@ -249,12 +249,25 @@ macro_rules! named {
     };
 }
 
-named!(TokenRule, "--tokens", "words, word-runs or whitespace",
-    Words = "words", WordRuns = "word-runs", Whitespace = "whitespace");
+named!(
+    TokenRule,
+    "--tokens",
+    "words, word-runs or whitespace",
+    Words = "words",
+    WordRuns = "word-runs",
+    Whitespace = "whitespace"
+);
 named!(Case, "--case", "fold or keep", Fold = "fold", Keep = "keep");
-named!(Scheme, "--scheme", "fss, multiply-shift, mod-prime, xor or xor-multiply",
-    FastSimilarity = "fss", MultiplyShift = "multiply-shift", ModPrime = "mod-prime",
-    Xor = "xor", XorMultiply = "xor-multiply");
+named!(
+    Scheme,
+    "--scheme",
+    "fss, multiply-shift, mod-prime, xor or xor-multiply",
+    FastSimilarity = "fss",
+    MultiplyShift = "multiply-shift",
+    ModPrime = "mod-prime",
+    Xor = "xor",
+    XorMultiply = "xor-multiply"
+);
 
 /// How a signature is computed; `docs/signature.md` defines each to the bit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

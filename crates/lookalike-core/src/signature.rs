@@ -104,7 +104,8 @@ mod tests {
             for num_hashes in [1, 100, 128, 200, MAX_NUM_HASHES] {
                 let mut signer = Signer::new(scheme, num_hashes, 1);
                 for n in [1, 7, 1000] {
-                    let shingles: Vec<u32> = (0..n).map(|i: u32| i.wrapping_mul(0x9e37_79b1)).collect();
+                    let shingles: Vec<u32> =
+                        (0..n).map(|i: u32| i.wrapping_mul(0x9e37_79b1)).collect();
                     assert_eq!(signer.sign(&shingles).len(), num_hashes);
                 }
             }

@@ -3,6 +3,7 @@
 //! *MinHash for dummies* (2013): S1, S2, S3. Grattan's C# posts (2014): S4, S5. McCormick's tutorial
 //! (2015): S6; his background page: S7, S8. Leskovec, Rajaraman, Ullman, *Mining of Massive
 //! Datasets*, ch. 3: S9, S10, S11.
+#![allow(clippy::unwrap_used, clippy::float_cmp, reason = "a test")]
 
 use lookalike_core::band::bucket_keys;
 use lookalike_core::candidate::BandIndex;
@@ -119,10 +120,8 @@ fn s6_twenty_components_agree_in_six() {
 #[test]
 fn s7_two_shingles_of_abcdabd() {
     let rule = ShingleRule::new(Unit::Chars, 2).unwrap().with_case(Case::Keep);
-    let mut expected: Vec<u64> = ["ab", "bc", "cd", "da", "bd"]
-        .iter()
-        .flat_map(|shingle| set(&rule, shingle))
-        .collect();
+    let mut expected: Vec<u64> =
+        ["ab", "bc", "cd", "da", "bd"].iter().flat_map(|shingle| set(&rule, shingle)).collect();
     expected.sort_unstable();
     assert_eq!(set(&rule, "abcdabd"), expected);
 }
@@ -167,15 +166,22 @@ fn s10_equal_values_in_different_bands_are_no_match() {
 #[test]
 fn s11_the_curve_and_its_steepest_point() {
     // The table of Mining of Massive Datasets, 3.4.2: 20 bands of 5 rows.
-    for (s, p) in [(0.2, 0.006), (0.3, 0.047), (0.4, 0.186), (0.5, 0.470), (0.6, 0.802),
-        (0.7, 0.975), (0.8, 0.9996)]
-    {
+    for (s, p) in [
+        (0.2, 0.006),
+        (0.3, 0.047),
+        (0.4, 0.186),
+        (0.5, 0.470),
+        (0.6, 0.802),
+        (0.7, 0.975),
+        (0.8, 0.9996),
+    ] {
         assert!((candidate_probability(s, 20, 5) - p).abs() < 5e-4, "{s}");
     }
     assert!((steepest(20, 5) - (4.0f64 / 99.0).powf(0.2)).abs() < 1e-12);
     assert!((midpoint(20, 5) - 0.05f64.powf(0.2)).abs() < 1e-12);
     // The slope is greatest there.
-    let slope = |s: f64| candidate_probability(s + 1e-4, 20, 5) - candidate_probability(s - 1e-4, 20, 5);
+    let slope =
+        |s: f64| candidate_probability(s + 1e-4, 20, 5) - candidate_probability(s - 1e-4, 20, 5);
     let top = slope(steepest(20, 5));
     assert!(top > slope(steepest(20, 5) - 0.01) && top > slope(steepest(20, 5) + 0.01));
     let mut random = SplitMix64::new(1);

@@ -5,6 +5,7 @@
 //! the hash functions are drawn anew for each trial. Bounds are five standard errors of what is
 //! measured (a false alarm in some 10⁶ runs, and the seeds are fixed), widened where a scheme is
 //! known to deviate, by what was measured in research and is stated in `docs/signature.md`.
+#![allow(clippy::unwrap_used, reason = "a test")]
 
 use lookalike_core::band::bucket_keys;
 use lookalike_core::curve::candidate_probability;
@@ -129,7 +130,12 @@ fn the_observed_curve_is_the_predicted_one() {
     for (bands, rows) in [(16, 8), (21, 6), (32, 4)] {
         for n in [50, 300] {
             for part in [4, 6, 8, 9] {
-                for scheme in [Scheme::FastSimilarity, Scheme::MultiplyShift, Scheme::ModPrime, Scheme::XorMultiply] {
+                for scheme in [
+                    Scheme::FastSimilarity,
+                    Scheme::MultiplyShift,
+                    Scheme::ModPrime,
+                    Scheme::XorMultiply,
+                ] {
                     let (share, jaccard) = observed(scheme, n, n * part / 10, bands, rows);
                     let predicted = candidate_probability(jaccard, bands, rows);
                     let noise = 5.0 * (predicted * (1.0 - predicted) / 4_000.0).sqrt() + 0.001;
@@ -140,7 +146,10 @@ fn the_observed_curve_is_the_predicted_one() {
                         "{scheme} {bands}×{rows} n={n} J={jaccard:.3}: {share:.4}, predicted {predicted:.4}"
                     );
                     if predicted > 0.9 {
-                        assert!(share > predicted - noise, "{scheme}: recall {share} < {predicted}");
+                        assert!(
+                            share > predicted - noise,
+                            "{scheme}: recall {share} < {predicted}"
+                        );
                     }
                 }
             }
@@ -161,9 +170,13 @@ fn the_default_reaches_its_recall_at_the_threshold() {
 #[test]
 fn merging_is_the_signature_of_the_union() {
     let mut random = SplitMix64::new(8);
-    for scheme in [Scheme::FastSimilarity, Scheme::MultiplyShift, Scheme::ModPrime, Scheme::Xor,
-        Scheme::XorMultiply]
-    {
+    for scheme in [
+        Scheme::FastSimilarity,
+        Scheme::MultiplyShift,
+        Scheme::ModPrime,
+        Scheme::Xor,
+        Scheme::XorMultiply,
+    ] {
         for (n, m) in [(1, 1), (3, 500), (90, 40), (2_000, 3_000)] {
             let a: Vec<u32> = (0..n).map(|_| random.next_u32()).collect();
             let b: Vec<u32> = (0..m).map(|_| random.next_u32()).collect();

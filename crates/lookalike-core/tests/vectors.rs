@@ -4,6 +4,7 @@
 //! implementation in Python that was written from the document alone. A line is the question, a
 //! tab, and the answer. `cargo test -p lookalike-core --test vectors -- --ignored` prints the file
 //! as this library would write it, for a new version.
+#![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr, reason = "a test")]
 
 use lookalike_core::hash::token_hash;
 use lookalike_core::kernel::Kernel;
@@ -80,8 +81,11 @@ fn stored() -> String {
 #[test]
 fn every_kernel_gives_the_known_answers() {
     let stored = stored();
-    let lines: Vec<_> =
-        stored.lines().filter(|l| !l.starts_with('#')).map(|l| l.split_once('\t').unwrap()).collect();
+    let lines: Vec<_> = stored
+        .lines()
+        .filter(|l| !l.starts_with('#'))
+        .map(|l| l.split_once('\t').unwrap())
+        .collect();
     assert!(lines.len() > 50);
     for kernel in Kernel::available() {
         for (question, expected) in &lines {
@@ -99,15 +103,22 @@ fn a_second_implementation_gives_the_known_answers() {
         .output();
     match checked {
         Err(error) => eprintln!("SKIPPED: python3 cannot be started: {error}"),
-        Ok(output) => assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout)),
+        Ok(output) => {
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+        }
     }
 }
 
 #[test]
 #[ignore = "writes the file anew; only for a new version"]
 fn print_the_file() {
-    println!("# Known answers of docs/signature.md, version {}.", lookalike_core::hash::SIGNATURE_VERSION);
-    println!("# token BYTES | set|signature|keys UNIT SIZE TOKENS CASE FREQUENCIES TEXT SCHEME K SEED BANDS ROWS; hexadecimal");
+    println!(
+        "# Known answers of docs/signature.md, version {}.",
+        lookalike_core::hash::SIGNATURE_VERSION
+    );
+    println!(
+        "# token BYTES | set|signature|keys UNIT SIZE TOKENS CASE FREQUENCIES TEXT SCHEME K SEED BANDS ROWS; hexadecimal"
+    );
     let print = |question: String| {
         println!("{question}\t{}", answer(&question, Kernel::named("scalar").unwrap()));
     };
@@ -115,7 +126,9 @@ fn print_the_file() {
     for n in [0, 1, 2, 7, 8, 9, 15, 16] {
         print(format!("token {}", to_hex(&long.as_bytes()[..n])));
     }
-    for token in ["a\0", "0123456789abcdefg", "0123456789abcdef0123456789abcdef", "naïve", "\u{1f600}"] {
+    for token in
+        ["a\0", "0123456789abcdefg", "0123456789abcdef0123456789abcdef", "naïve", "\u{1f600}"]
+    {
         print(format!("token {}", to_hex(token.as_bytes())));
     }
     let many: Vec<String> = (0..400).map(|i| format!("word{}", i * i % 331)).collect();
@@ -128,8 +141,14 @@ fn print_the_file() {
     ];
     for text in texts {
         let hex = to_hex(text.as_bytes());
-        for options in ["words 5 words fold no", "words 1 words fold yes", "words 2 whitespace keep no",
-            "chars 5 words fold no", "chars 3 words keep yes", "bytes 5 words keep no"] {
+        for options in [
+            "words 5 words fold no",
+            "words 1 words fold yes",
+            "words 2 whitespace keep no",
+            "chars 5 words fold no",
+            "chars 3 words keep yes",
+            "bytes 5 words keep no",
+        ] {
             if text.len() < 100 {
                 print(format!("set {options} {hex}"));
             }

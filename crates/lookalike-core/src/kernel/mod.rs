@@ -2,22 +2,25 @@
 //!
 //! | loop | takes | gives |
 //! |---|---|---|
-//! | [`Kernel::scan`] | text, cut at white space into pieces | one hash per token |
-//! | [`Kernel::combine`] | token hashes | shingle hashes and their fingerprint |
-//! | [`Kernel::sketch`], [`Kernel::classic`] | shingle hashes | a signature |
-//! | [`Kernel::intersect`] | two sorted sets | how many elements they share |
-//! | [`Kernel::count_equal`] | two signatures | at how many places they agree |
+//! | `scan` | text, cut at white space into pieces | one hash per token |
+//! | `combine` | token hashes | shingle hashes and their fingerprint |
+//! | `sketch`, `classic` | shingle hashes | a signature |
+//! | `intersect` | two sorted sets | how many elements they share |
+//! | `count_equal` | two signatures | at how many places they agree |
 //!
-//! [`scalar`] is the specification: plain loops over the definitions of `docs/signature.md`, always
-//! compiled. Every other variant gives the same bits, which `tests` below check on each.
+//! `scalar.rs` is the specification: plain loops over the definitions of `docs/signature.md`, always
+//! compiled. Every other variant gives the same bits, which `tests.rs` checks on each.
+//!
 //! Choosing is done once, by [`Kernel::best`]; a variant that this processor lacks cannot be built
 //! ([`Kernel::named`] refuses it), which is what makes the calls into it sound.
+#![allow(clippy::inline_always, reason = "bodies must be compiled for their caller's instructions")]
 
 mod portable;
 mod scalar;
 #[cfg(test)]
 mod tests;
 #[cfg(target_arch = "x86_64")]
+#[expect(unsafe_code, reason = "vector instructions; every block states why it is sound")]
 mod x86_64;
 
 use crate::error::ParamsError;
@@ -88,7 +91,7 @@ impl Default for Kernel {
     }
 }
 
-/// What a token is, for [`Kernel::scan`]: the word rule and whether ASCII letters are lower-cased.
+/// What a token is, for `scan`: the word rule and whether ASCII letters are lower-cased.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ScanRule {
     pub(crate) tokens: TokenRule,
@@ -221,12 +224,16 @@ pub(crate) struct Parameters {
 }
 
 impl Parameters {
-    /// Entries of `a`, `b` and of the output of [`Kernel::sketch`] and [`Kernel::classic`].
+    /// Entries of `a`, `b` and of the output of `sketch` and `classic`.
     pub(crate) fn padded(num_hashes: usize) -> usize {
         num_hashes.next_multiple_of(PAD)
     }
 }
 
+#[cfg_attr(
+    target_arch = "x86_64",
+    expect(unsafe_code, reason = "calls into variants that the processor has")
+)]
 impl Kernel {
     /// The fastest variant this processor has. Detected once per call, some nanoseconds.
     pub fn best() -> Self {

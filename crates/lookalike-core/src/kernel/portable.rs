@@ -12,13 +12,13 @@ use crate::params::Scheme;
 
 /// Shingles computed side by side.
 const BLOCK: usize = 32;
+const _: () = assert!(BLOCK <= PAD, "the last block must fit the padding");
 /// Signature values whose minima stay in registers together.
 const LANES: usize = 64;
 
 /// See [`super::Kernel::combine`]; `tokens` is padded, room for `count` shingles has been made.
 #[inline(always)]
 pub(super) fn combine(tokens: &[u64], count: usize, size: usize, out: &mut ShingleBuffer) {
-    debug_assert!(BLOCK <= PAD);
     let mut at = 0;
     while at < count {
         let mut sums = [0u64; BLOCK];
@@ -141,8 +141,9 @@ fn minima(
 #[inline(always)]
 fn mod_prime(x: u32, a: u32, b: u32) -> u32 {
     let z = u64::from(a) * u64::from(x) + u64::from(b);
-    let once = (z & 0xffff_ffff) + 15 * (PRIME - (z >> 32)); // below 2³² + 15·PRIME, the same mod PRIME
-    let twice = (once & 0xffff_ffff) + PRIME - 15 * (once >> 32); // below 2·PRIME
+    // The same mod PRIME, first below 2³² + 15·PRIME, then below 2·PRIME.
+    let once = (z & 0xffff_ffff) + 15 * (PRIME - (z >> 32));
+    let twice = (once & 0xffff_ffff) + PRIME - 15 * (once >> 32);
     let value = if twice >= PRIME { twice - PRIME } else { twice };
     value.min(u64::from(u32::MAX)) as u32
 }

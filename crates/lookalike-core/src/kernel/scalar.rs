@@ -17,8 +17,7 @@ static ASCII: [u64; 128] = {
     let mut table = [0; 128];
     let mut c = 0;
     while c < 128 {
-        let product =
-            (c as u64 ^ hash::S0) as u128 * (hash::S1 ^ 1) as u128;
+        let product = (c as u64 ^ hash::S0) as u128 * (hash::S1 ^ 1) as u128;
         table[c] = product as u64 ^ (product >> 64) as u64;
         c += 1;
     }
@@ -66,8 +65,7 @@ pub(super) fn scan(text: &str, rule: ScanRule, out: &mut TokenBuffer) {
 #[inline]
 pub(super) fn class_of(c: char, rule: TokenRule) -> CharClass {
     match rule {
-        TokenRule::Words if c.is_ascii() => ascii_class(c),
-        TokenRule::WordRuns if c.is_ascii() => ascii_class(c),
+        TokenRule::Words | TokenRule::WordRuns if c.is_ascii() => ascii_class(c),
         TokenRule::Words => text::class(c),
         TokenRule::WordRuns => match text::class(c) {
             CharClass::Unspaced => CharClass::Word,

@@ -70,7 +70,9 @@ proptest! {
     fn combinations_agree(hashes in prop::collection::vec(any::<u64>(), 0..200), size in 1usize..40) {
         let mut buffer = TokenBuffer::default();
         buffer.reserve(hashes.len());
-        hashes.iter().for_each(|h| buffer.push(*h));
+        for hash in &hashes {
+            buffer.push(*hash);
+        }
         for keep_whole in [false, true] {
             let mut expected: Option<(Vec<u32>, Vec<u64>, [u64; 2])> = None;
             for kernel in Kernel::available() {
