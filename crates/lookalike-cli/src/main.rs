@@ -1,2 +1,53 @@
-//! placeholder
-fn main() {}
+//! The command `lookalike`: parses, calls one command, prints its error. See [`cmd`].
+
+mod cmd;
+mod options;
+mod progress_bar;
+mod summary;
+mod table;
+mod text_width;
+
+use clap::{Parser, Subcommand};
+use cmd::{Outcome, compare, evaluate, find, tune};
+use std::io::Write;
+use std::process::ExitCode;
+
+const EXAMPLE: &str = "\
+Examples:
+  lookalike find letters/                              groups of near-duplicates in a folder
+  lookalike find corpus.jsonl --output groups.jsonl    the same for records, into a file
+
+Exit code: 0 success, 1 error, 2 wrong use; with `find --exit-code` 3 when duplicates were found.";
+
+/// Finds near-duplicate documents, verified: every reported pair was compared exactly.
+#[derive(Parser)]
+#[command(name = "lookalike", version, after_help = EXAMPLE)]
+#[command(subcommand_required = true, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Find(find::Args),
+    Compare(compare::Args),
+    Tune(tune::Args),
+    Evaluate(evaluate::Args),
+}
+
+fn main() -> ExitCode {
+    let outcome: Outcome = match Cli::parse().command {
+        Command::Find(args) => find::run(&args),
+        Command::Compare(args) => compare::run(&args),
+        Command::Tune(args) => tune::run(&args),
+        Command::Evaluate(args) => evaluate::run(&args),
+    };
+    outcome.unwrap_or_else(|failure| {
+        if let Some(message) = failure.message() {
+            // Nothing is left to do when even this cannot be written.
+            let _ = writeln!(anstream::stderr(), "error: {message}");
+        }
+        failure.exit_code()
+    })
+}

@@ -1,0 +1,92 @@
+//! The commands, one file each: an `Args` that clap fills and a `run` that does it.
+
+pub(crate) mod compare;
+pub(crate) mod evaluate;
+pub(crate) mod find;
+pub(crate) mod tune;
+
+use lookalike::core::error::ParamsError;
+use lookalike::error::Error;
+use lookalike::read::ReadError;
+use std::fmt;
+use std::io;
+use std::process::ExitCode;
+
+/// What a command comes to.
+pub(crate) type Outcome = Result<ExitCode, Failure>;
+
+/// Why a command ends early.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// It was called in a way that cannot be; the text says what can.
+    Usage(String),
+    /// The work could not be done.
+    Run(Error),
+    /// What was to be printed could not be.
+    Print(io::Error),
+}
+
+impl Failure {
+    /// 2 for wrong use as clap does, 1 for the rest. Nobody reading any more is no failure.
+    pub(crate) fn exit_code(&self) -> ExitCode {
+        match self {
+            Self::Usage(_) => ExitCode::from(2),
+            Self::Print(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+            Self::Run(_) | Self::Print(_) => ExitCode::FAILURE,
+        }
+    }
+
+    /// What to tell; nothing when the reader of the output has closed it.
+    pub(crate) fn message(&self) -> Option<String> {
+        match self {
+            Self::Print(error) if error.kind() == io::ErrorKind::BrokenPipe => None,
+            other => Some(other.to_string()),
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Usage(message) => f.write_str(message),
+            Self::Run(error) => error.fmt(f),
+            Self::Print(error) => {
+                write!(f, "cannot write to standard output: {error}; check where it goes")
+            }
+        }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Params(error) => error.into(),
+            Error::Read(error) => error.into(),
+            error => Self::Run(error),
+        }
+    }
+}
+
+impl From<ParamsError> for Failure {
+    fn from(error: ParamsError) -> Self {
+        Self::Usage(error.to_string())
+    }
+}
+
+impl From<ReadError> for Failure {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::NoInputs
+            | ReadError::StdinTwice
+            | ReadError::UnknownFormat { .. }
+            | ReadError::UnknownEncoding { .. } => Self::Usage(error.to_string()),
+            error => Self::Run(error.into()),
+        }
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Print(error)
+    }
+}
