@@ -131,7 +131,7 @@ impl Block {
             if std::mem::take(&mut header) {
                 continue;
             }
-            let parsed = if records.unclosed && reader.is_done() {
+            let parsed = if records.unclosed && end == bytes.len() {
                 Err(Bad::new(super::SkipReason::UnclosedQuote))
             } else {
                 columns.document(&scratch.values)

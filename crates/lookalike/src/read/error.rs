@@ -121,6 +121,11 @@ pub enum SkipReason {
     },
     /// A quoted value that never ends.
     UnclosedQuote,
+    /// An earlier document has the same id.
+    RepeatedId {
+        /// Where that one stands.
+        first: String,
+    },
 }
 
 impl SkipReason {
@@ -153,6 +158,7 @@ impl SkipReason {
 impl fmt::Display for SkipReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::RepeatedId { first } => write!(f, "the id is that of the document at {first}"),
             Self::Hidden => f.write_str("hidden (--hidden reads it)"),
             Self::Ignored => f.write_str("left out by an ignore file (--no-ignore reads it)"),
             Self::SymbolicLink => f.write_str("a symbolic link (--follow reads it)"),

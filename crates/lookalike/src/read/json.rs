@@ -289,9 +289,9 @@ impl<'a> Scanner<'a> {
         Ok(buffer)
     }
 
-    /// A key of the record itself must be text; `serde_json` wants that too.
-    pub(super) fn whole_key(&self, key: Value) -> Result<(), Broken> {
-        if let Value::String { start, end, escaped: true } = key
+    /// A key of the record itself, or its id, must be text; `serde_json` wants that too.
+    pub(super) fn whole_string(&self, value: Value) -> Result<(), Broken> {
+        if let Value::String { start, end, escaped: true } = value
             && self.text_of(start, end, true, &mut String::new()).is_err()
         {
             return Err(Broken { at: start, expected: "whole surrogate pairs in a key" });

@@ -61,7 +61,7 @@ struct Found {
 enum Fault {
     Broken(Broken),
     NotAnObject(&'static str),
-    Text { id: Option<String> },
+    Surrogate { field: Field, id: Option<String> },
 }
 
 impl From<Broken> for Fault {
@@ -79,7 +79,12 @@ impl Fault {
                 column: line.get(..at).unwrap_or(line).chars().count() as u64 + 1,
             }),
             Self::NotAnObject(got) => Bad::new(SkipReason::NotAnObject { got }),
-            Self::Text { id } => Bad { id, reason: surrogate(Field::Text, &fields.text) },
+            Self::Surrogate { field: Field::Id, id } => {
+                Bad { id, reason: surrogate(Field::Id, &fields.id) }
+            }
+            Self::Surrogate { field: Field::Text, id } => {
+                Bad { id, reason: surrogate(Field::Text, &fields.text) }
+            }
         }
     }
 }
@@ -96,7 +101,7 @@ fn members(scanner: &mut Scanner, fields: &Fields, text: &mut String) -> Result<
     let mut first = true;
     while let Some(key) = scanner.key(first)? {
         first = false;
-        scanner.whole_key(key)?;
+        scanner.whole_string(key)?;
         if scanner.key_is(key, &fields.text) {
             let value = if scanner.peek() == Some(b'"') {
                 scanner.at += 1;
@@ -104,7 +109,8 @@ fn members(scanner: &mut Scanner, fields: &Fields, text: &mut String) -> Result<
                     Ok(value) => value,
                     Err(StringFault::Broken(broken)) => return Err(broken.into()),
                     Err(StringFault::LoneSurrogate) => {
-                        return Err(Fault::Text { id: known_id(scanner, found.id) });
+                        let id = known_id(scanner, found.id);
+                        return Err(Fault::Surrogate { field: Field::Text, id });
                     }
                 }
             } else {
@@ -118,6 +124,10 @@ fn members(scanner: &mut Scanner, fields: &Fields, text: &mut String) -> Result<
             let is_id = scanner.key_is(key, &fields.id);
             let value = scanner.value()?;
             if is_id {
+                // Also an id that a later one replaces must be text.
+                if scanner.whole_string(value).is_err() {
+                    return Err(Fault::Surrogate { field: Field::Id, id: None });
+                }
                 found.id = Some(value);
             }
         }

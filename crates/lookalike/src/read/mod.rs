@@ -11,9 +11,9 @@
 //!
 //! | input | without [`ReadOptions::format`] |
 //! |---|---|
-//! | a file named `*.jsonl`, `*.ndjson` | [`Format::Jsonl`] |
-//! | a file named `*.csv`, `*.tsv`, `*.train` | [`Format::Csv`], [`Format::Tsv`], [`Format::Lines`] |
-//! | another file | JSONL if it begins with `{"`, else one document |
+//! | `*.jsonl`, `*.ndjson` | [`Format::Jsonl`] |
+//! | `*.csv`, `*.tsv`, `*.train` | [`Format::Csv`], [`Format::Tsv`], [`Format::Lines`] |
+//! | any other file | JSONL if it begins with `{"`, else one document |
 //! | a folder | its `*.jsonl` and `*.ndjson` files as JSONL, every other file as one document |
 //! | `-`, a pipe | JSONL if it begins with `{"`, else an error that asks for the format |
 //!

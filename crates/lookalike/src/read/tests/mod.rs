@@ -1,1 +1,122 @@
-//! placeholder
+//! What only the inside can test: tiny blocks, streams without a file, the scanner itself.
+
+mod blocks;
+mod inputs;
+mod json_laws;
+mod records;
+
+use super::{Collection, Place, ReadError, ReadOptions, Retained, Scratch, Sink, Skipped};
+use std::path::{Path, PathBuf};
+
+/// Documents and skipped records of one block.
+#[derive(Default)]
+struct Taken {
+    documents: Vec<(String, String, Place)>,
+    skipped: Vec<Skipped>,
+}
+
+impl Sink for Taken {
+    fn document(&mut self, id: &str, text: &str, place: Place) {
+        self.documents.push((id.to_owned(), text.to_owned(), place));
+    }
+
+    fn skipped(&mut self, skipped: Skipped) {
+        self.skipped.push(skipped);
+    }
+}
+
+/// Everything in a collection; every document has been fetched again and was the same.
+struct All {
+    documents: Vec<(String, String)>,
+    /// `file:line` of each document.
+    places: Vec<String>,
+    skipped: Vec<Skipped>,
+    blocks: usize,
+}
+
+impl All {
+    fn ids(&self) -> Vec<&str> {
+        self.documents.iter().map(|(id, _)| id.as_str()).collect()
+    }
+
+    fn texts(&self) -> Vec<&str> {
+        self.documents.iter().map(|(_, text)| text.as_str()).collect()
+    }
+
+    /// The reasons as users read them.
+    fn reasons(&self) -> Vec<String> {
+        self.skipped.iter().map(ToString::to_string).collect()
+    }
+}
+
+fn blocks(collection: &Collection) -> Result<Vec<(Retained, Taken)>, ReadError> {
+    let mut blocks = Vec::new();
+    let mut scratch = Scratch::default();
+    while let Some(block) = collection.next_block()? {
+        let mut taken = Taken::default();
+        block.read(&mut scratch, &mut taken)?;
+        blocks.push((block.retain(), taken));
+    }
+    Ok(blocks)
+}
+
+fn drain(collection: &Collection) -> Result<All, ReadError> {
+    let blocks = blocks(collection)?;
+    let mut all = All { documents: vec![], places: vec![], skipped: vec![], blocks: blocks.len() };
+    let mut scratch = Scratch::default();
+    for (retained, taken) in blocks {
+        for (id, text, place) in taken.documents {
+            retained.fetch(place, &id, &mut scratch, |again| assert_eq!(again, text))?;
+            all.places.push(match retained.location(place) {
+                (name, Some(line)) => format!("{name}:{line}"),
+                (name, None) => name,
+            });
+            all.documents.push((id, text));
+        }
+        all.skipped.extend(taken.skipped);
+    }
+    Ok(all)
+}
+
+fn read_paths(
+    inputs: &[&Path],
+    options: &ReadOptions,
+    block_bytes: usize,
+) -> Result<All, ReadError> {
+    let inputs: Vec<PathBuf> = inputs.iter().map(|&path| path.to_owned()).collect();
+    drain(&Collection::with_block_bytes(&inputs, options, block_bytes)?)
+}
+
+/// Reads bytes as a file called `name` in blocks of `block_bytes`.
+fn read_named(
+    name: &str,
+    bytes: &[u8],
+    options: &ReadOptions,
+    block_bytes: usize,
+) -> Result<All, ReadError> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(name);
+    std::fs::write(&path, bytes).unwrap();
+    read_paths(&[&path], options, block_bytes)
+}
+
+fn read(name: &str, bytes: impl AsRef<[u8]>) -> Result<All, ReadError> {
+    read_named(name, bytes.as_ref(), &ReadOptions::default(), 1 << 20)
+}
+
+/// The same with bad records skipped.
+fn read_skipping(name: &str, bytes: impl AsRef<[u8]>) -> All {
+    let options = ReadOptions { skip_bad: true, ..ReadOptions::default() };
+    read_named(name, bytes.as_ref(), &options, 1 << 20).unwrap()
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    use std::io::Write;
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn zst(bytes: &[u8]) -> Vec<u8> {
+    zstd::encode_all(bytes, 1).unwrap()
+}
