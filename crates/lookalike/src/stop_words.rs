@@ -2,23 +2,54 @@
 
 use lookalike_core::error::ParamsError;
 use lookalike_core::params::StopWords;
-use lookalike_core::text;
+use lookalike_core::text::{self, CharClass};
 
-/// The stop words of a language, lower-cased: ISO 639-1 codes, such as `en`, `de` or `zh`. The
+/// The stop words of a language, lower-cased: an ISO 639-1 code, such as `en`, `de` or `zh`. The
 /// lists are those of the project Stopwords ISO, fixed with the version of this crate.
+///
+/// A listed word that the word rule cuts (`don't`) is there as it is, for tokens that end at white
+/// space, and in pieces.
 ///
 /// # Errors
 /// [`ParamsError::Parse`] for a code without a list.
 pub fn stop_words(language: &str) -> Result<StopWords, ParamsError> {
     let code = language.to_ascii_lowercase();
-    let known = stop_words::LANGUAGE::try_from(code.as_str());
-    let Ok(list) = known else {
+    let Some(list) = stop_words::lookup(&code) else {
         return Err(ParamsError::Parse {
             option: "--stop-words",
             got: language.to_owned(),
             expected: "the two-letter code of a language with a list, such as en, de, fr or zh",
         });
     };
-    let words: Vec<String> = stop_words::get(list).iter().map(|w| text::lower_case(w)).collect();
-    Ok(StopWords::new(code, words.iter().map(String::as_str)))
+    let words: Vec<String> = list.iter().map(|word| text::lower_case(word)).collect();
+    let pieces = words.iter().flat_map(|word| {
+        let pieces = word.split(|c| text::class(c) == CharClass::Separator);
+        std::iter::once(word.as_str()).chain(pieces.filter(|piece| !piece.is_empty()))
+    });
+    Ok(StopWords::new(code, pieces))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lookalike_core::params::{ShingleRule, Unit};
+    use lookalike_core::shingle::Shingler;
+
+    #[test]
+    fn stop_words_leave_what_carries_meaning() {
+        let list = stop_words("EN").unwrap();
+        assert_eq!(list.name(), "en");
+        let rule = ShingleRule::new(Unit::Words, 1).unwrap().with_stop_words(Some(list));
+        let mut shingler = Shingler::new(&rule);
+        let (mut with, mut without) = (Vec::new(), Vec::new());
+        shingler.set("The cat isn't on the mat; don't ask", &mut with);
+        shingler.set("cat mat", &mut without);
+        assert_eq!(with, without);
+    }
+
+    #[test]
+    fn a_language_without_a_list_is_refused() {
+        assert!(stop_words("xx").is_err());
+        assert!(stop_words("").is_err());
+    }
 }

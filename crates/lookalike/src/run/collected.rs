@@ -10,7 +10,6 @@ use lookalike_core::keep::{self, KeepPolicy, Standing};
 use std::cmp::Ordering;
 
 /// All documents of a run.
-#[derive(Debug)]
 pub(super) struct Collected {
     parts: Vec<Part>,
     /// The first document of each part.
@@ -38,7 +37,7 @@ impl Collected {
         }
         let mut starts = Vec::with_capacity(parts.len());
         let mut start = 0;
-        let mut skipped = collection.skipped();
+        let mut skipped = collection.listed().to_vec();
         for part in &mut parts {
             starts.push(start);
             start += part.len() as u32;
@@ -55,7 +54,7 @@ impl Collected {
             skipped,
             empty: Vec::new(),
         };
-        let repeated = this.repeated_ids(collection, options)?;
+        let repeated = this.repeated_ids(options)?;
         this.empty =
             (0..len as u32).filter(|d| !this.active[*d as usize] && !repeated.contains(d)).collect();
         for document in repeated {
@@ -72,19 +71,14 @@ impl Collected {
     }
 
     /// The documents whose id an earlier one has, ascending; an error where that is not allowed.
-    fn repeated_ids(
-        &mut self,
-        collection: &Collection,
-        options: &FindOptions,
-    ) -> Result<Vec<u32>, Error> {
+    fn repeated_ids(&mut self, options: &FindOptions) -> Result<Vec<u32>, Error> {
         let mut hashes = Vec::with_capacity(self.len);
         for part in &self.parts {
             hashes.extend((0..part.len()).map(|i| hash::token_hash(part.ids.get(i).as_bytes())));
         }
         let equal = candidate::band_buckets(&hashes, |_| true, &mut BandScratch::default());
         let mut repeated = Vec::new();
-        for bucket in equal.sorted() {
-            let mut bucket: Vec<u32> = bucket;
+        for mut bucket in equal.sorted() {
             bucket.sort_by(|a, b| self.id(*a).cmp(self.id(*b)).then(a.cmp(b)));
             for pair in bucket.windows(2).filter(|p| self.id(p[0]) == self.id(p[1])) {
                 repeated.push((pair[1], pair[0]));
@@ -95,17 +89,15 @@ impl Collected {
             if !options.skip_duplicate_ids {
                 return Err(Error::DuplicateId {
                     id: self.id(second).to_owned(),
-                    first: self.place_name(collection, first),
-                    second: self.place_name(collection, second),
+                    first: self.place_name(first),
+                    second: self.place_name(second),
                 });
             }
             let (part, i) = self.part_of(second);
-            self.skipped.push(Skipped {
-                source: part.retained.source_name(collection).to_owned(),
-                line: part.places[i].line(),
-                id: Some(part.ids.get(i).to_owned()),
-                reason: SkipReason::DuplicateId,
-            });
+            let (source, line) = part.retained.location(part.places[i]);
+            let id = Some(part.ids.get(i).to_owned());
+            let first = self.place_name(first);
+            self.skipped.push(Skipped { source, line, id, reason: SkipReason::RepeatedId { first } });
         }
         Ok(repeated.into_iter().map(|(second, _)| second).collect())
     }
@@ -133,12 +125,11 @@ impl Collected {
     }
 
     /// The document's place in words.
-    pub(super) fn place_name(&self, collection: &Collection, document: u32) -> String {
+    pub(super) fn place_name(&self, document: u32) -> String {
         let (part, i) = self.part_of(document);
-        let source = part.retained.source_name(collection);
-        match part.places[i].line() {
-            Some(line) => format!("{source}:{line}"),
-            None => source.to_owned(),
+        match part.retained.location(part.places[i]) {
+            (source, Some(line)) => format!("{source}:{line}"),
+            (source, None) => source,
         }
     }
 

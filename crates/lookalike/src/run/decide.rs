@@ -6,7 +6,7 @@ use super::workers::{Counter, on_threads};
 use super::{Counts, Duplicate, FindOptions, Findings, Group, Grouping, Pair};
 use crate::error::Error;
 use crate::progress::Progress;
-use crate::read::{Collection, Scratch};
+use crate::read::Scratch;
 use lookalike_core::candidate::{Candidates, Component};
 use lookalike_core::group;
 use lookalike_core::shingle::Shingler;
@@ -35,7 +35,6 @@ impl Decided {
 
 /// Verifies and groups all components.
 pub(super) fn decide(
-    collection: &Collection,
     documents: &Collected,
     candidates: &Candidates,
     options: &FindOptions,
@@ -44,7 +43,6 @@ pub(super) fn decide(
     let counter = Counter::default();
     let all = on_threads(options.threads, |stop| {
         let mut decider = Decider {
-            collection,
             documents,
             options,
             shingler: Shingler::with_kernel(options.params.shingle(), options.kernel),
@@ -83,7 +81,6 @@ impl Sets {
 
 /// One thread's tools and results.
 struct Decider<'a> {
-    collection: &'a Collection,
     documents: &'a Collected,
     options: &'a FindOptions,
     shingler: Shingler,
@@ -142,13 +139,14 @@ impl Decider<'_> {
         for &document in members {
             let (retained, place, fingerprint) = self.documents.place(document);
             let shingler = &mut self.shingler;
-            let again = retained.fetch(self.collection, place, &mut self.scratch, |text| {
+            let id = self.documents.id(document);
+            let again = retained.fetch(place, id, &mut self.scratch, |text| {
                 shingler.set(text, &mut set)
             })?;
             if again != fingerprint {
                 return Err(Error::Changed {
-                    id: self.documents.id(document).to_owned(),
-                    place: self.documents.place_name(self.collection, document),
+                    id: id.to_owned(),
+                    place: self.documents.place_name(document),
                 });
             }
             self.sets.hashes.extend_from_slice(&set);

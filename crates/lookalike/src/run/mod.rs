@@ -165,7 +165,7 @@ pub fn find(
     })?;
     let involved = candidates.documents() as u64;
     let decided = timed(Stage::Decide, Some(involved), progress, &mut times, || {
-        decide::decide(collection, &documents, &candidates, options, progress)
+        decide::decide(&documents, &candidates, options, progress)
     })?;
     let mut findings = decide::findings(documents, decided, options);
     findings.counts.candidates = involved;

@@ -8,11 +8,11 @@ use crate::read::{Block, BlockNumber, Collection, Place, Retained, Scratch, Sink
 use lookalike_core::band;
 use lookalike_core::shingle::Shingler;
 use lookalike_core::signature::Signer;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The documents of one block, column by column.
-#[derive(Debug)]
 pub(super) struct Part {
-    pub(super) number: BlockNumber,
+    number: BlockNumber,
     pub(super) retained: Retained,
     pub(super) ids: Ids,
     /// Length of each text in bytes.
@@ -65,15 +65,16 @@ pub(super) fn prepare(
     options: &FindOptions,
     progress: &dyn Progress,
 ) -> Result<Vec<Part>, Error> {
+    let told = AtomicU64::new(0);
     let parts = on_threads(options.threads, |stop| {
         let mut preparer = Preparer::new(options);
         let mut scratch = Scratch::default();
         let mut parts = Vec::new();
         while !stop.asked() {
             let Some(block) = collection.next_block()? else { break };
-            let size = block.size();
             parts.push(preparer.part(block, &mut scratch)?);
-            progress.advance(size);
+            let read = collection.bytes_read();
+            progress.advance(read.saturating_sub(told.fetch_max(read, Ordering::Relaxed)));
         }
         Ok(parts)
     })?;
@@ -123,7 +124,7 @@ impl Preparer {
         self.keys.clear();
         Ok(Part {
             number: block.number(),
-            retained: block.retain(scratch),
+            retained: block.retain(),
             ids: std::mem::take(&mut self.ids),
             lengths: std::mem::take(&mut self.lengths),
             places: std::mem::take(&mut self.places),
