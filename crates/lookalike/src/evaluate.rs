@@ -1,0 +1,274 @@
+//! A report held against the truth: what was found, what was not, what should not have been.
+//!
+//! ```text
+//! report, truth  table::read → a Side each: pairs, or documents with the group each is in
+//!   two sides    evaluate    → counts, precision, recall, F1, adjusted Rand index, examples
+//! ```
+//!
+//! Both files may be any of these, plain or compressed with gzip or zstd:
+//!
+//! | file | gives |
+//! |---|---|
+//! | CSV with the header `id_a,id_b` or `id_a,id_b,jaccard`, more columns ignored | pairs |
+//! | two ids per line with a blank between them | pairs |
+//! | groups as JSON lines or CSV, as [`write`](crate::write) makes them | groups |
+//! | CSV with the header `id,cluster`, more columns ignored | groups |
+//!
+//! Groups are counted, never spelled out as pairs: a group of a million documents costs a million
+//! steps. Everything is sorted once; O(n log n) in lines, about 60 bytes of memory per line.
+
+mod partition;
+mod table;
+
+use crate::error::Error;
+use partition::Partition;
+use std::path::Path;
+
+/// Pairs shown of each kind.
+const EXAMPLES: usize = 5;
+
+/// How the files are understood.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct EvaluateOptions {
+    /// Pairs below this similarity do not count, in either file, where the file has similarities.
+    /// Groups are taken as they are. All pairs count when `None`.
+    pub threshold: Option<f64>,
+    /// A group of the report stands for all pairs of its documents. Otherwise it stands for the
+    /// pairs of the keeper with each duplicate, which are the ones a report of stars vouches for.
+    pub all_members: bool,
+}
+
+/// Two ids, and what the files say about their similarity.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Example {
+    /// The lesser id.
+    pub a: String,
+    /// The greater id.
+    pub b: String,
+    /// As the report has it.
+    pub reported: Option<f64>,
+    /// As the truth has it.
+    pub expected: Option<f64>,
+}
+
+/// Some pairs of one kind: how many, and the first few by id.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Kind {
+    /// How many there are.
+    pub count: u64,
+    /// The first of them.
+    pub examples: Vec<Example>,
+}
+
+/// What came out.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Evaluation {
+    /// Pairs of the report.
+    pub reported: u64,
+    /// Pairs of the truth.
+    pub expected: u64,
+    /// Pairs in both.
+    pub true_positives: u64,
+    /// Pairs of the report that the truth does not have.
+    pub false_positives: Kind,
+    /// Pairs of the truth that the report does not have.
+    pub missed: Kind,
+    /// Pairs in both whose similarities do not round to each other: see [`differ`]. `None` unless
+    /// both files have similarities.
+    pub different: Option<Kind>,
+    /// Agreement of the groups, Hubert and Arabie 1985; 1 for equal groups, about 0 for groups by
+    /// chance. Only where the truth has groups. Pairs of a report are joined into groups. Documents
+    /// that only one of the files names are alone in the other; those that neither names do not
+    /// count. 1 where both files put every document alone, or all of them together.
+    pub adjusted_rand_index: Option<f64>,
+}
+
+impl Evaluation {
+    /// True positives / reported pairs; nothing when none was reported.
+    pub fn precision(&self) -> Option<f64> {
+        share(self.true_positives, self.reported)
+    }
+
+    /// True positives / pairs of the truth; nothing when it has none.
+    pub fn recall(&self) -> Option<f64> {
+        share(self.true_positives, self.expected)
+    }
+
+    /// The harmonic mean of both, 2·TP / (reported + expected); nothing when both are empty.
+    pub fn f1(&self) -> Option<f64> {
+        share(2 * self.true_positives, self.reported + self.expected)
+    }
+}
+
+fn share(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}
+
+/// A similarity as it stands in a file.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Score {
+    value: f64,
+    /// Digits behind the point.
+    decimals: u8,
+}
+
+/// Two documents by number, the lesser first; numbers are in the order of the ids.
+#[derive(Debug, Clone, Copy)]
+struct Pair {
+    a: u32,
+    b: u32,
+    score: Option<Score>,
+}
+
+impl Pair {
+    fn key(&self) -> (u32, u32) {
+        (self.a, self.b)
+    }
+}
+
+/// One file, understood. Pairs are sorted and each is there once.
+enum Side {
+    Pairs(Vec<Pair>),
+    Groups(Partition),
+}
+
+impl Side {
+    fn count(&self) -> u64 {
+        match self {
+            Self::Pairs(pairs) => pairs.len() as u64,
+            Self::Groups(groups) => groups.pairs(),
+        }
+    }
+
+    fn has_scores(&self) -> bool {
+        matches!(self, Self::Pairs(pairs) if pairs.iter().any(|pair| pair.score.is_some()))
+    }
+}
+
+/// Whether two similarities differ by more than rounding: by more than half a unit of the last
+/// decimal of the one with fewer decimals. With six decimals each they must be equal.
+fn differ(x: Score, y: Score) -> bool {
+    let unit = 10f64.powi(-i32::from(x.decimals.min(y.decimals)));
+    (x.value - y.value).abs() > unit * 0.500_000_1
+}
+
+/// Reads both files and compares them.
+///
+/// # Errors
+/// [`Error::Table`] with file and line for what cannot be understood, [`Error::Read`] for a file
+/// that cannot be read.
+pub fn evaluate(
+    report: &Path,
+    truth: &Path,
+    options: &EvaluateOptions,
+) -> Result<Evaluation, Error> {
+    let mut ids = table::Ids::default();
+    let found = table::read(report, &mut ids)?;
+    let wanted = table::read(truth, &mut ids)?;
+    let ids = ids.sort();
+    let found_groups = ids.partition(&found);
+    let wanted_groups = wanted.has_groups().then(|| ids.partition(&wanted));
+    let rand = wanted_groups.as_ref().map(|w| partition::adjusted_rand_index(&found_groups, w));
+    // A truth of groups means all pairs of each; of a report, that is to be said.
+    let found = match found.has_groups() && (options.all_members || !found.has_pairs()) {
+        true => Side::Groups(found_groups),
+        false => Side::Pairs(ids.pairs(found, options.threshold)),
+    };
+    let wanted = match wanted_groups {
+        Some(groups) => Side::Groups(groups),
+        None => Side::Pairs(ids.pairs(wanted, options.threshold)),
+    };
+    let mut evaluation = compare(&found, &wanted, ids.names());
+    evaluation.adjusted_rand_index = rand;
+    Ok(evaluation)
+}
+
+fn compare(found: &Side, wanted: &Side, names: &[String]) -> Evaluation {
+    let example = |pair: Pair| Example {
+        a: names[pair.a as usize].clone(),
+        b: names[pair.b as usize].clone(),
+        reported: None,
+        expected: None,
+    };
+    let mut different = Kind::default();
+    let both = shared(found, wanted, |mine, other| {
+        if let (Some(reported), Some(expected)) = (mine.score, other.score)
+            && differ(reported, expected)
+        {
+            different.count += 1;
+            if different.examples.len() < EXAMPLES {
+                let (reported, expected) = (Some(reported.value), Some(expected.value));
+                different.examples.push(Example { reported, expected, ..example(mine) });
+            }
+        }
+    });
+    let only = |side: &Side, other: &Side, is_report: bool| {
+        let count = side.count() - both;
+        let pairs = if count == 0 { Vec::new() } else { first_only(side, other) };
+        let examples = pairs.into_iter().map(|pair| {
+            let score = pair.score.map(|score| score.value);
+            let (reported, expected) = if is_report { (score, None) } else { (None, score) };
+            Example { reported, expected, ..example(pair) }
+        });
+        Kind { count, examples: examples.collect() }
+    };
+    Evaluation {
+        reported: found.count(),
+        expected: wanted.count(),
+        true_positives: both,
+        false_positives: only(found, wanted, true),
+        missed: only(wanted, found, false),
+        different: (found.has_scores() && wanted.has_scores()).then_some(different),
+        adjusted_rand_index: None,
+    }
+}
+
+/// Counts the pairs that both sides have; `each` sees those that both spell out.
+fn shared(x: &Side, y: &Side, mut each: impl FnMut(Pair, Pair)) -> u64 {
+    match (x, y) {
+        (Side::Pairs(x), Side::Pairs(y)) => {
+            let mut rest = y.iter().peekable();
+            let mut count = 0;
+            for pair in x {
+                while rest.next_if(|other| other.key() < pair.key()).is_some() {}
+                if let Some(other) = rest.next_if(|other| other.key() == pair.key()) {
+                    each(*pair, *other);
+                    count += 1;
+                }
+            }
+            count
+        }
+        (Side::Pairs(pairs), Side::Groups(groups)) | (Side::Groups(groups), Side::Pairs(pairs)) => {
+            pairs.iter().filter(|pair| groups.joins(pair.a, pair.b)).count() as u64
+        }
+        (Side::Groups(x), Side::Groups(y)) => x.shared_pairs(y),
+    }
+}
+
+/// The first pairs of `side`, by id, that `other` does not have.
+fn first_only(side: &Side, other: &Side) -> Vec<Pair> {
+    let spelled: &[Pair] = match other {
+        Side::Pairs(pairs) => pairs,
+        Side::Groups(_) => &[],
+    };
+    let missing = |a: u32, b: u32| match other {
+        Side::Pairs(_) => spelled.binary_search_by_key(&(a, b), Pair::key).is_err(),
+        Side::Groups(groups) => !groups.joins(a, b),
+    };
+    match side {
+        Side::Pairs(pairs) => {
+            let only = pairs.iter().filter(|pair| missing(pair.a, pair.b));
+            only.take(EXAMPLES).copied().collect()
+        }
+        Side::Groups(groups) => {
+            let within = match other {
+                Side::Pairs(_) => None,
+                Side::Groups(other) => Some(other),
+            };
+            groups.first_pairs(EXAMPLES, within, missing)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

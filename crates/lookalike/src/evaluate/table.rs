@@ -1,0 +1,373 @@
+//! Report and truth files → pairs and groups by number.
+
+use super::partition::Partition;
+use super::{Pair, Score};
+use crate::error::Error;
+use crate::read::ReadError;
+use csv::{ReaderBuilder, StringRecord};
+use serde::Deserialize;
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+/// Bytes read at a time.
+const BUFFER_BYTES: usize = 1 << 18;
+/// Digits behind the point of similarities in groups, by `docs/report.md`.
+const GROUP_DECIMALS: u8 = 6;
+/// More digits than these say nothing in an `f64`.
+const MOST_DECIMALS: u8 = 17;
+
+/// Ids as they come, each with a number.
+#[derive(Default)]
+pub(super) struct Ids {
+    numbers: HashMap<String, u32>,
+}
+
+impl Ids {
+    fn number(&mut self, id: &str) -> Result<u32, Error> {
+        if let Some(number) = self.numbers.get(id) {
+            return Ok(*number);
+        }
+        let got = self.numbers.len();
+        let number = u32::try_from(got).map_err(|_| Error::TooManyDocuments { got })?;
+        self.numbers.insert(id.to_owned(), number);
+        Ok(number)
+    }
+
+    /// No more ids: from now on numbers are places in the order of all ids.
+    pub(super) fn sort(self) -> SortedIds {
+        let mut ids: Vec<(String, u32)> = self.numbers.into_iter().collect();
+        ids.sort_unstable();
+        let mut ranks = vec![0; ids.len()];
+        for (rank, (_, number)) in (0..).zip(&ids) {
+            ranks[*number as usize] = rank;
+        }
+        SortedIds { names: ids.into_iter().map(|(id, _)| id).collect(), ranks }
+    }
+}
+
+/// All ids of both files, byte by byte in order, and the place of each by the number it had.
+pub(super) struct SortedIds {
+    names: Vec<String>,
+    ranks: Vec<u32>,
+}
+
+impl SortedIds {
+    pub(super) fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The pairs of a table: sorted, each once (the first mention counts), below the threshold
+    /// none where there are similarities. Those of groups are not measured by the threshold.
+    pub(super) fn pairs(&self, table: Table, threshold: Option<f64>) -> Vec<Pair> {
+        let threshold = threshold.filter(|_| !table.has_groups());
+        let reaches = |pair: &Pair| match (pair.score, threshold) {
+            (Some(score), Some(threshold)) => score.value >= threshold,
+            _ => true,
+        };
+        let mut pairs: Vec<Pair> = table.pairs.into_iter().filter(reaches).collect();
+        for pair in &mut pairs {
+            let (a, b) = (self.ranks[pair.a as usize], self.ranks[pair.b as usize]);
+            (pair.a, pair.b) = (a.min(b), a.max(b));
+        }
+        pairs.sort_by_key(Pair::key);
+        pairs.dedup_by_key(|pair| pair.key());
+        pairs
+    }
+
+    /// The groups of a table, or what its pairs join; documents it does not name are alone.
+    pub(super) fn partition(&self, table: &Table) -> Partition {
+        let rank = |number: u32| self.ranks[number as usize];
+        let Some(members) = &table.members else {
+            let pairs = table.pairs.iter().map(|pair| (rank(pair.a), rank(pair.b)));
+            return Partition::of_pairs(self.names.len(), pairs);
+        };
+        // A group is called by the least of its documents, so that its name is no other's.
+        let mut first: HashMap<u32, u32> = HashMap::new();
+        for (document, group) in members {
+            let least = first.entry(*group).or_insert(u32::MAX);
+            *least = (*least).min(rank(*document));
+        }
+        let mut labels: Vec<u32> = (0..self.names.len() as u32).collect();
+        for (document, group) in members {
+            labels[rank(*document) as usize] = first[group];
+        }
+        Partition::new(labels)
+    }
+}
+
+/// A file by the numbers of its ids.
+#[derive(Default)]
+pub(super) struct Table {
+    pairs: Vec<Pair>,
+    /// Document and group, each document once, where the file has groups.
+    members: Option<Vec<(u32, u32)>>,
+}
+
+impl Table {
+    pub(super) fn has_groups(&self) -> bool {
+        self.members.is_some()
+    }
+
+    pub(super) fn has_pairs(&self) -> bool {
+        !self.pairs.is_empty()
+    }
+}
+
+/// Reads a file of any of the kinds that [`evaluate`](super) lists.
+pub(super) fn read(path: &Path, ids: &mut Ids) -> Result<Table, Error> {
+    let mut input = open(path).map_err(|error| unreadable(path, error))?;
+    let start = input.fill_buf().map_err(|error| unreadable(path, error))?;
+    if start.starts_with("\u{feff}".as_bytes()) {
+        input.consume(3);
+    }
+    let start = input.fill_buf().map_err(|error| unreadable(path, error))?;
+    let first_line = start.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let is_json = first_line.trim_ascii_start().starts_with(b"{");
+    let is_csv = first_line.contains(&b',');
+    let mut loader =
+        Loader { path: path.to_owned(), line: 0, ids, table: Table::default(), seen: Vec::new() };
+    if is_json {
+        loader.json_lines(input)?;
+    } else if is_csv {
+        loader.csv(input)?;
+    } else {
+        loader.two_ids(input)?;
+    }
+    Ok(loader.table)
+}
+
+fn open(path: &Path) -> io::Result<Box<dyn BufRead>> {
+    let mut file = BufReader::with_capacity(BUFFER_BYTES, File::open(path)?);
+    let start = file.fill_buf()?;
+    let decoded: Box<dyn Read> = if start.starts_with(&[0x1F, 0x8B]) {
+        Box::new(flate2::bufread::MultiGzDecoder::new(file))
+    } else if start.starts_with(&[0x28, 0xB5, 0x2F, 0xFD]) {
+        Box::new(zstd::stream::read::Decoder::with_buffer(file)?)
+    } else {
+        return Ok(Box::new(file));
+    };
+    Ok(Box::new(BufReader::with_capacity(BUFFER_BYTES, decoded)))
+}
+
+fn unreadable(path: &Path, error: io::Error) -> Error {
+    let name = path.display().to_string();
+    Error::Read(match error.kind() {
+        io::ErrorKind::NotFound => ReadError::Missing { path: name },
+        _ => ReadError::Io { source_name: name, error },
+    })
+}
+
+/// A group as [`write::jsonl`](crate::write::jsonl) writes it.
+#[derive(Deserialize)]
+struct GroupLine {
+    keeper: String,
+    duplicates: Vec<DuplicateLine>,
+}
+
+#[derive(Deserialize)]
+struct DuplicateLine {
+    id: String,
+    jaccard: Option<f64>,
+}
+
+struct Loader<'a> {
+    path: PathBuf,
+    line: u64,
+    ids: &'a mut Ids,
+    table: Table,
+    /// Documents that are in a group already.
+    seen: Vec<bool>,
+}
+
+impl Loader<'_> {
+    fn problem(&self, problem: impl Into<String>) -> Error {
+        Error::Table { path: self.path.clone(), line: self.line, problem: problem.into() }
+    }
+
+    fn two_ids(&mut self, input: Box<dyn BufRead>) -> Result<(), Error> {
+        for line in input.lines() {
+            self.line += 1;
+            let line = self.text(line)?;
+            let mut words = line.split_whitespace();
+            match (words.next(), words.next(), words.next()) {
+                (None, ..) => {}
+                (Some(a), Some(b), None) => self.pair(a, b, None)?,
+                _ => {
+                    return Err(self.problem(
+                        "expected two ids with a blank between them, or a CSV or JSON lines \
+                         report; see docs/report.md",
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn json_lines(&mut self, input: Box<dyn BufRead>) -> Result<(), Error> {
+        self.table.members = Some(Vec::new());
+        for (group, line) in (0u32..).zip(input.lines()) {
+            self.line += 1;
+            let line = self.text(line)?;
+            if line.trim().is_empty() {
+                continue;
+            }
+            let GroupLine { keeper, duplicates } =
+                serde_json::from_str(&line).map_err(|error| {
+                    self.problem(format!(
+                        "expected a group such as {{\"keeper\":…,\"duplicates\":[…]}}: {error}"
+                    ))
+                })?;
+            self.member(&keeper, group)?;
+            for DuplicateLine { id, jaccard } in duplicates {
+                self.member(&id, group)?;
+                let score = jaccard.map(|value| Score { value, decimals: GROUP_DECIMALS });
+                self.pair(&keeper, &id, score)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn text(&self, line: io::Result<String>) -> Result<String, Error> {
+        line.map_err(|error| match error.kind() {
+            io::ErrorKind::InvalidData => self.problem("not UTF-8; convert the file"),
+            _ => unreadable(&self.path, error),
+        })
+    }
+
+    fn csv(&mut self, input: Box<dyn BufRead>) -> Result<(), Error> {
+        let mut reader = ReaderBuilder::new().has_headers(false).flexible(true).from_reader(input);
+        let mut record = StringRecord::new();
+        if !self.next(&mut reader, &mut record)? {
+            return Ok(());
+        }
+        let header: Vec<String> = record.iter().map(|name| name.trim().to_owned()).collect();
+        let column = |name: &str| header.iter().position(|each| each == name);
+        let jaccard = column("jaccard");
+        if let (Some(a), Some(b)) = (column("id_a"), column("id_b")) {
+            while self.next(&mut reader, &mut record)? {
+                let score = self.score(&record, jaccard)?;
+                self.pair(self.value(&record, a)?, self.value(&record, b)?, score)?;
+            }
+        } else if let (Some(group), Some(id), Some(role), Some(keeper)) =
+            (column("group"), column("id"), column("role"), column("keeper"))
+        {
+            let mut groups = Labels::default();
+            self.table.members = Some(Vec::new());
+            while self.next(&mut reader, &mut record)? {
+                let id = self.value(&record, id)?;
+                let group = groups.number(self.value(&record, group)?);
+                self.member(id, group)?;
+                if self.value(&record, role)? == "duplicate" {
+                    let score = self.score(&record, jaccard)?;
+                    self.pair(self.value(&record, keeper)?, id, score)?;
+                }
+            }
+        } else if let (Some(id), Some(cluster)) = (column("id"), column("cluster")) {
+            let mut groups = Labels::default();
+            self.table.members = Some(Vec::new());
+            while self.next(&mut reader, &mut record)? {
+                let group = match self.value(&record, cluster)? {
+                    "" => groups.alone(),
+                    name => groups.number(name),
+                };
+                self.member(self.value(&record, id)?, group)?;
+            }
+        } else {
+            let got = header.join(",");
+            return Err(self.problem(format!(
+                "expected a header with id_a,id_b (and jaccard), with id,cluster, or with \
+                 group,id,role,keeper,jaccard; got {got:?}"
+            )));
+        }
+        Ok(())
+    }
+
+    /// The next record, `false` at the end.
+    fn next<R: Read>(
+        &mut self,
+        reader: &mut csv::Reader<R>,
+        record: &mut StringRecord,
+    ) -> Result<bool, Error> {
+        let read = reader.read_record(record);
+        self.line = match &read {
+            Ok(_) => record.position().map_or(self.line, csv::Position::line),
+            Err(error) => error.position().map_or(self.line, csv::Position::line),
+        };
+        read.map_err(|error| match error.into_kind() {
+            csv::ErrorKind::Io(error) => unreadable(&self.path, error),
+            csv::ErrorKind::Utf8 { .. } => self.problem("not UTF-8; convert the file"),
+            other => self.problem(format!("not comma-separated values: {other:?}")),
+        })
+    }
+
+    fn value<'r>(&self, record: &'r StringRecord, column: usize) -> Result<&'r str, Error> {
+        record.get(column).ok_or_else(|| {
+            let (got, least) = (record.len(), column + 1);
+            self.problem(format!("expected at least {least} values, got {got}; mend the line"))
+        })
+    }
+
+    fn score(&self, record: &StringRecord, column: Option<usize>) -> Result<Option<Score>, Error> {
+        let Some(column) = column else { return Ok(None) };
+        let text = self.value(record, column)?.trim();
+        let decimals = match text.split_once('.') {
+            Some((_, digits)) if digits.bytes().all(|b| b.is_ascii_digit()) => digits.len(),
+            Some(_) => usize::from(MOST_DECIMALS),
+            None => 0,
+        };
+        let value = text.parse().ok().filter(|value| (0.0..=1.0).contains(value));
+        let value: f64 = value.ok_or_else(|| {
+            self.problem(format!("the similarity is {text:?}, expected a number from 0 to 1"))
+        })?;
+        Ok(Some(Score { value, decimals: decimals.min(usize::from(MOST_DECIMALS)) as u8 }))
+    }
+
+    fn pair(&mut self, a: &str, b: &str, score: Option<Score>) -> Result<(), Error> {
+        if a == b {
+            return Err(self.problem(format!("a pair of {a:?} with itself; take the line out")));
+        }
+        let (a, b) = (self.ids.number(a)?, self.ids.number(b)?);
+        self.table.pairs.push(Pair { a, b, score });
+        Ok(())
+    }
+
+    fn member(&mut self, id: &str, group: u32) -> Result<(), Error> {
+        let number = self.ids.number(id)?;
+        let place = number as usize;
+        if place >= self.seen.len() {
+            self.seen.resize((place + 1).next_power_of_two(), false);
+        }
+        if std::mem::replace(&mut self.seen[place], true) {
+            return Err(self.problem(format!(
+                "{id:?} is in a group already; a document can be in one group only"
+            )));
+        }
+        self.table.members.get_or_insert_default().push((number, group));
+        Ok(())
+    }
+}
+
+/// Names of groups → numbers; those of groups without a name count down from the end.
+#[derive(Default)]
+struct Labels {
+    numbers: HashMap<String, u32>,
+    alone: u32,
+}
+
+impl Labels {
+    fn number(&mut self, name: &str) -> u32 {
+        if let Some(number) = self.numbers.get(name) {
+            return *number;
+        }
+        let number = self.numbers.len() as u32;
+        self.numbers.insert(name.to_owned(), number);
+        number
+    }
+
+    fn alone(&mut self) -> u32 {
+        self.alone += 1;
+        u32::MAX - self.alone
+    }
+}

@@ -1,0 +1,210 @@
+//! Files that are complete or not there.
+
+use super::{Compression, Target};
+use crate::error::Error;
+use flate2::write::GzEncoder;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
+
+/// Bytes gathered before they go to the file.
+const BUFFER_BYTES: usize = 1 << 18;
+
+/// A file being written under a temporary name in the folder of its later name. What was there
+/// before stays until [`finish`](Self::finish); dropped before that, the temporary file goes.
+pub struct Output {
+    /// The name as it was given.
+    path: PathBuf,
+    /// The file to put in place: what `path` points at where it is a link.
+    place: PathBuf,
+    encoder: Encoder,
+}
+
+enum Encoder {
+    Plain(BufWriter<NamedTempFile>),
+    Gzip(GzEncoder<BufWriter<NamedTempFile>>),
+    Zstd(zstd::stream::write::Encoder<'static, BufWriter<NamedTempFile>>),
+}
+
+impl Output {
+    /// Makes the temporary file.
+    ///
+    /// # Errors
+    /// [`Error::Write`] when the folder does not exist or takes no files, or when the name is that
+    /// of something other than a file.
+    pub fn create(target: &Target) -> Result<Self, Error> {
+        let path = target.path.clone();
+        let made = place(&path).and_then(|place| {
+            let file = BufWriter::with_capacity(BUFFER_BYTES, temporary(&place)?);
+            let encoder = match target.compression {
+                Compression::None => Encoder::Plain(file),
+                Compression::Gzip => {
+                    Encoder::Gzip(GzEncoder::new(file, flate2::Compression::default()))
+                }
+                Compression::Zstd => {
+                    let level = zstd::DEFAULT_COMPRESSION_LEVEL;
+                    Encoder::Zstd(zstd::stream::write::Encoder::new(file, level)?)
+                }
+            };
+            Ok((place, encoder))
+        });
+        match made {
+            Ok((place, encoder)) => Ok(Self { path, place, encoder }),
+            Err(source) => Err(Error::Write { path, source }),
+        }
+    }
+
+    /// Writes by `write`, brings everything to the disk and gives the file its name.
+    ///
+    /// # Errors
+    /// [`Error::Write`]; the name then stands for what it stood for before.
+    pub fn finish(self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Error> {
+        let Self { path, place, mut encoder } = self;
+        let done = write(&mut encoder).and_then(|()| {
+            let file = encoder.into_file()?;
+            file.as_file().sync_all()?;
+            file.persist(&place).map_err(|error| error.error)
+        });
+        done.map(|_: File| ()).map_err(|source| Error::Write { path, source })
+    }
+}
+
+impl Encoder {
+    fn into_file(self) -> io::Result<NamedTempFile> {
+        let buffered = match self {
+            Self::Plain(file) => file,
+            Self::Gzip(encoder) => encoder.finish()?,
+            Self::Zstd(encoder) => encoder.finish()?,
+        };
+        buffered.into_inner().map_err(io::IntoInnerError::into_error)
+    }
+}
+
+impl Write for Encoder {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Plain(writer) => writer.write(bytes),
+            Self::Gzip(writer) => writer.write(bytes),
+            Self::Zstd(writer) => writer.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Plain(writer) => writer.flush(),
+            Self::Gzip(writer) => writer.flush(),
+            Self::Zstd(writer) => writer.flush(),
+        }
+    }
+}
+
+/// Where the file will stand. A link is followed, so that it stays a link; a device, a pipe or a
+/// folder is refused, for renaming would replace it.
+fn place(path: &Path) -> io::Result<PathBuf> {
+    match path.metadata() {
+        Ok(data) if data.is_file() => path.canonicalize(),
+        Ok(_) => {
+            Err(io::Error::new(io::ErrorKind::AlreadyExists, "it exists and is not a plain file"))
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(path.to_owned()),
+        Err(error) => Err(error),
+    }
+}
+
+fn temporary(place: &Path) -> io::Result<NamedTempFile> {
+    let folder = match place.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".lookalike-").suffix(".part");
+    #[cfg(unix)]
+    {
+        // As any new file: readable by whom the user lets read, less what the umask takes.
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    builder.tempfile_in(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::OutputFormat;
+    use super::*;
+    use std::io::Read;
+
+    fn target(path: &Path) -> Target {
+        Target::new(path, &[OutputFormat::Csv]).unwrap()
+    }
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = std::fs::read_dir(folder).unwrap();
+        let mut names: Vec<String> =
+            entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_file_appears_when_it_is_complete() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.csv");
+        let output = Output::create(&target(&path)).unwrap();
+        assert!(!path.exists());
+        output.finish(|w| w.write_all(b"x\n")).unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"x\n");
+        assert_eq!(names(folder.path()), ["a.csv"]);
+    }
+
+    #[test]
+    fn what_was_there_stays_when_writing_fails() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.csv");
+        std::fs::write(&path, "old").unwrap();
+        let output = Output::create(&target(&path)).unwrap();
+        let error = output.finish(|_| Err(io::Error::other("full"))).unwrap_err();
+        assert!(error.to_string().contains("a.csv: full"), "{error}");
+        drop(Output::create(&target(&path)).unwrap());
+        assert_eq!(std::fs::read(&path).unwrap(), b"old");
+        assert_eq!(names(folder.path()), ["a.csv"]);
+    }
+
+    #[test]
+    fn folders_that_are_missing_and_places_that_are_no_files_are_refused_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let refused = |path: &Path| Output::create(&target(path)).err().unwrap().to_string();
+        assert!(refused(&folder.path().join("no/a.csv")).contains("no/a.csv"));
+        let in_the_way = folder.path().join("d.csv");
+        std::fs::create_dir(&in_the_way).unwrap();
+        assert!(refused(&in_the_way).contains("not a plain file"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_stay_links() {
+        let folder = tempfile::tempdir().unwrap();
+        let (real, link) = (folder.path().join("real.csv"), folder.path().join("link.csv"));
+        std::fs::write(&real, "old").unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        let output = Output::create(&target(&link)).unwrap();
+        output.finish(|w| w.write_all(b"new")).unwrap();
+        assert!(link.is_symlink());
+        assert_eq!(std::fs::read(&real).unwrap(), b"new");
+    }
+
+    #[test]
+    fn compressed_files_read_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str| {
+            let path = folder.path().join(name);
+            let output = Output::create(&target(&path)).unwrap();
+            output.finish(|w| w.write_all(b"a,b\n")).unwrap();
+            std::fs::read(path).unwrap()
+        };
+        let mut text = String::new();
+        flate2::read::GzDecoder::new(&write("a.csv.gz")[..]).read_to_string(&mut text).unwrap();
+        assert_eq!(text, "a,b\n");
+        assert_eq!(zstd::decode_all(&write("a.csv.zst")[..]).unwrap(), b"a,b\n");
+    }
+}

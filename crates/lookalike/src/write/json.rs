@@ -1,0 +1,164 @@
+//! A whole run as one JSON object.
+
+use super::{FORMAT_VERSION, jsonl};
+use crate::run::{FindOptions, Findings, Grouping};
+use serde::Serialize;
+use std::io::{self, Write};
+
+/// What a run was told.
+#[derive(Serialize)]
+struct Parameters<'a> {
+    unit: &'a str,
+    shingle_size: usize,
+    tokens: String,
+    case: String,
+    frequencies: bool,
+    stop_words: Option<&'a str>,
+    threshold: f64,
+    recall: f64,
+    predicted_recall: f64,
+    scheme: String,
+    num_hashes: usize,
+    bands: usize,
+    rows: usize,
+    seed: u64,
+    keep: String,
+    group: &'a str,
+}
+
+#[derive(Serialize)]
+struct CountsView {
+    documents: u64,
+    empty: u64,
+    skipped: u64,
+    copies: u64,
+    candidates: u64,
+    verified: u64,
+    groups: u64,
+    duplicates: u64,
+}
+
+#[derive(Serialize)]
+struct SkippedView<'a> {
+    source: &'a str,
+    line: Option<u64>,
+    id: Option<&'a str>,
+    reason: String,
+}
+
+#[derive(Serialize)]
+struct TimeView {
+    stage: String,
+    seconds: f64,
+}
+
+/// Writes version of the format, parameters, counts, groups, what was skipped, empty documents,
+/// and times; everything but the times depends on the input and the parameters only. One member
+/// of the object, one group or one skipped record per line.
+///
+/// # Errors
+/// Those of `out`.
+pub fn summary(out: &mut dyn Write, findings: &Findings, options: &FindOptions) -> io::Result<()> {
+    write!(out, "{{\"format\":{FORMAT_VERSION},\n\"lookalike\":")?;
+    serde_json::to_writer(&mut *out, env!("CARGO_PKG_VERSION"))?;
+    out.write_all(b",\n\"parameters\":")?;
+    serde_json::to_writer(&mut *out, &parameters(options))?;
+    out.write_all(b",\n\"counts\":")?;
+    serde_json::to_writer(&mut *out, &counts(findings))?;
+    out.write_all(b",\n\"groups\":[")?;
+    for (number, group) in (1u64..).zip(&findings.groups) {
+        out.write_all(if number == 1 { b"\n" } else { b",\n" })?;
+        jsonl::group(out, number, group)?;
+    }
+    out.write_all(b"],\n\"skipped\":[")?;
+    for (i, each) in findings.skipped.iter().enumerate() {
+        out.write_all(if i == 0 { b"\n" } else { b",\n" })?;
+        let view = SkippedView {
+            source: &each.source,
+            line: each.line,
+            id: each.id.as_deref(),
+            reason: each.reason.to_string(),
+        };
+        serde_json::to_writer(&mut *out, &view)?;
+    }
+    out.write_all(b"],\n\"empty\":")?;
+    serde_json::to_writer(&mut *out, &findings.empty)?;
+    out.write_all(b",\n\"times\":")?;
+    let times = findings.times.iter().map(|(stage, elapsed)| TimeView {
+        stage: stage.to_string(),
+        seconds: elapsed.as_secs_f64(),
+    });
+    serde_json::to_writer(&mut *out, &times.collect::<Vec<_>>())?;
+    out.write_all(b"}\n")
+}
+
+fn parameters(options: &FindOptions) -> Parameters<'_> {
+    use lookalike_core::params::Unit;
+    let (params, shingle) = (&options.params, options.params.shingle());
+    Parameters {
+        unit: match shingle.unit() {
+            Unit::Words => "words",
+            Unit::Chars => "chars",
+            Unit::Bytes => "bytes",
+        },
+        shingle_size: shingle.size(),
+        tokens: shingle.tokens().to_string(),
+        case: shingle.case().to_string(),
+        frequencies: shingle.frequencies(),
+        stop_words: shingle.stop_words().map(lookalike_core::params::StopWords::name),
+        threshold: params.threshold(),
+        recall: params.recall(),
+        predicted_recall: params.predicted_recall(),
+        scheme: params.scheme().to_string(),
+        num_hashes: params.num_hashes(),
+        bands: params.bands(),
+        rows: params.rows(),
+        seed: params.seed(),
+        keep: options.keep.to_string(),
+        group: match options.grouping {
+            Grouping::Stars => "stars",
+            Grouping::Components => "components",
+        },
+    }
+}
+
+fn counts(findings: &Findings) -> CountsView {
+    let counts = &findings.counts;
+    CountsView {
+        documents: counts.documents,
+        empty: counts.empty,
+        skipped: counts.skipped,
+        copies: counts.copies,
+        candidates: counts.candidates,
+        verified: counts.verified,
+        groups: counts.groups,
+        duplicates: counts.duplicates,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::findings;
+    use super::*;
+    use crate::progress::Stage;
+    use lookalike_core::params::{Params, Wishes};
+    use std::time::Duration;
+
+    #[test]
+    fn the_whole_is_one_object() {
+        let options = FindOptions::new(Params::new(&Wishes::default()).unwrap());
+        let mut findings = findings();
+        findings.times.push((Stage::Prepare, Duration::from_millis(250)));
+        let mut bytes = Vec::new();
+        summary(&mut bytes, &findings, &options).unwrap();
+        let value: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
+        assert_eq!(value["format"], 1);
+        assert_eq!(value["parameters"]["unit"], "words");
+        assert_eq!(value["parameters"]["num_hashes"], 128);
+        assert_eq!(value["counts"]["documents"], 9);
+        assert_eq!(value["groups"][0]["duplicates"][1]["jaccard"], 0.9);
+        assert_eq!(value["skipped"][0]["line"], 7);
+        assert_eq!(value["empty"][0], "nothing");
+        assert_eq!(value["times"][0]["seconds"], 0.25);
+    }
+}

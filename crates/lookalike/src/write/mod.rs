@@ -1,0 +1,169 @@
+//! Findings → files and reports. `docs/report.md` specifies every format.
+//!
+//! ```text
+//! Findings ─ csv::groups, csv::pairs, csv::skipped, jsonl::groups ─► any writer
+//!          └ json::summary                                        ─► any writer
+//! Target::new (name → format, compression) ─ create ─► Output ─ finish ─► the file, whole
+//! ```
+//!
+//! An [`Output`] is opened before a run, so that a place that cannot be written is known at once,
+//! and has its name only when it is complete. The same findings give the same bytes.
+
+mod atomic;
+pub mod csv;
+pub mod json;
+pub mod jsonl;
+
+pub use atomic::Output;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// The version of everything written here, as `docs/report.md` counts it.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// Why an empty document is among the skipped ones.
+pub const EMPTY: &str = "empty: no tokens";
+
+/// What a file of findings looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OutputFormat {
+    /// One JSON object per line.
+    Jsonl,
+    /// Comma-separated values with a header.
+    Csv,
+}
+
+/// How a file is compressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Compression {
+    None,
+    Gzip,
+    Zstd,
+}
+
+/// A file that is to be written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    path: PathBuf,
+    format: OutputFormat,
+    compression: Compression,
+}
+
+/// A name that does not say what is to be written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownName {
+    /// The name.
+    pub path: PathBuf,
+    /// Formats that are possible there.
+    pub possible: &'static [OutputFormat],
+}
+
+impl fmt::Display for UnknownName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ends: Vec<&str> = self.possible.iter().map(|format| format.end()).collect();
+        write!(
+            f,
+            "cannot tell from the name {} what to write; it must end in {}, which .gz or .zst may \
+             follow",
+            self.path.display(),
+            ends.join(" or ")
+        )
+    }
+}
+
+impl std::error::Error for UnknownName {}
+
+impl OutputFormat {
+    /// What a name ends in, with the dot.
+    fn end(self) -> &'static str {
+        match self {
+            Self::Jsonl => ".jsonl",
+            Self::Csv => ".csv",
+        }
+    }
+}
+
+impl Target {
+    /// Takes format and compression from the end of the name, in upper or lower case. Nothing is
+    /// touched yet.
+    ///
+    /// # Errors
+    /// [`UnknownName`] when the name has none of the `possible` ends.
+    pub fn new(path: &Path, possible: &'static [OutputFormat]) -> Result<Self, UnknownName> {
+        let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase());
+        let name = name.unwrap_or_default();
+        let (compression, stem) = if let Some(stem) = name.strip_suffix(".gz") {
+            (Compression::Gzip, stem)
+        } else if let Some(stem) = name.strip_suffix(".zst") {
+            (Compression::Zstd, stem)
+        } else {
+            (Compression::None, name.as_str())
+        };
+        let format = possible.iter().copied().find(|format| stem.ends_with(format.end()));
+        match format {
+            Some(format) => Ok(Self { path: path.to_owned(), format, compression }),
+            None => Err(UnknownName { path: path.to_owned(), possible }),
+        }
+    }
+
+    /// The name given.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What it says about the format.
+    pub fn format(&self) -> OutputFormat {
+        self.format
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::read::{SkipReason, Skipped};
+    use crate::run::{Counts, Duplicate, Findings, Group, Pair};
+    use lookalike_core::verify::Overlap;
+
+    /// Findings with everything that needs quoting somewhere.
+    pub(crate) fn findings() -> Findings {
+        let most = Overlap { intersection: 9, left: 10, right: 9 };
+        let equal = Overlap { intersection: 1, left: 1, right: 1 };
+        let duplicate = |id: &str, overlap| Duplicate { id: id.to_owned(), overlap };
+        let pair = |a: &str, b: &str, overlap| Pair { a: a.to_owned(), b: b.to_owned(), overlap };
+        Findings {
+            groups: vec![
+                Group {
+                    keeper: "a,b".to_owned(),
+                    duplicates: vec![duplicate("say \"x\"", equal), duplicate("two\nlines", most)],
+                },
+                Group { keeper: "k".to_owned(), duplicates: vec![duplicate("ü", most)] },
+            ],
+            pairs: Some(vec![pair("a,b", "say \"x\"", equal), pair("k", "ü", most)]),
+            skipped: vec![Skipped {
+                source: "in.jsonl".to_owned(),
+                line: Some(7),
+                id: None,
+                reason: SkipReason::NotAnObject { got: "an array" },
+            }],
+            empty: vec!["nothing".to_owned()],
+            counts: Counts { documents: 9, empty: 1, skipped: 1, groups: 2, ..Counts::default() },
+            times: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn names_say_format_and_compression() {
+        const BOTH: &[OutputFormat] = &[OutputFormat::Jsonl, OutputFormat::Csv];
+        let target = |name: &str| Target::new(Path::new(name), BOTH);
+        let told = |name: &str| target(name).map(|t| (t.format, t.compression));
+        assert_eq!(told("x/a.jsonl"), Ok((OutputFormat::Jsonl, Compression::None)));
+        assert_eq!(told("a.CSV.gz"), Ok((OutputFormat::Csv, Compression::Gzip)));
+        assert_eq!(told("a.csv.zst"), Ok((OutputFormat::Csv, Compression::Zstd)));
+        for name in ["a.parquet", "a", "a.gz", "csv", "..", "a.csv.bz2"] {
+            let message = target(name).unwrap_err().to_string();
+            assert!(message.contains(".jsonl or .csv, which .gz or .zst"), "{message}");
+        }
+        assert!(Target::new(Path::new("a.jsonl"), &[OutputFormat::Csv]).is_err());
+    }
+}
