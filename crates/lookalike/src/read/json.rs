@@ -232,23 +232,17 @@ impl<'a> Scanner<'a> {
     /// Takes one escape and says what it stands for.
     #[inline]
     fn character(&mut self) -> Result<char, StringFault> {
-        let character = match self.bytes.get(self.at + 1) {
-            Some(b'n') => '\n',
-            Some(b'"') => '"',
-            Some(b'\\') => '\\',
-            Some(b'/') => '/',
-            Some(b't') => '\t',
-            Some(b'r') => '\r',
-            Some(b'b') => '\u{8}',
-            Some(b'f') => '\u{C}',
-            Some(b'u') => return self.unicode(),
-            _ => {
+        match self.bytes.get(self.at + 1).map(|&byte| ESCAPES[usize::from(byte)]) {
+            Some(b'u') => self.unicode(),
+            None | Some(0) => {
                 self.at += 1;
-                return Ok(self.expected("one of \"\\/bfnrtu behind '\\'")?);
+                Ok(self.expected("one of \"\\/bfnrtu behind '\\'")?)
             }
-        };
-        self.at += 2;
-        Ok(character)
+            Some(character) => {
+                self.at += 2;
+                Ok(char::from(character))
+            }
+        }
     }
 
     fn unicode(&mut self) -> Result<char, StringFault> {
@@ -459,3 +453,19 @@ fn has_controls(bytes: &[u8]) -> bool {
     }
     least.iter().chain(rest).any(|&byte| byte < b' ')
 }
+
+/// What stands behind a backslash → the character meant, `u` for a code, 0 where nothing is. A
+/// table, since which escape comes next cannot be predicted.
+static ESCAPES: [u8; 256] = {
+    let mut table = [0; 256];
+    table[b'"' as usize] = b'"';
+    table[b'\\' as usize] = b'\\';
+    table[b'/' as usize] = b'/';
+    table[b'b' as usize] = 8;
+    table[b'f' as usize] = 12;
+    table[b'n' as usize] = b'\n';
+    table[b'r' as usize] = b'\r';
+    table[b't' as usize] = b'\t';
+    table[b'u' as usize] = b'u';
+    table
+};

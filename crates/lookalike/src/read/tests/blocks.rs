@@ -13,7 +13,7 @@ fn render(format: Format, texts: &[String], line_end: &str) -> String {
         _ => String::new(),
     };
     for (number, text) in texts.iter().enumerate() {
-        file += &match format {
+        let record = match format {
             Format::Lines => format!("d{number} {}", text.replace(['\n', '\r', '"'], "")),
             Format::Jsonl => {
                 serde_json::json!({"id": format!("d{number}"), "text": text}).to_string()
@@ -22,6 +22,7 @@ fn render(format: Format, texts: &[String], line_end: &str) -> String {
             Format::Tsv => format!("d{number}\t\"{}\"", text.replace('"', "\"\"")),
             Format::Text => String::new(),
         };
+        file += &record;
         file += line_end;
     }
     file
@@ -55,7 +56,8 @@ proptest! {
             let lines = |all: &All| all.places.iter().map(line).collect::<Vec<_>>();
             prop_assert_eq!(lines(&whole), lines(&pieces));
             if format != Format::Lines {
-                prop_assert_eq!(whole.texts(), texts.iter().map(String::as_str).collect::<Vec<_>>());
+                let given: Vec<_> = texts.iter().map(String::as_str).collect();
+                prop_assert_eq!(whole.texts(), given);
             }
         }
     }

@@ -140,7 +140,7 @@ fn unreadable_files_are_skipped_in_folders_and_errors_when_named() {
     let folder = tempfile::tempdir().unwrap();
     put(folder.path(), &[("a.txt", b"x"), ("b.txt", b"y")]);
     let closed = folder.path().join("b.txt");
-    fs::set_permissions(&closed, fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();
     if fs::File::open(&closed).is_ok() {
         eprintln!("SKIPPED: this user may read everything");
         return;

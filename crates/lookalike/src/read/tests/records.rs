@@ -13,8 +13,9 @@ fn message(result: Result<All, ReadError>) -> String {
 fn jsonl_records() {
     let all = read(
         "x.jsonl",
-        "\u{FEFF}{\"id\":\"a\",\"text\":\"one\"}\n\r\n  \n { \"text\" : \"t\\u0041\\n\\\"\\\\\\/\\b\\f\\r\\t\" , \
-         \"id\" : 17 }\r\n{\"id\":\"e\\u0301\",\"text\":\"\\ud83d\\ude00\",\"x\":[{},[],{\"a\":[1.5e-7,true]}]}\n\
+        "\u{FEFF}{\"id\":\"a\",\"text\":\"one\"}\n\r\n  \n \
+         { \"text\" : \"t\\u0041\\n\\\"\\\\\\/\\b\\f\\r\\t\" , \"id\" : 17 }\r\n\
+         {\"id\":\"e\\u0301\",\"text\":\"\\ud83d\\ude00\",\"x\":[{},[],{\"a\":[1.5e-7,true]}]}\n\
          {\"text\":\"first\",\"id\":-1.0e5,\"text\":\"second\"}",
     )
     .unwrap();
@@ -175,7 +176,8 @@ fn lines() {
 fn separated_values() {
     let all = read(
         "x.csv",
-        "\u{FEFF}n,id,text\r\n1,a,\"one, \"\"two\"\"\r\nthree\"\r\n\r\n2,b,5\" disk\r\n3,c,\n4,\"d\",\"\"\n",
+        "\u{FEFF}n,id,text\r\n1,a,\"one, \"\"two\"\"\r\nthree\"\r\n\r\n\
+         2,b,5\" disk\r\n3,c,\n4,\"d\",\"\"\n",
     )
     .unwrap();
     assert_eq!(all.ids(), ["a", "b", "c", "d"]);

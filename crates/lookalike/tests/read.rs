@@ -1,0 +1,82 @@
+//! Reading the collections of the shared data, each in its own format, with several threads.
+
+#![expect(clippy::unwrap_used, clippy::print_stderr, reason = "a test fails and skips loudly")]
+
+use lookalike::read::{Collection, Format, Place, ReadOptions, Scratch, Sink, Skipped};
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+#[derive(Default)]
+struct Count {
+    documents: usize,
+    empty: usize,
+    bytes: usize,
+}
+
+impl Sink for Count {
+    fn document(&mut self, id: &str, text: &str, _: Place) {
+        assert!(!id.is_empty());
+        self.documents += 1;
+        self.empty += usize::from(text.trim().is_empty());
+        self.bytes += text.len();
+    }
+
+    fn skipped(&mut self, skipped: Skipped) {
+        panic!("{skipped}");
+    }
+}
+
+fn count(file: &str, format: Option<Format>) -> Option<Count> {
+    let data = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data"));
+    if !data.is_dir() {
+        eprintln!("SKIPPED: no shared data for {file}");
+        return None;
+    }
+    let options = ReadOptions { format, ..ReadOptions::default() };
+    let collection = Collection::open(&[data.join(file)], &options).unwrap();
+    let sum = Mutex::new(Count::default());
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                let mut scratch = Scratch::default();
+                let mut count = Count::default();
+                while let Some(block) = collection.next_block().unwrap() {
+                    block.read(&mut scratch, &mut count).unwrap();
+                }
+                let mut sum = sum.lock().unwrap();
+                sum.documents += count.documents;
+                sum.empty += count.empty;
+                sum.bytes += count.bytes;
+            });
+        }
+    });
+    assert_eq!(Some(collection.bytes_read()), collection.bytes());
+    sum.into_inner().ok()
+}
+
+/// Documents and empty ones, as the data's README counts them.
+#[test]
+fn shared_collections() {
+    for (file, documents, empty) in [
+        ("mccormick/articles_100.train", 100, 0),
+        ("mccormick/articles_2500.train", 2500, 0),
+        ("reuters/docs.jsonl.gz", 14_000, 1),
+        ("mail/docs.jsonl.gz", 3_249, 4),
+        ("newsgroups/docs.jsonl.gz", 5_853, 19),
+        ("multilingual/docs.jsonl.gz", 7_342, 0),
+        ("plagiarism/docs.jsonl", 100, 0),
+    ] {
+        if let Some(count) = count(file, None) {
+            assert_eq!((count.documents, count.empty), (documents, empty), "{file}");
+            assert!(count.bytes > 100_000, "{file}");
+        }
+    }
+}
+
+#[test]
+fn a_format_can_be_forced() {
+    let lines = Some(Format::Lines);
+    if let Some(count) = count("mccormick/articles_1000.train", lines) {
+        assert_eq!(count.documents, 1000);
+    }
+}
