@@ -164,7 +164,9 @@ impl Similarities {
 
     /// The mean over the unrelated pairs, 0 to 1; 0 where there are none.
     pub fn unrelated_mean(&self) -> f64 {
-        self.unrelated_above_zero.iter().sum::<f64>() / self.unrelated_pairs.max(1) as f64
+        // Not `sum`, which is −0 for nothing.
+        let sum = self.unrelated_above_zero.iter().fold(0.0, |sum, similarity| sum + similarity);
+        sum / self.unrelated_pairs.max(1) as f64
     }
 
     /// The least similarity that at least this share (0 to 1) of the unrelated pairs does not

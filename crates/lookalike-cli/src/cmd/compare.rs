@@ -1,0 +1,382 @@
+//! `lookalike compare A B`: how alike two documents are, and where they differ.
+
+use super::{Failure, Outcome};
+use crate::difference::{Differences, differences, plural, thousands};
+use crate::options::{ParameterArgs, ShingleArgs};
+use anstyle::{AnsiColor, Style};
+use lookalike::core::band;
+use lookalike::core::curve;
+use lookalike::core::params::Params;
+use lookalike::core::shingle::Shingler;
+use lookalike::core::signature::Signer;
+use lookalike::core::verify::{self, Overlap};
+use lookalike::read::{Collection, Format, Place, ReadError, ReadOptions, Scratch, Sink, Skipped};
+use serde_json::{Value, json};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+const EXAMPLE: &str = "\
+Examples:
+  lookalike compare draft.txt final.txt             how alike, and the differences by words
+  lookalike compare old.txt new.txt --shingle bag   as sets of single words
+  git show HEAD:a.txt | lookalike compare - a.txt   one text from standard input";
+
+/// How alike two texts are: exact similarity, containment, estimate, and the differences
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLE)]
+pub(crate) struct Args {
+    /// The first text: a file, also .gz or .zst, or - for standard input
+    a: PathBuf,
+
+    /// The second text, in the same way
+    b: PathBuf,
+
+    /// Show the figures only
+    #[arg(long)]
+    no_diff: bool,
+
+    /// Show all differences in full; otherwise a hundred, with long ones shortened
+    #[arg(long)]
+    all: bool,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+
+    /// End with 3 where the texts are similar at the threshold
+    #[arg(long)]
+    exit_code: bool,
+
+    /// Character encoding of both files: windows-1252, shift_jis, … [default: found for each]
+    #[arg(long, value_name = "LABEL")]
+    encoding: Option<String>,
+
+    #[command(flatten)]
+    shingle: ShingleArgs,
+
+    #[command(flatten)]
+    parameters: ParameterArgs,
+}
+
+/// Compares and prints.
+pub(crate) fn run(args: &Args) -> Outcome {
+    let params = Params::new(&args.parameters.wishes(args.shingle.rule()?))?;
+    if args.a == Path::new("-") && args.b == Path::new("-") {
+        return Err(ReadError::StdinTwice.into());
+    }
+    let a = read(&args.a, args.encoding.as_deref())?;
+    let b = read(&args.b, args.encoding.as_deref())?;
+    let likeness = Likeness::of(&a, &b, &params);
+    let differences = (!args.no_diff).then(|| Differences::between(&a, &b, params.shingle()));
+    let names = [&args.a, &args.b].map(|path| match path.to_string_lossy() {
+        name if name == "-" => "standard input".to_owned(),
+        name => name.into_owned(),
+    });
+    let marks = anstream::AutoStream::choice(&io::stdout()) == anstream::ColorChoice::Never;
+    let mut out = io::BufWriter::new(anstream::stdout().lock());
+    if args.json {
+        let value = likeness.json(&names, &params, differences.as_ref());
+        writeln!(out, "{value:#}")?;
+    } else {
+        likeness.write(&mut out, &names, &params)?;
+        if let Some(differences) = &differences {
+            write_differences(&mut out, differences, likeness.same_text, marks, args.all)?;
+        }
+    }
+    out.flush()?;
+    let similar = likeness.overlap.reaches(params.threshold());
+    Ok(if args.exit_code && similar { ExitCode::from(3) } else { ExitCode::SUCCESS })
+}
+
+/// The text of a file or of standard input.
+fn read(path: &Path, encoding: Option<&str>) -> Result<String, Failure> {
+    /// Keeps what it is given.
+    #[derive(Default)]
+    struct Text(String);
+
+    impl Sink for Text {
+        fn document(&mut self, _: &str, text: &str, _: Place) {
+            text.clone_into(&mut self.0);
+        }
+
+        fn skipped(&mut self, _: Skipped) {}
+    }
+
+    if path.is_dir() {
+        return Err(Failure::Usage(format!(
+            "{} is a folder; compare takes two files, `lookalike find` takes folders",
+            path.display()
+        )));
+    }
+    let options = ReadOptions {
+        format: Some(Format::Text),
+        encoding: encoding.map(str::to_owned),
+        ..ReadOptions::default()
+    };
+    let collection = Collection::open(&[path.to_owned()], &options)?;
+    let (mut text, mut scratch) = (Text::default(), Scratch::default());
+    while let Some(block) = collection.next_block()? {
+        block.read(&mut scratch, &mut text)?;
+    }
+    Ok(text.0)
+}
+
+/// What can be said of two texts.
+struct Likeness {
+    overlap: Overlap,
+    /// Byte for byte.
+    same_text: bool,
+    /// From signatures; nothing where one of the documents is empty.
+    estimate: Option<Estimate>,
+}
+
+#[derive(Clone, Copy)]
+struct Estimate {
+    jaccard: f64,
+    bands_shared: usize,
+}
+
+impl Likeness {
+    fn of(a: &str, b: &str, params: &Params) -> Self {
+        let mut shingler = Shingler::new(params.shingle());
+        let (mut left, mut right) = (Vec::new(), Vec::new());
+        shingler.set(a, &mut left);
+        shingler.set(b, &mut right);
+        let mut signer = Signer::new(params.scheme(), params.num_hashes(), params.seed());
+        let mut sign = |text: &str| signer.sign(shingler.shingle(text).hashes).to_vec();
+        let estimate = (!left.is_empty() && !right.is_empty()).then(|| {
+            let (first, second) = (sign(a), sign(b));
+            let keys = |signature: &[u32]| {
+                let mut keys = vec![0; params.bands()];
+                band::bucket_keys(signature, params.rows(), &mut keys);
+                keys
+            };
+            let shared = keys(&first).iter().zip(keys(&second)).filter(|(x, y)| **x == *y).count();
+            Estimate { jaccard: verify::estimate(&first, &second), bands_shared: shared }
+        });
+        Self { overlap: verify::overlap(&left, &right), same_text: a == b, estimate }
+    }
+
+    fn write(&self, out: &mut impl Write, names: &[String; 2], params: &Params) -> io::Result<()> {
+        let bold = Style::new().bold();
+        let overlap = &self.overlap;
+        for (letter, name, shingles) in
+            [("A", &names[0], overlap.left), ("B", &names[1], overlap.right)]
+        {
+            let shingles = plural(shingles as usize, "shingle");
+            writeln!(out, "{bold}{letter}{bold:#}  {name}  {}", Quiet(&shingles))?;
+        }
+        writeln!(out)?;
+        let (part, whole) = (thousands(overlap.intersection), thousands(overlap.union()));
+        let jaccard = percent(overlap.intersection, overlap.union());
+        let shared = format!("{part} of {whole} shingles are shared ({})", params.shingle());
+        let exact = overlap.six_decimals();
+        writeln!(out, "Exact Jaccard     {bold}{exact}{bold:#}  {jaccard}; {shared}")?;
+        for (from, into, size) in [("A", "B", overlap.left), ("B", "A", overlap.right)] {
+            let share = percent(overlap.intersection, size);
+            writeln!(out, "Containment       {share} of {from} stands in {into}")?;
+        }
+        if let Some(estimate) = self.estimate {
+            writeln!(
+                out,
+                "Estimate          {:.4} ± {:.4}  from {} hashes ({})",
+                estimate.jaccard,
+                standard_error(overlap.jaccard(), params.num_hashes()),
+                params.num_hashes(),
+                params.scheme()
+            )?;
+            let (shared, bands) = (estimate.bands_shared, params.bands());
+            let chance = curve::candidate_probability(overlap.jaccard(), bands, params.rows());
+            writeln!(
+                out,
+                "Bands shared      {shared} of {bands}; pairs this alike are candidates with \
+                 probability {chance:.4}"
+            )?;
+        }
+        let similar = overlap.reaches(params.threshold());
+        let color = if similar { AnsiColor::Green } else { AnsiColor::Yellow };
+        let style = color.on_default().bold();
+        writeln!(out, "\n{style}{}{style:#}", self.verdict(params))?;
+        if let Some(remark) = self.remark(params, names) {
+            writeln!(out, "{remark}")?;
+        }
+        Ok(())
+    }
+
+    /// One sentence.
+    fn verdict(&self, params: &Params) -> String {
+        let (exact, threshold) = (self.overlap.six_decimals(), params.threshold());
+        if self.overlap.reaches(threshold) {
+            format!("Similar: {exact} reaches the threshold of {threshold}.")
+        } else {
+            format!("Not similar: {exact} is below the threshold of {threshold}.")
+        }
+    }
+
+    /// What the figures alone do not say.
+    fn remark(&self, params: &Params, names: &[String; 2]) -> Option<String> {
+        let Overlap { intersection, left, right } = self.overlap;
+        let rule = params.shingle();
+        if left == 0 || right == 0 {
+            let who = match (left, right) {
+                (0, 0) => "Both texts have".to_owned(),
+                (0, _) => format!("{} has", names[0]),
+                _ => format!("{} has", names[1]),
+            };
+            return Some(format!("{who} no token; an empty document resembles nothing."));
+        }
+        if self.same_text {
+            return Some("The texts are equal.".to_owned());
+        }
+        if intersection == left && left == right {
+            return Some(
+                "Both have the same shingles; the texts differ in what these leave out.".into(),
+            );
+        }
+        let similar = self.overlap.reaches(params.threshold());
+        let missed = self.estimate.is_some_and(|estimate| estimate.bands_shared == 0);
+        if similar && missed {
+            return Some("They share no band, so `find` with these parameters misses them.".into());
+        }
+        if !similar && intersection == left.min(right) {
+            let (a, b) = if left <= right { ("A", "B") } else { ("B", "A") };
+            return Some(format!("All of {a} stands in {b}, which has more beside it."));
+        }
+        if !similar && intersection as f64 >= 0.9 * left.min(right) as f64 {
+            let (a, b) = if left <= right { ("A", "B") } else { ("B", "A") };
+            return Some(format!("Nearly all of {a} stands in {b}, which has more beside it."));
+        }
+        let size = rule.size();
+        (!similar && size > 1 && left.min(right) < SHORT).then(|| {
+            format!(
+                "These texts are short, and one changed token changes up to {size} shingles; \
+                 a shorter --shingle is milder."
+            )
+        })
+    }
+
+    fn json(
+        &self,
+        names: &[String; 2],
+        params: &Params,
+        differences: Option<&Differences>,
+    ) -> Value {
+        let overlap = &self.overlap;
+        let six = |value: f64| (value * 1e6).round() / 1e6;
+        let number = overlap.six_decimals().parse::<f64>().unwrap_or_default();
+        let mut value = json!({
+            "a": names[0],
+            "b": names[1],
+            "shingle": params.shingle().to_string(),
+            "jaccard": number,
+            "shared": overlap.intersection,
+            "union": overlap.union(),
+            "shingles_a": overlap.left,
+            "shingles_b": overlap.right,
+            "containment_a": six(overlap.containment_left()),
+            "containment_b": six(overlap.containment_right()),
+            "threshold": params.threshold(),
+            "similar": overlap.reaches(params.threshold()),
+            "equal_texts": self.same_text,
+            "num_hashes": params.num_hashes(),
+            "bands": params.bands(),
+            "rows": params.rows(),
+            "estimate": Value::Null,
+        });
+        if let Some(estimate) = self.estimate {
+            value["estimate"] = json!({
+                "jaccard": six(estimate.jaccard),
+                "standard_error": six(standard_error(overlap.jaccard(), params.num_hashes())),
+                "bands_shared": estimate.bands_shared,
+            });
+        }
+        if let Some(found) = differences {
+            let change = |stretch: &crate::difference::Stretch| {
+                json!({
+                    "word_a": stretch.a.start,
+                    "word_b": stretch.b.start,
+                    "a": found.text_a(stretch.a.clone()),
+                    "b": found.text_b(stretch.b.clone()),
+                })
+            };
+            let [shared, only_a, only_b] = found.counts;
+            value["words"] = json!({ "shared": shared, "only_a": only_a, "only_b": only_b });
+            value["differences"] = found.changes().map(change).collect();
+            value["differences_cut_short"] = found.cut_short.into();
+        }
+        value
+    }
+}
+
+fn write_differences(
+    out: &mut impl Write,
+    found: &Differences,
+    same_text: bool,
+    marks: bool,
+    all: bool,
+) -> io::Result<()> {
+    if same_text {
+        return Ok(());
+    }
+    let count = found.changes().count();
+    writeln!(out)?;
+    if count == 0 {
+        return writeln!(
+            out,
+            "No word differs: what does is case, punctuation or blanks, which this rule passes over."
+        );
+    }
+    let [shared, only_a, only_b] = found.counts;
+    let key = if marks {
+        "[-only in A-] {+only in B+}"
+    } else {
+        "struck out: only A, underlined: only B"
+    };
+    writeln!(
+        out,
+        "{}, {} shared, {} only in A, {} only in B  {}\n",
+        differences(count),
+        plural(shared, "word"),
+        thousands(only_a as u64),
+        thousands(only_b as u64),
+        Quiet(key)
+    )?;
+    found.write(out, WIDTH, marks, all)?;
+    if found.cut_short {
+        writeln!(
+            out,
+            "\nThe texts are long and unlike: the search for the fewest differences was cut short, \
+             so stretches they share may be shown as different. The figures above are exact."
+        )?;
+    }
+    Ok(())
+}
+
+/// Fewer shingles than this make a short text: one changed word among 40 leaves 0.78 of five-word
+/// shingles.
+const SHORT: u64 = 40;
+
+/// Columns of a line of differences.
+const WIDTH: usize = 100;
+
+/// √(J(1 − J)/k), the standard error of an estimate from k independent values.
+fn standard_error(jaccard: f64, num_hashes: usize) -> f64 {
+    (jaccard * (1.0 - jaccard) / num_hashes.max(1) as f64).sqrt()
+}
+
+/// A share in percent with one decimal, rounded down, so that 100.0 % is all of it.
+fn percent(part: u64, whole: u64) -> String {
+    let tenths = u128::from(part) * 1000 / u128::from(whole.max(1));
+    format!("{}.{} %", tenths / 10, tenths % 10)
+}
+
+/// Dimmed text.
+struct Quiet<'a>(&'a str);
+
+impl std::fmt::Display for Quiet<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let style = Style::new().dimmed();
+        write!(f, "{style}{}{style:#}", self.0)
+    }
+}

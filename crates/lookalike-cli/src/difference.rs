@@ -1,0 +1,405 @@
+//! Two texts → what they share and what only one has, word by word, in context and colour.
+//!
+//! Words are those of the shingle rule, so what it does not see (case, punctuation, blanks) is no
+//! difference. Texts compared by characters or bytes are shown by words, too.
+
+use anstyle::{AnsiColor, Style};
+use lookalike::core::params::{Case, ShingleRule, TokenRule, Unit};
+use lookalike::core::text::{self, CharClass};
+use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
+use std::collections::HashMap;
+use std::io::{self, Write};
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+/// How long to look for the shortest differences; what is found then is right, but longer.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// Words that both texts share, shown before and after a difference.
+const CONTEXT: usize = 8;
+/// A stretch of one text alone is shown up to this many words, else its first and last ones.
+const LONGEST: usize = 80;
+const LONGEST_ENDS: (usize, usize) = (40, 20);
+/// Differences that are shown.
+const MOST: usize = 100;
+
+const ONLY_A: Style = AnsiColor::Red.on_default().strikethrough();
+const ONLY_B: Style = AnsiColor::Green.on_default().underline();
+const QUIET: Style = Style::new().dimmed();
+
+/// One way from the first text to the second: stretches of words in order.
+pub(crate) struct Differences<'a> {
+    a: Words<'a>,
+    b: Words<'a>,
+    /// Shared and changed stretches, alternating.
+    stretches: Vec<Stretch>,
+    /// Words on the way that both texts have, that the first alone has, the second alone.
+    pub(crate) counts: [usize; 3],
+    /// Whether time ran out before the shortest way was found.
+    pub(crate) cut_short: bool,
+}
+
+/// Words of the first text and words of the second; the same, or different ones.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Stretch {
+    /// Whether both hold the same words.
+    pub(crate) shared: bool,
+    /// Places of words in the first text.
+    pub(crate) a: Range<usize>,
+    /// Places of words in the second text.
+    pub(crate) b: Range<usize>,
+}
+
+impl<'a> Differences<'a> {
+    /// Compares the words of two texts. A few seconds at most.
+    pub(crate) fn between(a: &'a str, b: &'a str, rule: &ShingleRule) -> Self {
+        let (a, b) = (Words::of(a, rule), Words::of(b, rule));
+        let mut numbers = HashMap::new();
+        let [a_keys, b_keys] = [&a, &b].map(|words| words.numbered(rule.case(), &mut numbers));
+        let deadline = Instant::now() + PATIENCE;
+        let found =
+            capture_diff_slices_deadline(Algorithm::Myers, &a_keys, &b_keys, Some(deadline));
+        let cut_short = Instant::now() > deadline;
+        let mut stretches: Vec<Stretch> = Vec::new();
+        let mut counts = [0; 3];
+        for op in found {
+            let shared = matches!(op, DiffOp::Equal { .. });
+            let (a, b) = (op.old_range(), op.new_range());
+            if shared {
+                counts[0] += a.len();
+            } else {
+                counts[1] += a.len();
+                counts[2] += b.len();
+            }
+            match stretches.last_mut().filter(|last| last.shared == shared) {
+                Some(last) => (last.a.end, last.b.end) = (a.end, b.end),
+                None => stretches.push(Stretch { shared, a, b }),
+            }
+        }
+        Self { a, b, stretches, counts, cut_short }
+    }
+
+    /// The changed stretches in order.
+    pub(crate) fn changes(&self) -> impl Iterator<Item = &Stretch> {
+        self.stretches.iter().filter(|stretch| !stretch.shared)
+    }
+
+    /// The text of some words of the first text, blanks as they are.
+    pub(crate) fn text_a(&self, words: Range<usize>) -> &'a str {
+        self.a.text(words).trim()
+    }
+
+    /// The text of some words of the second text.
+    pub(crate) fn text_b(&self, words: Range<usize>) -> &'a str {
+        self.b.text(words).trim()
+    }
+
+    /// Writes the differences with some words around them, in lines of `width` columns; `all` of
+    /// them, or the first hundred with long ones shortened. `marks` writes `[-…-]` round what only
+    /// the first text has and `{+…+}` round what only the second has, for where no colours show.
+    pub(crate) fn write(
+        &self,
+        out: &mut impl Write,
+        width: usize,
+        marks: bool,
+        all: bool,
+    ) -> io::Result<()> {
+        let most = if all { usize::MAX } else { MOST };
+        let longest = if all { usize::MAX } else { LONGEST };
+        let mut lines = Lines { out, width, column: 0, marks };
+        let last = self.stretches.len().saturating_sub(1);
+        let mut shown = 0;
+        for (at, stretch) in self.stretches.iter().enumerate() {
+            if stretch.shared {
+                let words = &stretch.b;
+                let before = if at == 0 { 0 } else { CONTEXT };
+                let after = if at == last || shown == most { 0 } else { CONTEXT };
+                self.shared(&mut lines, words.clone(), before, after)?;
+            } else if shown == most {
+                break;
+            } else {
+                shown += 1;
+                let a = &self.a;
+                one_sided(&mut lines, a, stretch.a.clone(), longest, ONLY_A, ["[-", "-]"])?;
+                let b = &self.b;
+                one_sided(&mut lines, b, stretch.b.clone(), longest, ONLY_B, ["{+", "+}"])?;
+            }
+        }
+        lines.end()?;
+        let more = self.changes().count() - shown;
+        if more > 0 {
+            lines.note(&format!("… {} more; --all shows them", differences(more)))?;
+        }
+        Ok(())
+    }
+
+    /// Shared words: `before` of them behind a difference, `after` before the next one.
+    fn shared(
+        &self,
+        lines: &mut Lines<impl Write>,
+        words: Range<usize>,
+        before: usize,
+        after: usize,
+    ) -> io::Result<()> {
+        // Leaving out a word or two saves nothing.
+        if words.len() <= before + after + 3 {
+            return lines.words(self.b.text(words), Style::new(), ["", ""]);
+        }
+        let (head, tail) = (words.start + before, words.end - after);
+        lines.words(self.b.text(words.start..head), Style::new(), ["", ""])?;
+        lines.end()?;
+        lines.note(&format!("… {} …", plural(tail - head, "word")))?;
+        lines.words(self.b.text(tail..words.end), Style::new(), ["", ""])
+    }
+}
+
+/// Words that one text alone has, shortened in the middle where they are more than `longest`.
+fn one_sided(
+    lines: &mut Lines<impl Write>,
+    text: &Words,
+    words: Range<usize>,
+    longest: usize,
+    style: Style,
+    marks: [&str; 2],
+) -> io::Result<()> {
+    if words.is_empty() {
+        return Ok(());
+    }
+    if words.len() <= longest {
+        return lines.words(text.text(words), style, marks);
+    }
+    let (head, tail) = (words.start + LONGEST_ENDS.0, words.end - LONGEST_ENDS.1);
+    lines.words(text.text(words.start..head), style, [marks[0], ""])?;
+    lines.words(&format!(" … {} … ", plural(tail - head, "word")), QUIET, ["", ""])?;
+    lines.words(text.text(tail..words.end), style, ["", marks[1]])
+}
+
+/// A text and where its words are.
+struct Words<'a> {
+    text: &'a str,
+    places: Vec<Range<usize>>,
+}
+
+impl<'a> Words<'a> {
+    fn of(text: &'a str, rule: &ShingleRule) -> Self {
+        let tokens = if rule.unit() == Unit::Words { rule.tokens() } else { TokenRule::Words };
+        let mut places: Vec<Range<usize>> = Vec::new();
+        let mut open = false;
+        for (at, c) in text.char_indices() {
+            let end = at + c.len_utf8();
+            let (inside, alone) = match (tokens, text::class(c)) {
+                (TokenRule::Whitespace, _) => (!text::is_white_space(c), false),
+                (_, CharClass::Separator) => (false, false),
+                (TokenRule::Words, CharClass::Unspaced) => (true, true),
+                _ => (true, false),
+            };
+            match places.last_mut().filter(|_| open && inside && !alone) {
+                Some(word) => word.end = end,
+                None if inside => places.push(at..end),
+                None => {}
+            }
+            open = inside && !alone;
+        }
+        Self { text, places }
+    }
+
+    /// Equal words, equal numbers.
+    fn numbered(&self, case: Case, numbers: &mut HashMap<String, u32>) -> Vec<u32> {
+        let number = |place: &Range<usize>| {
+            let word = &self.text[place.clone()];
+            let word = if case == Case::Fold { text::lower_case(word) } else { word.to_owned() };
+            let next = numbers.len() as u32;
+            *numbers.entry(word).or_insert(next)
+        };
+        self.places.iter().map(number).collect()
+    }
+
+    /// Some words, each with what stands between it and the next; the first one of the text with
+    /// what stands before it.
+    fn text(&self, words: Range<usize>) -> &'a str {
+        let start = |word: usize| match self.places.get(word) {
+            Some(_) if word == 0 => 0,
+            Some(place) => place.start,
+            None => self.text.len(),
+        };
+        if words.is_empty() { "" } else { &self.text[start(words.start)..start(words.end)] }
+    }
+}
+
+/// Writes words in lines of a width, indented by two.
+struct Lines<'a, W: Write> {
+    out: &'a mut W,
+    width: usize,
+    /// Columns used; 0 before anything is written.
+    column: usize,
+    marks: bool,
+}
+
+impl<W: Write> Lines<'_, W> {
+    /// A text's words in one style, between marks where these are wanted.
+    fn words(&mut self, text: &str, style: Style, marks: [&str; 2]) -> io::Result<()> {
+        let mut words = text.split_whitespace().peekable();
+        let mut first = true;
+        // Where a text was cut inside a script without blanks, none must appear.
+        let glued = !text.starts_with(char::is_whitespace);
+        while let Some(word) = words.next() {
+            let mut shown = String::new();
+            if self.marks && first {
+                shown.push_str(marks[0]);
+            }
+            shown.extend(word.chars().map(printable));
+            if self.marks && words.peek().is_none() {
+                shown.push_str(marks[1]);
+            }
+            self.word(&shown, style, first && glued)?;
+            first = false;
+            if words.peek().is_some() || text.ends_with(char::is_whitespace) {
+                self.blank()?;
+            }
+        }
+        if first && !text.is_empty() {
+            self.blank()?;
+        }
+        Ok(())
+    }
+
+    fn blank(&mut self) -> io::Result<()> {
+        if self.column > 2 && self.column < self.width {
+            self.column += 1;
+            write!(self.out, " ")?;
+        }
+        Ok(())
+    }
+
+    fn word(&mut self, word: &str, style: Style, glued: bool) -> io::Result<()> {
+        let columns = word.chars().count();
+        if self.column > 2 && self.column + columns > self.width && !(glued && columns < 4) {
+            self.end()?;
+        }
+        if self.column == 0 {
+            write!(self.out, "  ")?;
+            self.column = 2;
+        }
+        self.column += columns;
+        write!(self.out, "{style}{word}{style:#}")
+    }
+
+    fn end(&mut self) -> io::Result<()> {
+        if self.column > 0 {
+            self.column = 0;
+            writeln!(self.out)?;
+        }
+        Ok(())
+    }
+
+    fn note(&mut self, text: &str) -> io::Result<()> {
+        writeln!(self.out, "  {QUIET}{text}{QUIET:#}")
+    }
+}
+
+/// The character, or a box for one that would steer the terminal or turn the line round.
+fn printable(c: char) -> char {
+    let turns =
+        matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    if c.is_control() || turns { '\u{fffd}' } else { c }
+}
+
+/// `1 difference`, `2 differences`.
+pub(crate) fn differences(count: usize) -> String {
+    plural(count, "difference")
+}
+
+/// A count of things, with thousands apart.
+pub(crate) fn plural(count: usize, thing: &str) -> String {
+    let s = if count == 1 { "" } else { "s" };
+    format!("{} {thing}{s}", thousands(count as u64))
+}
+
+/// A number with commas between thousands.
+pub(crate) fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at) % 3 == 0 {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(a: &str, b: &str) -> String {
+        let mut out = Vec::new();
+        let found = Differences::between(a, b, &ShingleRule::default());
+        let mut plain = anstream::StripStream::new(&mut out);
+        found.write(&mut plain, 60, true, false).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn words_change_in_their_place() {
+        let a = "The quick brown fox jumps, over the lazy dog.";
+        let found = shown(a, "the quick red fox jumps over the very lazy dog");
+        let expected = "The quick [-brown-] {+red+} fox jumps over the {+very+} lazy dog";
+        assert_eq!(
+            found.split_whitespace().collect::<Vec<_>>().join(" "),
+            expected.replacen("The", "the", 1)
+        );
+    }
+
+    #[test]
+    fn shared_stretches_are_shortened() {
+        let many: Vec<String> = (0..300).map(|i| format!("w{i}")).collect();
+        let a = many.join(" ");
+        let found = shown(&a, &format!("{a} end"));
+        assert_eq!(found, "  … 292 words …\n  w292 w293 w294 w295 w296 w297 w298 w299 {+end+}\n");
+        assert_eq!(shown(&a, &a), "  … 300 words …\n");
+        let found = shown("x", &a);
+        assert!(found.contains("… 240 words …"), "{found}");
+        assert!(found.lines().all(|line| line.chars().count() <= 64), "{found}");
+    }
+
+    #[test]
+    fn scripts_without_blanks_stay_together() {
+        let found = shown("我喜欢吃苹果", "我喜欢吃香蕉");
+        assert_eq!(found, "  我喜欢吃[-苹果-]{+香蕉+}\n");
+    }
+
+    #[test]
+    fn nothing_steers_the_terminal() {
+        let found = shown("a\u{1b}[31m b", "a c\u{202e}d");
+        assert!(!found.contains('\u{1b}') && !found.contains('\u{202e}'), "{found:?}");
+    }
+
+    #[test]
+    fn empty_texts() {
+        assert_eq!(shown("", ""), "");
+        assert_eq!(shown("", "one two"), "  {+one two+}\n");
+        assert_eq!(shown("one two", " -- "), "  [-one two-]\n");
+    }
+
+    #[test]
+    fn more_than_a_hundred() {
+        let a: Vec<String> = (0..400).map(|i| format!("w{i}")).collect();
+        let b: Vec<String> =
+            (0..400).map(|i| if i % 3 == 1 { format!("x{i}") } else { format!("w{i}") }).collect();
+        let found = shown(&a.join(" "), &b.join(" "));
+        assert!(found.ends_with("  … 33 differences more; --all shows them\n"), "{found}");
+        assert_eq!(found.matches("{+").count(), 100);
+    }
+
+    #[test]
+    fn numbers_and_their_things() {
+        assert_eq!(
+            [0, 12, 999, 1_000, 1_234_567].map(thousands).join(" "),
+            "0 12 999 1,000 1,234,567"
+        );
+        assert_eq!(
+            (plural(1, "word"), plural(2_000, "word")),
+            ("1 word".into(), "2,000 words".into())
+        );
+    }
+}
