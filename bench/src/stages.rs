@@ -1,24 +1,84 @@
-//! `stages`: every stage alone, in this thread, on the same bytes; CPU seconds and what a byte
-//! costs. A stage is a line of [`stages`] and a function that takes the input and gives a number
+//! `stages`: every stage alone, in this thread, on the same documents; CPU seconds, and what a byte
+//! or another unit of work costs. A stage is a line of [`stages`] and a closure that gives a number
 //! which depends on all its work, so that none of it can be left out by the compiler.
 
 use crate::Collection;
 use crate::measure;
 use crate::options::{Options, Problem};
 use crate::table::Table;
+use lookalike::core::band::bucket_keys;
+use lookalike::core::candidate::{BandIndex, BandScratch, band_buckets};
+use lookalike::core::kernel::Kernel;
+use lookalike::core::params::{Params, Scheme, ShingleRule, Unit, Wishes};
+use lookalike::core::shingle::Shingler;
+use lookalike::core::signature::Signer;
+use lookalike::core::verify;
+use lookalike::read::{self, Place, ReadOptions, Scratch, Sink, Skipped};
 use std::hint::black_box;
 
-/// What a stage gets.
-pub(crate) struct Input {
-    /// The file as it is.
-    pub(crate) bytes: Vec<u8>,
+/// How much work a stage does: bytes of text or file, or so many of something else.
+enum Amount {
+    Bytes(usize),
+    Units(usize, &'static str),
 }
 
-/// A stage's name and its work.
-type Stage = (&'static str, fn(&Input) -> u64);
+/// Measures the stages one by one and collects the table.
+struct Bench {
+    runs: usize,
+    table: Table,
+}
 
-/// The stages in the order of a document's way, floors first.
-const STAGES: [Stage; 2] = [("sum bytes (floor)", sum_bytes), ("count words (floor)", count_words)];
+impl Bench {
+    fn stage(
+        &mut self,
+        name: &str,
+        amount: &Amount,
+        mut work: impl FnMut() -> u64,
+    ) -> Result<(), Problem> {
+        let mut seconds = Vec::new();
+        for _ in 0..self.runs.max(1) {
+            let (spent, number) = measure::thread_cpu(&mut work)?;
+            black_box(number);
+            seconds.push(spent);
+        }
+        let seconds = measure::median(seconds);
+        let (rate, each) = match *amount {
+            Amount::Bytes(bytes) => (
+                format!("{:.0}", bytes as f64 / 1e6 / seconds),
+                format!("{:.3} ns per byte", seconds * 1e9 / bytes as f64),
+            ),
+            Amount::Units(count, unit) => {
+                (String::new(), format!("{:.1} ns per {unit}", seconds * 1e9 / count as f64))
+            }
+        };
+        self.table.row(&[name.to_owned(), format!("{seconds:.4}"), rate, each]);
+        Ok(())
+    }
+}
+
+/// The texts of a collection.
+#[derive(Default)]
+struct Texts(Vec<String>);
+
+impl Sink for Texts {
+    fn document(&mut self, _: &str, text: &str, _: Place) {
+        self.0.push(text.to_owned());
+    }
+
+    fn skipped(&mut self, _: Skipped) {}
+}
+
+/// Counts bytes, for reading alone.
+#[derive(Default)]
+struct Bytes(u64);
+
+impl Sink for Bytes {
+    fn document(&mut self, id: &str, text: &str, _: Place) {
+        self.0 += (id.len() + text.len()) as u64;
+    }
+
+    fn skipped(&mut self, _: Skipped) {}
+}
 
 /// Measures and prints. Options: `--runs N` (5; the median counts).
 pub(crate) fn stages(collection: &Collection, mut options: Options) -> Result<(), Problem> {
@@ -26,32 +86,186 @@ pub(crate) fn stages(collection: &Collection, mut options: Options) -> Result<()
     options.finish()?;
     let file = &collection.documents;
     let bytes = std::fs::read(file).map_err(|error| Problem::new(file.display(), error))?;
-    let input = Input { bytes };
-    let mut table = Table::new(&["stage", "CPU s", "MB per CPU s", "ns per byte"]);
-    for (name, work) in STAGES {
-        let mut seconds = Vec::new();
-        for _ in 0..runs.max(1) {
-            let (spent, number) = measure::thread_cpu(|| work(black_box(&input)))?;
-            black_box(number);
-            seconds.push(spent);
-        }
-        let seconds = measure::median(seconds);
-        table.row(&[
-            name.to_owned(),
-            format!("{seconds:.3}"),
-            format!("{:.0}", input.bytes.len() as f64 / 1e6 / seconds),
-            format!("{:.3}", seconds * 1e9 / input.bytes.len() as f64),
-        ]);
-    }
-    println!("{} ({:.1} MB), median of {runs}\n", file.display(), input.bytes.len() as f64 / 1e6);
-    println!("{table}");
+    let mut texts = Texts::default();
+    read_all(collection, &mut texts)?;
+    let texts = texts.0;
+    let size = texts.iter().map(String::len).sum();
+    let header = ["stage", "CPU s", "MB per CPU s", "each"];
+    let mut bench = Bench { runs, table: Table::new(&header) };
+
+    let in_file = Amount::Bytes(bytes.len());
+    bench.stage("sum bytes (floor)", &in_file, || bytes.iter().map(|b| u64::from(*b)).sum())?;
+    bench.stage("count words (floor)", &in_file, || count_words(&bytes))?;
+    drop(bytes);
+    bench.stage("read JSONL", &in_file, || {
+        let mut sink = Bytes::default();
+        read_all(collection, &mut sink).map_or(0, |()| sink.0)
+    })?;
+    text_stages(&mut bench, &texts, &Amount::Bytes(size))?;
+    later_stages(&mut bench, &texts)?;
+    twelve_thousand(&mut bench)?;
+    println!(
+        "{}: {} documents, {:.1} MB of text; kernel {}; median of {runs}\n",
+        file.display(),
+        texts.len(),
+        size as f64 / 1e6,
+        Kernel::best()
+    );
+    println!("{}", bench.table);
     Ok(())
 }
 
-fn sum_bytes(input: &Input) -> u64 {
-    input.bytes.iter().map(|&byte| u64::from(byte)).sum()
+fn read_all(collection: &Collection, sink: &mut impl Sink) -> Result<(), Problem> {
+    let failed = |error: read::ReadError| Problem(error.to_string());
+    let inputs = [collection.documents.clone()];
+    let opened = read::Collection::open(&inputs, &ReadOptions::default()).map_err(failed)?;
+    let mut scratch = Scratch::default();
+    while let Some(block) = opened.next_block().map_err(failed)? {
+        block.read(&mut scratch, sink).map_err(failed)?;
+    }
+    Ok(())
 }
 
-fn count_words(input: &Input) -> u64 {
-    input.bytes.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).count() as u64
+fn count_words(bytes: &[u8]) -> u64 {
+    bytes.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).count() as u64
+}
+
+/// Text to shingles, to signatures, to sets: per kernel, length and scheme.
+fn text_stages(bench: &mut Bench, texts: &[String], size: &Amount) -> Result<(), Problem> {
+    let words = ShingleRule::default();
+    for kernel in Kernel::available().into_iter().rev() {
+        let mut shingler = Shingler::with_kernel(&words, kernel);
+        bench.stage(&format!("text → 5-word shingles, {kernel}"), size, || {
+            texts.iter().map(|text| shingler.shingle(text).hashes.len() as u64).sum()
+        })?;
+        for num_hashes in [64, 128, 256] {
+            let name = format!("text → signature of {num_hashes}, {kernel}");
+            sign_stage(
+                bench,
+                &name,
+                texts,
+                size,
+                &words,
+                Scheme::FastSimilarity,
+                num_hashes,
+                kernel,
+            )?;
+        }
+    }
+    let best = Kernel::best();
+    for scheme in [Scheme::MultiplyShift, Scheme::XorMultiply, Scheme::Xor, Scheme::ModPrime] {
+        let name = format!("text → signature of 128, {scheme}");
+        sign_stage(bench, &name, texts, size, &words, scheme, 128, best)?;
+    }
+    let chars = ShingleRule::new(Unit::Chars, 5).map_err(|error| Problem(error.to_string()))?;
+    let name = "text → signature of 128, 5 characters";
+    sign_stage(bench, name, texts, size, &chars, Scheme::FastSimilarity, 128, best)?;
+    let mut shingler = Shingler::new(&words);
+    let mut set = Vec::new();
+    bench.stage("text → shingle set, sorted", size, || {
+        let sizes = texts.iter().map(|text| {
+            shingler.set(text, &mut set);
+            set.len() as u64
+        });
+        sizes.sum()
+    })
+}
+
+#[expect(clippy::too_many_arguments, reason = "every axis of the table")]
+fn sign_stage(
+    bench: &mut Bench,
+    name: &str,
+    texts: &[String],
+    size: &Amount,
+    rule: &ShingleRule,
+    scheme: Scheme,
+    num_hashes: usize,
+    kernel: Kernel,
+) -> Result<(), Problem> {
+    let mut shingler = Shingler::with_kernel(rule, kernel);
+    let mut signer = Signer::with_kernel(scheme, num_hashes, 1, kernel);
+    bench.stage(name, size, || {
+        let first = texts.iter().map(|text| {
+            let signature = signer.sign(shingler.shingle(text).hashes);
+            u64::from(signature.first().copied().unwrap_or_default())
+        });
+        first.sum()
+    })
+}
+
+/// Signatures to bucket keys, keys to buckets, sets to overlaps.
+fn later_stages(bench: &mut Bench, texts: &[String]) -> Result<(), Problem> {
+    let params = Params::new(&Wishes::default()).map_err(|error| Problem(error.to_string()))?;
+    let (bands, rows) = (params.bands(), params.rows());
+    let mut shingler = Shingler::new(params.shingle());
+    let mut signer = Signer::new(params.scheme(), params.num_hashes(), params.seed());
+    let signatures: Vec<Vec<u32>> =
+        texts.iter().map(|text| signer.sign(shingler.shingle(text).hashes).to_vec()).collect();
+    let per_band = Amount::Units(texts.len() * bands, "document and band");
+    let mut keys = vec![0; bands];
+    bench.stage("signature → bucket keys", &per_band, || {
+        let sums = signatures.iter().map(|signature| {
+            bucket_keys(signature, rows, &mut keys);
+            keys.iter().fold(0u64, |sum, key| sum.wrapping_add(*key))
+        });
+        sums.fold(0, u64::wrapping_add)
+    })?;
+    let mut columns = vec![Vec::with_capacity(texts.len()); bands];
+    for signature in &signatures {
+        bucket_keys(signature, rows, &mut keys);
+        columns.iter_mut().zip(&keys).for_each(|(column, key)| column.push(*key));
+    }
+    let mut scratch = BandScratch::default();
+    bench.stage("bucket keys → buckets", &per_band, || {
+        let buckets = columns.iter().map(|c| band_buckets(c, |_| true, &mut scratch));
+        buckets.map(|found| found.sorted().len() as u64).sum()
+    })?;
+    let mut sets = Vec::new();
+    for text in texts.iter().take(2_000) {
+        let mut set = Vec::new();
+        shingler.set(text, &mut set);
+        sets.push(set);
+    }
+    let pairs = Amount::Units(sets.len().saturating_sub(1), "pair");
+    bench.stage("exact overlap of two sets", &pairs, || {
+        sets.windows(2).map(|pair| verify::overlap(&pair[0], &pair[1]).intersection).sum()
+    })
+}
+
+/// The published case of SOURCES: 12,000 documents, 100 hashes, 5 bands of 20 rows; buckets made
+/// once (265 ms there), then every document looked up (948 ms there).
+fn twelve_thousand(bench: &mut Bench) -> Result<(), Problem> {
+    const DOCUMENTS: u32 = 12_000;
+    let mut signer = Signer::new(Scheme::MultiplyShift, 100, 1);
+    let signatures: Vec<Vec<u32>> = (0..DOCUMENTS)
+        .map(|d| {
+            // Every third document equals the one before.
+            let first = (d - u32::from(d % 3 == 1)) * 200;
+            let shingles: Vec<u32> =
+                (first..first + 200).map(|x| x.wrapping_mul(0x9e37_79b1)).collect();
+            signer.sign(&shingles).to_vec()
+        })
+        .collect();
+    let each = Amount::Units(DOCUMENTS as usize, "document");
+    let keys_of = || {
+        let mut keys = vec![0; 5 * DOCUMENTS as usize];
+        for (signature, keys) in signatures.iter().zip(keys.chunks_exact_mut(5)) {
+            bucket_keys(signature, 20, keys);
+        }
+        keys
+    };
+    bench.stage("Calc: 12,000 × 100, 5 × 20", &each, || {
+        black_box(BandIndex::build(&keys_of(), 5));
+        0
+    })?;
+    let keys = keys_of();
+    let index = BandIndex::build(&keys, 5);
+    let mut found = Vec::new();
+    bench.stage("GetNearest: 12,000 look-ups", &each, || {
+        let counts = keys.chunks_exact(5).map(|keys| {
+            index.candidates(keys, &mut found);
+            found.len() as u64
+        });
+        counts.sum()
+    })
 }

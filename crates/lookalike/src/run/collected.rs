@@ -20,6 +20,10 @@ pub(super) struct Collected {
     active: Vec<bool>,
     /// For every document the first in keep order with equal shingles.
     first_of_equal: Vec<u32>,
+    /// (the first in keep order, a later one) for all documents with equal shingles, sorted.
+    copies: Vec<(u32, u32)>,
+    /// How many documents take no part because their id is taken.
+    pub(super) left_out: usize,
     pub(super) skipped: Vec<Skipped>,
     pub(super) empty: Vec<u32>,
 }
@@ -51,12 +55,16 @@ impl Collected {
             keep: options.keep,
             active,
             first_of_equal: Vec::new(),
+            copies: Vec::new(),
+            left_out: 0,
             skipped,
             empty: Vec::new(),
         };
         let repeated = this.repeated_ids(options)?;
-        this.empty =
-            (0..len as u32).filter(|d| !this.active[*d as usize] && !repeated.contains(d)).collect();
+        this.empty = (0..len as u32)
+            .filter(|d| !this.active[*d as usize] && !repeated.contains(d))
+            .collect();
+        this.left_out = repeated.len();
         for document in repeated {
             this.active[document as usize] = false;
         }
@@ -67,6 +75,10 @@ impl Collected {
             |d| this.active[d],
             |a, b| this.compare(a, b) == Ordering::Less,
         );
+        let firsts = (0u32..).zip(&this.first_of_equal);
+        this.copies =
+            firsts.filter(|(d, first)| d != *first).map(|(d, first)| (*first, d)).collect();
+        this.copies.sort_unstable();
         Ok(this)
     }
 
@@ -97,7 +109,12 @@ impl Collected {
             let (source, line) = part.retained.location(part.places[i]);
             let id = Some(part.ids.get(i).to_owned());
             let first = self.place_name(first);
-            self.skipped.push(Skipped { source, line, id, reason: SkipReason::RepeatedId { first } });
+            self.skipped.push(Skipped {
+                source,
+                line,
+                id,
+                reason: SkipReason::RepeatedId { first },
+            });
         }
         Ok(repeated.into_iter().map(|(second, _)| second).collect())
     }
@@ -143,9 +160,16 @@ impl Collected {
         Standing { length: part.lengths[i], position: document.into(), id: part.ids.get(i) }
     }
 
-    /// The first document in keep order that has the same shingles; itself, where it is that.
-    pub(super) fn first_of_equal(&self, document: u32) -> u32 {
-        self.first_of_equal[document as usize]
+    /// All (first in keep order, later) pairs of documents with equal shingles, sorted.
+    pub(super) fn copies(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        self.copies.iter().copied()
+    }
+
+    /// The documents for which this one stands.
+    pub(super) fn copies_of(&self, document: u32) -> impl Iterator<Item = u32> + '_ {
+        let start = self.copies.partition_point(|(first, _)| *first < document);
+        let copies = self.copies[start..].iter();
+        copies.take_while(move |(first, _)| *first == document).map(|(_, copy)| *copy)
     }
 
     /// Whether the document stands for all that equal it, and is neither empty nor left out.

@@ -14,7 +14,9 @@
 
 mod bucket;
 mod collected;
+mod component;
 mod decide;
+mod findings;
 mod prepare;
 mod workers;
 
@@ -167,7 +169,7 @@ pub fn find(
     let decided = timed(Stage::Decide, Some(involved), progress, &mut times, || {
         decide::decide(&documents, &candidates, options, progress)
     })?;
-    let mut findings = decide::findings(documents, decided, options);
+    let mut findings = findings::findings(documents, decided, options);
     findings.counts.candidates = involved;
     findings.times = times;
     Ok(findings)

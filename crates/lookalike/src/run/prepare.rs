@@ -4,11 +4,14 @@ use super::FindOptions;
 use super::workers::on_threads;
 use crate::error::Error;
 use crate::progress::Progress;
-use crate::read::{Block, BlockNumber, Collection, Place, Retained, Scratch, Sink, Skipped};
+use crate::read::{
+    Block, BlockNumber, Collection, Place, ReadError, Retained, Scratch, Sink, Skipped,
+};
 use lookalike_core::band;
 use lookalike_core::shingle::Shingler;
 use lookalike_core::signature::Signer;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// The documents of one block, column by column.
 pub(super) struct Part {
@@ -66,19 +69,35 @@ pub(super) fn prepare(
     progress: &dyn Progress,
 ) -> Result<Vec<Part>, Error> {
     let told = AtomicU64::new(0);
+    // Blocks are given out in order and finished once begun, so the failure with the least number
+    // is the same whoever meets it first.
+    let failure: Mutex<Option<(BlockNumber, ReadError)>> = Mutex::new(None);
     let parts = on_threads(options.threads, |stop| {
         let mut preparer = Preparer::new(options);
         let mut scratch = Scratch::default();
         let mut parts = Vec::new();
         while !stop.asked() {
             let Some(block) = collection.next_block()? else { break };
-            parts.push(preparer.part(block, &mut scratch)?);
+            let number = block.number();
+            match preparer.part(block, &mut scratch) {
+                Ok(part) => parts.push(part),
+                Err(error) => {
+                    let mut first = failure.lock().unwrap_or_else(PoisonError::into_inner);
+                    if first.as_ref().is_none_or(|(earlier, _)| number < *earlier) {
+                        *first = Some((number, error));
+                    }
+                    stop.ask();
+                }
+            }
             let read = collection.bytes_read();
             progress.advance(read.saturating_sub(told.fetch_max(read, Ordering::Relaxed)));
         }
         Ok(parts)
-    })?;
-    let mut parts: Vec<Part> = parts.into_iter().flatten().collect();
+    });
+    if let Some((_, error)) = failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        return Err(error.into());
+    }
+    let mut parts: Vec<Part> = parts?.into_iter().flatten().collect();
     parts.sort_unstable_by_key(|part| part.number);
     Ok(parts)
 }
@@ -118,7 +137,7 @@ impl Preparer {
         }
     }
 
-    fn part(&mut self, block: Block, scratch: &mut Scratch) -> Result<Part, Error> {
+    fn part(&mut self, block: Block, scratch: &mut Scratch) -> Result<Part, ReadError> {
         block.read(scratch, self)?;
         let keys = transpose(&self.keys, self.bands);
         self.keys.clear();

@@ -9,6 +9,11 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 pub(super) struct Stop(AtomicBool);
 
 impl Stop {
+    /// Asks all workers to stop.
+    pub(super) fn ask(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
     /// Whether to stop.
     pub(super) fn asked(&self) -> bool {
         self.0.load(Ordering::Relaxed)
@@ -25,7 +30,7 @@ pub(super) fn on_threads<T: Send>(
     let run = || {
         let result = work(&stop);
         if result.is_err() {
-            stop.0.store(true, Ordering::Relaxed);
+            stop.ask();
         }
         result
     };

@@ -1,0 +1,191 @@
+//! Laws of a run: the same findings for any order, split and compression of the input, any number
+//! of threads and any kernel; and those of comparing all with all, where recall is certain.
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+use lookalike::core::group::stars_of_pairs;
+use lookalike::core::hash::SplitMix64;
+use lookalike::core::keep::{KeepPolicy, Standing, compare};
+use lookalike::core::kernel::Kernel;
+use lookalike::core::naive;
+use lookalike::core::params::{Params, Wishes};
+use lookalike::core::shingle::Shingler;
+use lookalike::progress::Silent;
+use lookalike::read::{Collection, ReadOptions};
+use lookalike::run::{self, FindOptions, Findings, Grouping};
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+/// A collection with copies, edits of all degrees, chains of edits, short and empty documents.
+fn documents(count: usize, seed: u64) -> Vec<(String, String)> {
+    let mut random = SplitMix64::new(seed);
+    let mut texts: Vec<Vec<String>> = Vec::new();
+    for _ in 0..count {
+        let word = |random: &mut SplitMix64| format!("w{}", random.below(3_000));
+        let text = match random.below(10) {
+            0..5 => (0..20 + random.below(80)).map(|_| word(&mut random)).collect(),
+            5 => Vec::new(),
+            6 => (0..random.below(6)).map(|_| format!("s{}", random.below(4))).collect(),
+            _ if texts.is_empty() => Vec::new(),
+            _ => {
+                let mut text = texts[random.below(texts.len() as u64) as usize].clone();
+                for _ in 0..random.below(4) {
+                    if !text.is_empty() {
+                        let at = random.below(text.len() as u64) as usize;
+                        text[at] = word(&mut random);
+                    }
+                }
+                text
+            }
+        };
+        texts.push(text);
+    }
+    let id = |i: usize| format!("d{:04}", (i * 7919) % 9973);
+    texts.into_iter().enumerate().map(|(i, text)| (id(i), text.join(" "))).collect()
+}
+
+fn lines(documents: &[(String, String)]) -> String {
+    let line =
+        |(id, text): &(String, String)| format!("{{\"id\": \"{id}\", \"text\": \"{text}\"}}\n");
+    documents.iter().map(line).collect()
+}
+
+fn options(wishes: &Wishes) -> FindOptions {
+    FindOptions { pairs: true, ..FindOptions::new(Params::new(wishes).unwrap()) }
+}
+
+fn find(inputs: &[PathBuf], options: &FindOptions) -> Findings {
+    let collection = Collection::open(inputs, &ReadOptions::default()).unwrap();
+    run::find(&collection, options, &Silent).unwrap()
+}
+
+/// Everything that must not depend on how the work was done. (Skipped and empty documents are
+/// listed in reading order, which is that of the input.)
+fn essence(findings: Findings) -> impl PartialEq + std::fmt::Debug {
+    let mut empty = findings.empty;
+    empty.sort();
+    (findings.groups, findings.pairs, empty, findings.counts)
+}
+
+fn write(path: &Path, text: &str) -> PathBuf {
+    std::fs::write(path, text).unwrap();
+    path.to_owned()
+}
+
+#[test]
+fn findings_do_not_depend_on_order_split_threads_or_kernel() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let mut documents = documents(1_500, 5);
+    let whole = write(&path("whole.jsonl"), &lines(&documents));
+    let base = options(&Wishes { threshold: 0.7, ..Wishes::default() });
+    let first = find(std::slice::from_ref(&whole), &base);
+    assert!(first.groups.len() > 50 && first.pairs.as_ref().unwrap().len() > 200);
+    let expected = essence(first);
+    for threads in [1, 2, 5] {
+        let options = FindOptions { threads: NonZeroUsize::new(threads).unwrap(), ..base.clone() };
+        assert_eq!(essence(find(std::slice::from_ref(&whole), &options)), expected);
+    }
+    for kernel in Kernel::available() {
+        let options = FindOptions { kernel, ..base.clone() };
+        assert_eq!(essence(find(std::slice::from_ref(&whole), &options)), expected, "{kernel}");
+    }
+    documents.reverse();
+    let reversed = write(&path("reversed.jsonl"), &lines(&documents));
+    assert_eq!(essence(find(&[reversed], &base)), expected);
+    let parts: Vec<PathBuf> = documents
+        .chunks(37)
+        .enumerate()
+        .map(|(i, part)| write(&path(&format!("part{i}.jsonl")), &lines(part)))
+        .collect();
+    assert_eq!(essence(find(&parts, &base)), expected);
+    let packed = path("packed.jsonl.gz");
+    let file = std::fs::File::create(&packed).unwrap();
+    let mut encoder = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
+    encoder.write_all(lines(&documents).as_bytes()).unwrap();
+    encoder.finish().unwrap();
+    assert_eq!(essence(find(&[packed], &base)), expected);
+}
+
+#[test]
+fn without_pairs_the_groups_are_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = write(&folder.path().join("in.jsonl"), &lines(&documents(1_200, 6)));
+    for grouping in [Grouping::Stars, Grouping::Components] {
+        let with = FindOptions { grouping, ..options(&Wishes::default()) };
+        let without = FindOptions { pairs: false, ..with.clone() };
+        let (a, b) = (
+            find(std::slice::from_ref(&input), &with),
+            find(std::slice::from_ref(&input), &without),
+        );
+        assert_eq!(a.groups, b.groups);
+        assert!(b.pairs.is_none());
+    }
+}
+
+#[test]
+fn findings_are_those_of_comparing_all_with_all() {
+    let folder = tempfile::tempdir().unwrap();
+    for (seed, threshold, keep) in [
+        (1, 0.8, KeepPolicy::Longest),
+        (2, 0.5, KeepPolicy::First),
+        (3, 1.0, KeepPolicy::Last),
+        (4, 0.65, KeepPolicy::Shortest),
+    ] {
+        let mut documents = documents(500, seed);
+        let input = write(&folder.path().join(format!("{seed}.jsonl")), &lines(&documents));
+        // Single values as bands: hardly a pair at these thresholds can be missed.
+        let wishes = Wishes { threshold, bands: Some(256), rows: Some(1), ..Wishes::default() };
+        let found = find(&[input], &FindOptions { keep, ..options(&wishes) });
+
+        let length = |text: &str| text.len() as u64;
+        let mut standings: Vec<usize> = (0..documents.len()).collect();
+        standings.sort_by(|a, b| {
+            let standing = |i: usize| Standing {
+                length: length(&documents[i].1),
+                position: i as u64,
+                id: &documents[i].0,
+            };
+            compare(keep, &standing(*a), &standing(*b))
+        });
+        documents = standings.into_iter().map(|i| documents[i].clone()).collect();
+        let mut shingler = Shingler::new(&wishes.shingle);
+        let sets: Vec<Vec<u64>> = documents
+            .iter()
+            .map(|(_, text)| {
+                let mut set = Vec::new();
+                shingler.set(text, &mut set);
+                set
+            })
+            .collect();
+        let pairs = naive::all_pairs(&sets, threshold);
+        let mut expected_pairs: Vec<(String, String, String)> = pairs
+            .iter()
+            .map(|(a, b, overlap)| {
+                let (a, b) = (&documents[*a as usize].0, &documents[*b as usize].0);
+                (a.min(b).clone(), a.max(b).clone(), overlap.six_decimals())
+            })
+            .collect();
+        expected_pairs.sort();
+        let found_pairs: Vec<_> = found
+            .pairs
+            .unwrap()
+            .into_iter()
+            .map(|p| (p.a, p.b, p.overlap.six_decimals()))
+            .collect();
+        assert_eq!(found_pairs, expected_pairs, "threshold {threshold}");
+
+        let mut expected: BTreeMap<String, (String, String)> = BTreeMap::new();
+        for duplicate in stars_of_pairs(documents.len(), &pairs) {
+            let id = |i: u32| documents[i as usize].0.clone();
+            let of = (id(duplicate.keeper), duplicate.overlap.six_decimals());
+            expected.insert(id(duplicate.member), of);
+        }
+        let groups = found.groups.iter().flat_map(|group| {
+            let of = |d: &run::Duplicate| (group.keeper.clone(), d.overlap.six_decimals());
+            group.duplicates.iter().map(move |d| (d.id.clone(), of(d)))
+        });
+        assert_eq!(groups.collect::<BTreeMap<_, _>>(), expected, "threshold {threshold}");
+    }
+}
