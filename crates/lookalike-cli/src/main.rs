@@ -1,7 +1,9 @@
 //! The command `lookalike`: parses, calls one command, prints its error. See [`cmd`].
 
 mod cmd;
+mod difference;
 mod options;
+mod plot;
 mod progress_bar;
 mod summary;
 mod table;

@@ -106,11 +106,7 @@ fn recall(text: &str) -> Result<f64, ParamsError> {
     number(text, "--recall", "a number above 0 and below 1, such as 0.99")
 }
 
-fn number(
-    text: &str,
-    option: &'static str,
-    expected: &'static str,
-) -> Result<f64, ParamsError> {
+fn number(text: &str, option: &'static str, expected: &'static str) -> Result<f64, ParamsError> {
     text.trim().parse().map_err(|_| ParamsError::Parse { option, got: text.to_owned(), expected })
 }
 

@@ -1,0 +1,141 @@
+//! `lookalike evaluate REPORT TRUTH`: what a report has right, too much, and not.
+
+use super::Outcome;
+use crate::difference::thousands;
+use crate::options;
+use crate::text_width::visible;
+use lookalike::core::error::ParamsError;
+use lookalike::evaluate::{EvaluateOptions, Evaluation, Example, Kind, evaluate};
+use serde_json::{Value, json};
+use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+const EXAMPLE: &str = "\
+Examples:
+  lookalike evaluate pairs.csv truth.csv --threshold 0.8
+  lookalike evaluate groups.jsonl clusters.csv --all-members
+
+Either file: a CSV with id_a,id_b (and jaccard); two ids a line; a CSV with id,cluster;
+groups as `find --output` writes them. Each also as .gz or .zst.";
+
+/// Hold a report against the truth: precision, recall, F1; adjusted Rand index of groups
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLE)]
+pub(crate) struct Args {
+    /// What was found: pairs or groups
+    report: PathBuf,
+
+    /// What there is: pairs or clusters
+    truth: PathBuf,
+
+    /// Count pairs of this similarity or more, above 0, at most 1 [default: all in the files]
+    #[arg(long, short, value_name = "J", value_parser = options::threshold)]
+    #[arg(allow_negative_numbers = true)]
+    threshold: Option<f64>,
+
+    /// A group stands for all pairs of its documents, not only those with the keeper
+    #[arg(long)]
+    all_members: bool,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &Args) -> Outcome {
+    if let Some(got) = args.threshold.filter(|t| !(*t > 0.0 && *t <= 1.0)) {
+        return Err(ParamsError::Threshold { got }.into());
+    }
+    let options = EvaluateOptions { threshold: args.threshold, all_members: args.all_members };
+    let evaluation = evaluate(&args.report, &args.truth, &options)?;
+    let mut out = BufWriter::new(anstream::stdout().lock());
+    if args.json {
+        serde_json::to_writer(&mut out, &as_json(&evaluation)).map_err(io::Error::from)?;
+        writeln!(out)?;
+    } else {
+        write_text(&mut out, &evaluation)?;
+    }
+    out.flush()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn write_text(out: &mut impl Write, evaluation: &Evaluation) -> io::Result<()> {
+    let mut number = |name: &str, value: u64| writeln!(out, "{name:<22}{:>13}", thousands(value));
+    number("pairs reported", evaluation.reported)?;
+    number("pairs in the truth", evaluation.expected)?;
+    number("true positives", evaluation.true_positives)?;
+    number("false positives", evaluation.false_positives.count)?;
+    number("missed", evaluation.missed.count)?;
+    if let Some(different) = &evaluation.different {
+        number("similarity differs", different.count)?;
+    }
+    let mut share = |name: &str, value: Option<f64>| match value {
+        Some(value) => writeln!(out, "{name:<22}{:>13}", six_decimals(value)),
+        None => writeln!(out, "{name:<22}{:>13}", "–"),
+    };
+    share("precision", evaluation.precision())?;
+    share("recall", evaluation.recall())?;
+    share("F1", evaluation.f1())?;
+    if let Some(index) = evaluation.adjusted_rand_index {
+        share("adjusted Rand index", Some(index))?;
+    }
+    examples(out, "false positives", Some(&evaluation.false_positives))?;
+    examples(out, "missed", Some(&evaluation.missed))?;
+    examples(out, "similarity differs", evaluation.different.as_ref())
+}
+
+/// Six decimals, of which 1.000000 is 1 and nothing else.
+fn six_decimals(value: f64) -> String {
+    if value < 1.0 { format!("{:.6}", value.min(0.999_999)) } else { format!("{value:.6}") }
+}
+
+fn examples(out: &mut impl Write, name: &str, kind: Option<&Kind>) -> io::Result<()> {
+    let Some(kind) = kind.filter(|kind| kind.count > 0) else { return Ok(()) };
+    let shown = kind.examples.len() as u64;
+    if shown < kind.count {
+        writeln!(out, "\n{name}, the first {shown} of {}:", thousands(kind.count))?;
+    } else {
+        writeln!(out, "\n{name}:")?;
+    }
+    for Example { a, b, reported, expected } in &kind.examples {
+        write!(out, "  {}  {}", visible(a), visible(b))?;
+        match (reported, expected) {
+            (Some(reported), Some(expected)) => {
+                write!(out, "  reported {reported}, truth {expected}")?;
+            }
+            (Some(similarity), None) | (None, Some(similarity)) => write!(out, "  {similarity}")?,
+            (None, None) => {}
+        }
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+fn as_json(evaluation: &Evaluation) -> Value {
+    let kind = |kind: &Kind| {
+        let examples = kind.examples.iter().map(|example| {
+            json!({
+                "id_a": example.a,
+                "id_b": example.b,
+                "reported": example.reported,
+                "truth": example.expected,
+            })
+        });
+        json!({ "count": kind.count, "examples": examples.collect::<Vec<_>>() })
+    };
+    json!({
+        "format": lookalike::write::FORMAT_VERSION,
+        "reported": evaluation.reported,
+        "truth": evaluation.expected,
+        "true_positives": evaluation.true_positives,
+        "false_positives": kind(&evaluation.false_positives),
+        "missed": kind(&evaluation.missed),
+        "different": evaluation.different.as_ref().map(kind),
+        "precision": evaluation.precision(),
+        "recall": evaluation.recall(),
+        "f1": evaluation.f1(),
+        "adjusted_rand_index": evaluation.adjusted_rand_index,
+    })
+}

@@ -1,0 +1,232 @@
+//! What a run did, in a few lines for people, on standard error.
+
+use crate::difference::thousands;
+use crate::text_width::visible;
+use lookalike::read::{SkipReason, Skipped};
+use lookalike::run::{FindOptions, Findings};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::time::Duration;
+
+/// Everything there is to tell.
+pub(crate) struct Summary<'a> {
+    pub(crate) findings: &'a Findings,
+    pub(crate) options: &'a FindOptions,
+    /// Bytes of input, where known.
+    pub(crate) bytes: Option<u64>,
+    /// From start to end.
+    pub(crate) elapsed: Duration,
+    /// Whether a file lists what was skipped.
+    pub(crate) skipped_listed: bool,
+}
+
+impl Summary<'_> {
+    /// Writes all lines.
+    pub(crate) fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        self.write_documents(out)?;
+        let counts = &self.findings.counts;
+        let line = [
+            count(counts.candidates, "candidate"),
+            format!("{} compared", count(counts.verified, "pair")),
+            count(counts.groups, "group"),
+            count(counts.duplicates, "duplicate"),
+        ];
+        writeln!(out, "{}", line.join(", "))?;
+        self.write_recall(out)?;
+        self.write_times(out)?;
+        writeln!(out, "{}", self.options.params)
+    }
+
+    fn write_documents(&self, out: &mut impl Write) -> io::Result<()> {
+        let counts = &self.findings.counts;
+        let mut aside = Vec::new();
+        if counts.empty > 0 {
+            aside.push(format!("{} empty", thousands(counts.empty)));
+        }
+        if counts.copies > 0 {
+            aside.push(format!("{} with the shingles of another", thousands(counts.copies)));
+        }
+        write!(out, "{}", count(counts.documents, "document"))?;
+        if !aside.is_empty() {
+            write!(out, " ({})", aside.join(", "))?;
+        }
+        if counts.skipped > 0 {
+            write!(out, ", {} skipped", thousands(counts.skipped))?;
+        }
+        writeln!(out)?;
+        for (reason, (number, first)) in reasons(&self.findings.skipped) {
+            writeln!(out, "  {} {reason}, first {}", thousands(number), visible(&place(first)))?;
+        }
+        if !self.skipped_listed && counts.skipped > 0 {
+            writeln!(out, "  --skipped FILE.csv lists them, and the empty documents")?;
+        } else if !self.skipped_listed && counts.empty > 0 {
+            writeln!(out, "  --skipped FILE.csv lists the empty documents")?;
+        }
+        Ok(())
+    }
+
+    fn write_recall(&self, out: &mut impl Write) -> io::Result<()> {
+        let params = &self.options.params;
+        let (threshold, predicted) = (params.threshold(), params.predicted_recall());
+        let percent = percent(predicted);
+        write!(out, "{percent} % of pairs at similarity {threshold} are found (predicted)")?;
+        if predicted < params.recall() {
+            write!(
+                out,
+                "; less than --recall {} asks for, because of --bands and --rows",
+                params.recall()
+            )?;
+        }
+        writeln!(out)
+    }
+
+    fn write_times(&self, out: &mut impl Write) -> io::Result<()> {
+        for (stage, elapsed) in &self.findings.times {
+            write!(out, "{stage} {}{}, ", seconds(*elapsed), self.speed(*elapsed))?;
+        }
+        writeln!(out, "in all {}{}", seconds(self.elapsed), self.speed(self.elapsed))
+    }
+
+    /// Input bytes per second; nothing where it would say nothing.
+    fn speed(&self, elapsed: Duration) -> String {
+        match self.bytes {
+            Some(bytes) if bytes > 0 && !elapsed.is_zero() => {
+                let speed = bytes as f64 / 1e6 / elapsed.as_secs_f64();
+                if speed < 10.0 {
+                    format!(" ({speed:.1} MB/s)")
+                } else {
+                    format!(" ({} MB/s)", thousands(speed as u64))
+                }
+            }
+            _ => String::new(),
+        }
+    }
+}
+
+/// The one line that is written even when no summary is wanted; nothing where nothing was skipped.
+pub(crate) fn write_skipped(
+    out: &mut impl Write,
+    findings: &Findings,
+    listed: bool,
+) -> io::Result<()> {
+    if findings.skipped.is_empty() {
+        return Ok(());
+    }
+    let parts: Vec<String> = reasons(&findings.skipped)
+        .into_iter()
+        .map(|(reason, (number, _))| format!("{} {reason}", thousands(number)))
+        .collect();
+    let remedy = if listed { "" } else { "; --skipped FILE.csv lists them" };
+    writeln!(out, "skipped: {}{remedy}", parts.join(", "))
+}
+
+/// Most frequent reason first: how often, and the first skipped for it.
+fn reasons(skipped: &[Skipped]) -> Vec<(Cow<'static, str>, (u64, &Skipped))> {
+    let mut reasons: BTreeMap<Cow<'static, str>, (u64, &Skipped)> = BTreeMap::new();
+    for each in skipped {
+        reasons.entry(kind(&each.reason)).or_insert((0, each)).0 += 1;
+    }
+    let mut reasons: Vec<_> = reasons.into_iter().collect();
+    reasons.sort_by(|(a, (x, _)), (b, (y, _))| y.cmp(x).then_with(|| a.cmp(b)));
+    reasons
+}
+
+/// A reason without what differs from record to record.
+fn kind(reason: &SkipReason) -> Cow<'static, str> {
+    Cow::Borrowed(match reason {
+        SkipReason::Hidden => "hidden (--hidden reads them)",
+        SkipReason::Ignored => "left out by ignore files (--no-ignore reads them)",
+        SkipReason::SymbolicLink => "symbolic links (--follow reads them)",
+        SkipReason::NotAFile => "neither files nor folders",
+        SkipReason::Binary => "binary",
+        SkipReason::Unreadable { .. } => "unreadable",
+        SkipReason::TooLong => "too long",
+        SkipReason::NotUtf8 { .. } => "not UTF-8",
+        SkipReason::BrokenJson { .. } => "not JSON",
+        SkipReason::NotAnObject { .. } => "not JSON objects",
+        SkipReason::MissingField { name, .. } => {
+            return format!("without a field {name:?}").into();
+        }
+        SkipReason::WrongType { name, .. } => {
+            return format!("with a field {name:?} of another type").into();
+        }
+        SkipReason::EmptyId => "with an empty id",
+        SkipReason::LoneSurrogate { .. } => "with half a surrogate pair",
+        SkipReason::FieldCount { .. } => "with too many or too few values",
+        SkipReason::UnclosedQuote => "with a quote that never ends",
+        other => return other.to_string().into(),
+    })
+}
+
+fn place(skipped: &Skipped) -> String {
+    match (skipped.line, &skipped.id) {
+        (Some(line), Some(id)) => format!("{}:{line} ({id})", skipped.source),
+        (Some(line), None) => format!("{}:{line}", skipped.source),
+        (None, _) => skipped.source.clone(),
+    }
+}
+
+/// `1 group`, `2 groups`.
+pub(crate) fn count(number: u64, thing: &str) -> String {
+    format!("{} {thing}{}", thousands(number), if number == 1 { "" } else { "s" })
+}
+
+/// A share with two decimals, cut, so that only certainty is 100.
+pub(crate) fn percent(share: f64) -> String {
+    let hundredths = (share * 10_000.0).floor() as u64;
+    format!("{}.{:02}", hundredths / 100, hundredths % 100)
+}
+
+fn seconds(elapsed: Duration) -> String {
+    let seconds = elapsed.as_secs_f64();
+    if seconds < 100.0 {
+        format!("{seconds:.3} s")
+    } else {
+        format!("{} s", thousands(seconds.round() as u64))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn skipped(source: &str, line: Option<u64>, reason: SkipReason) -> Skipped {
+        Skipped { source: source.to_owned(), line, id: None, reason }
+    }
+
+    #[test]
+    fn reasons_are_counted_by_kind() {
+        let broken = |column| SkipReason::BrokenJson {
+            expected: "a value",
+            got: "the end".to_owned(),
+            column,
+        };
+        let all = [
+            skipped("photo.jpg", None, SkipReason::Binary),
+            skipped("in.jsonl", Some(3), broken(1)),
+            skipped("in.jsonl", Some(9), broken(7)),
+        ];
+        let found = reasons(&all);
+        assert_eq!((found[0].0.as_ref(), found[0].1.0), ("not JSON", 2));
+        assert_eq!(place(found[0].1.1), "in.jsonl:3");
+        assert_eq!((found[1].0.as_ref(), found[1].1.0), ("binary", 1));
+    }
+
+    #[test]
+    fn shares_below_one_are_never_a_hundred_percent() {
+        assert_eq!(percent(0.999_999), "99.99");
+        assert_eq!(percent(1.0), "100.00");
+        assert_eq!(percent(0.5), "50.00");
+    }
+
+    #[test]
+    fn times_and_counts_read_well() {
+        assert_eq!(seconds(Duration::from_millis(1_234)), "1.234 s");
+        assert_eq!(seconds(Duration::from_secs(4_000)), "4,000 s");
+        assert_eq!(
+            (count(1, "group"), count(1_200, "group")),
+            ("1 group".into(), "1,200 groups".into())
+        );
+    }
+}

@@ -1,0 +1,187 @@
+//! Groups as a table for people.
+//!
+//! ```text
+//! group  similarity  document
+//!     1      keeper  office/tenancy-notice-flat-12.txt
+//!     1       0.842  office/tenancy-notice-flat-3.txt
+//! ```
+//!
+//! Every line has its group's number, so that a line found by `grep` says where it belongs.
+
+use crate::difference::thousands;
+use crate::text_width::{shorten, visible};
+use anstyle::Style;
+use lookalike::core::verify::Overlap;
+use lookalike::run::Group;
+use std::borrow::Cow;
+use std::io::{self, Write};
+
+const HEADER: Style = Style::new().dimmed();
+const KEEPER: Style = Style::new().bold();
+const LESS: Style = Style::new().dimmed();
+
+/// Columns of the similarity, and between columns.
+const SIMILARITY: usize = "similarity".len();
+const GAP: usize = 2;
+/// The least columns of an id that is shortened.
+const LEAST_ID: usize = 20;
+
+/// How much is shown.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Extent {
+    /// Groups, or all.
+    pub(crate) groups: Option<usize>,
+    /// Duplicates of a group, or all.
+    pub(crate) duplicates: Option<usize>,
+    /// Columns of a line, or as many as it takes; ids are shortened to fit.
+    pub(crate) width: Option<usize>,
+    /// A blank line between groups.
+    pub(crate) spaced: bool,
+}
+
+/// What a table leaves out.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct NotShown {
+    /// Groups.
+    pub(crate) groups: usize,
+    /// Duplicates, in those groups and in others.
+    pub(crate) duplicates: usize,
+}
+
+/// Writes the table and says what is not in it. Nothing is written where there are no groups.
+pub(crate) fn write(
+    out: &mut impl Write,
+    groups: &[Group],
+    extent: Extent,
+) -> io::Result<NotShown> {
+    let (shown, rest) = groups.split_at(extent.groups.unwrap_or(usize::MAX).min(groups.len()));
+    let mut not_shown = NotShown {
+        groups: rest.len(),
+        duplicates: rest.iter().map(|group| group.duplicates.len()).sum(),
+    };
+    if shown.is_empty() {
+        return Ok(not_shown);
+    }
+    let number = shown.len().to_string().len().max("group".len());
+    let taken = number + SIMILARITY + 2 * GAP;
+    let id = extent.width.map(|width| width.saturating_sub(taken).max(LEAST_ID));
+    let mut lines = Lines { out, number, id };
+    lines.header()?;
+    for (i, group) in shown.iter().enumerate() {
+        if extent.spaced && i > 0 {
+            lines.blank()?;
+        }
+        not_shown.duplicates += lines.group(i + 1, group, extent.duplicates)?;
+    }
+    Ok(not_shown)
+}
+
+struct Lines<'a, W> {
+    out: &'a mut W,
+    /// Columns of the group's number.
+    number: usize,
+    /// Columns of an id, where it is shortened.
+    id: Option<usize>,
+}
+
+impl<W: Write> Lines<'_, W> {
+    fn header(&mut self) -> io::Result<()> {
+        let width = self.number;
+        writeln!(self.out, "{HEADER}{:>width$}  similarity  document{HEADER:#}", "group")
+    }
+
+    fn blank(&mut self) -> io::Result<()> {
+        writeln!(self.out)
+    }
+
+    /// One group; gives how many of its duplicates are not shown.
+    fn group(&mut self, number: usize, group: &Group, most: Option<usize>) -> io::Result<usize> {
+        self.line(number, "keeper", &group.keeper, KEEPER)?;
+        let duplicates = group.duplicates.len();
+        let shown = most.unwrap_or(duplicates).min(duplicates);
+        for duplicate in &group.duplicates[..shown] {
+            self.line(number, &similarity(&duplicate.overlap), &duplicate.id, Style::new())?;
+        }
+        let left = duplicates - shown;
+        if left > 0 {
+            self.line(number, "", &format!("… and {} more", thousands(left as u64)), LESS)?;
+        }
+        Ok(left)
+    }
+
+    fn line(&mut self, number: usize, similarity: &str, id: &str, style: Style) -> io::Result<()> {
+        let id = visible(id);
+        let id = self.id.map_or(Cow::Borrowed(id.as_ref()), |width| shorten(&id, width));
+        let width = self.number;
+        writeln!(self.out, "{number:>width$}  {similarity:>SIMILARITY$}  {style}{id}{style:#}")
+    }
+}
+
+/// Three decimals, cut and not rounded: `1.000` are equal sets only, and what reached a threshold
+/// is never shown below it.
+fn similarity(overlap: &Overlap) -> String {
+    let mut text = overlap.six_decimals();
+    text.truncate("0.000".len());
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lookalike::run::Duplicate;
+
+    fn groups() -> Vec<Group> {
+        let overlap = |intersection| Overlap { intersection, left: 10_000, right: intersection };
+        let duplicate = |id: &str, n| Duplicate { id: id.to_owned(), overlap: overlap(n) };
+        let few = vec![duplicate("letters/2024/heating-failure.txt", 9_999)];
+        let many = vec![duplicate("y", 10_000), duplicate("z\n", 8_125)];
+        vec![
+            Group { keeper: "阅览室".to_owned(), duplicates: many },
+            Group { keeper: "b".to_owned(), duplicates: few },
+        ]
+    }
+
+    fn text(extent: Extent) -> (String, NotShown) {
+        let mut bytes = anstream::StripStream::new(Vec::new());
+        let not_shown = write(&mut bytes, &groups(), extent).unwrap();
+        (String::from_utf8(bytes.into_inner()).unwrap(), not_shown)
+    }
+
+    #[test]
+    fn everything_is_shown_unless_there_is_a_limit() {
+        let (text, not_shown) = text(Extent::default());
+        assert_eq!(
+            text,
+            "group  similarity  document\n\
+             \x20   1      keeper  阅览室\n\
+             \x20   1       1.000  y\n\
+             \x20   1       0.812  z\\n\n\
+             \x20   2      keeper  b\n\
+             \x20   2       0.999  letters/2024/heating-failure.txt\n"
+        );
+        assert_eq!(not_shown, NotShown::default());
+    }
+
+    #[test]
+    fn what_a_limit_takes_is_counted() {
+        let (text, not_shown) =
+            text(Extent { groups: Some(1), duplicates: Some(1), ..Extent::default() });
+        assert!(text.ends_with("y\n    1              … and 1 more\n"), "{text}");
+        assert_eq!(not_shown, NotShown { groups: 1, duplicates: 2 });
+    }
+
+    #[test]
+    fn long_ids_lose_their_middle_where_there_is_a_width() {
+        let (text, _) = text(Extent { width: Some(40), spaced: true, ..Extent::default() });
+        assert!(text.contains("\n\n    2      keeper  b\n"), "{text}");
+        assert!(text.contains("  letter…ng-failure.txt\n"), "{text}");
+        assert!(text.lines().all(|line| crate::text_width::columns(line) <= 40));
+    }
+
+    #[test]
+    fn no_groups_are_no_table() {
+        let mut bytes = Vec::new();
+        assert_eq!(write(&mut bytes, &[], Extent::default()).unwrap(), NotShown::default());
+        assert!(bytes.is_empty());
+    }
+}
