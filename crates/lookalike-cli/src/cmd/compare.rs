@@ -36,7 +36,7 @@ pub(crate) struct Args {
     #[arg(long)]
     no_diff: bool,
 
-    /// Show all differences in full; otherwise a hundred, with long ones shortened
+    /// Show all differences in full, not the first hundred with long ones shortened
     #[arg(long)]
     all: bool,
 
@@ -357,8 +357,8 @@ fn write_differences(
 /// shingles.
 const SHORT: u64 = 40;
 
-/// Columns of a line of differences.
-const WIDTH: usize = 100;
+/// Columns of a line of differences: those of the narrowest usual terminal, and good to read.
+const WIDTH: usize = 80;
 
 /// √(J(1 − J)/k), the standard error of an estimate from k independent values.
 fn standard_error(jaccard: f64, num_hashes: usize) -> f64 {
