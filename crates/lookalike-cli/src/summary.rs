@@ -9,6 +9,9 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::time::Duration;
 
+/// Input whose speed is worth telling.
+const LEAST_BYTES: u64 = 1_000_000;
+
 /// Everything there is to tell.
 pub(crate) struct Summary<'a> {
     pub(crate) findings: &'a Findings,
@@ -88,10 +91,10 @@ impl Summary<'_> {
         writeln!(out, "in all {}{}", seconds(self.elapsed), self.speed(self.elapsed))
     }
 
-    /// Input bytes per second; nothing where it would say nothing.
+    /// Input bytes per second; nothing where the input is so small that it would say nothing.
     fn speed(&self, elapsed: Duration) -> String {
         match self.bytes {
-            Some(bytes) if bytes > 0 && !elapsed.is_zero() => {
+            Some(bytes) if bytes >= LEAST_BYTES && !elapsed.is_zero() => {
                 let speed = bytes as f64 / 1e6 / elapsed.as_secs_f64();
                 if speed < 10.0 {
                     format!(" ({speed:.1} MB/s)")

@@ -163,6 +163,6 @@ mod tests {
         assert_eq!(shorten("letters/2024/heating-failure.txt", 20), "letter…g-failure.txt");
         let wide = shorten("阅览室阅览室阅览室", 9);
         assert_eq!((wide.as_ref(), columns(&wide)), ("阅…阅览室", 9));
-        assert_eq!(shorten("abcdef", 0), "a…f".replace('a', "").as_str());
+        assert_eq!(shorten("abcdef", 0), "…ef");
     }
 }

@@ -47,10 +47,10 @@ pub(crate) struct Args {
     shingle: ShingleArgs,
 
     #[command(flatten)]
-    reading: ReadArgs,
+    result: ResultArgs,
 
     #[command(flatten)]
-    result: ResultArgs,
+    reading: ReadArgs,
 }
 
 /// What is made of it.

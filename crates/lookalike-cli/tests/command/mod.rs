@@ -1,0 +1,138 @@
+//! Runs the real binary, in a folder of its own.
+
+#![allow(dead_code, reason = "every test file uses another part")]
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use tempfile::TempDir;
+
+/// What a run left behind.
+#[derive(Debug)]
+pub(crate) struct Run {
+    pub(crate) code: Option<i32>,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Run {
+    /// Its standard output, where it ended well.
+    pub(crate) fn ok(self) -> String {
+        assert_eq!(self.code, Some(0), "{self:?}");
+        self.out
+    }
+
+    /// Its message, where it ended with this code and printed nothing else.
+    pub(crate) fn fails(self, code: i32) -> String {
+        assert_eq!(self.code, Some(code), "{self:?}");
+        assert_eq!(self.out, "");
+        assert!(self.err.starts_with("error: "), "{}", self.err);
+        assert!(!self.err.contains("panicked"), "{}", self.err);
+        self.err
+    }
+}
+
+/// A folder to work in; gone at the end of the test.
+pub(crate) struct Place {
+    folder: TempDir,
+}
+
+impl Place {
+    pub(crate) fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Writes a file, and the folders above it.
+    pub(crate) fn file(&self, name: &str, content: impl AsRef<[u8]>) -> &Self {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, content).unwrap();
+        self
+    }
+
+    pub(crate) fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    pub(crate) fn run(&self, args: &[&str]) -> Run {
+        self.run_with_input(args, b"")
+    }
+
+    pub(crate) fn run_with_input(&self, args: &[&str], input: &[u8]) -> Run {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_lookalike"))
+            .args(args)
+            .current_dir(self.folder.path())
+            .env_remove("COLUMNS")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        let input = input.to_vec();
+        // A run that does not read its input closes it; that is no failure.
+        let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
+        let output = child.wait_with_output().unwrap();
+        writer.join().unwrap();
+        Run {
+            code: output.status.code(),
+            out: String::from_utf8(output.stdout).unwrap(),
+            err: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}
+
+/// The root of the repository.
+pub(crate) fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+/// A file of the data shared between projects; told loudly where it is absent.
+pub(crate) fn shared(name: &str) -> Option<String> {
+    let path = root().join("../shared/data").join(name);
+    if !path.exists() {
+        eprintln!("SKIPPED: {} is absent, so this test shows nothing", path.display());
+        return None;
+    }
+    Some(path.to_str().unwrap().to_owned())
+}
+
+/// `words` words that depend on `seed` and differ between seeds.
+pub(crate) fn words(seed: u64, words: usize) -> String {
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let mut text = String::new();
+    for _ in 0..words {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        text.push_str(&format!("w{} ", state % 50_000));
+    }
+    text
+}
+
+/// Documents (id, text) among which are copies and edits: `g<n>`, `g<n>-copy`, `g<n>-edit`.
+pub(crate) fn collection(groups: u64) -> Vec<(String, String)> {
+    let mut documents = Vec::new();
+    for n in 0..groups {
+        let text = words(n + 1, 120);
+        documents.push((format!("g{n}"), format!("{text}and the end")));
+        if n % 2 == 0 {
+            documents.push((format!("g{n}-copy"), format!("{text}AND the end!")));
+        }
+        if n % 3 == 0 {
+            documents.push((format!("g{n}-edit"), format!("{text}and another end")));
+        }
+    }
+    documents
+}
+
+pub(crate) fn jsonl(documents: &[(String, String)]) -> String {
+    let line = |(id, text): &(String, String)| {
+        serde_json::json!({ "id": id, "text": text }).to_string() + "\n"
+    };
+    documents.iter().map(line).collect()
+}
