@@ -6,6 +6,7 @@
 use crate::options::Problem;
 use nix::sys::resource::{Usage, UsageWho, getrusage};
 use nix::sys::time::TimeVal;
+use nix::time::{ClockId, clock_gettime};
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -85,13 +86,15 @@ pub(crate) fn measure_one(mut command: impl Iterator<Item = OsString>) -> Result
 ///
 /// When the system does not answer.
 pub(crate) fn thread_cpu<T>(work: impl FnOnce() -> T) -> Result<(f64, T), Problem> {
-    #[cfg(target_os = "linux")]
-    const WHO: UsageWho = UsageWho::RUSAGE_THREAD;
-    #[cfg(not(target_os = "linux"))]
-    const WHO: UsageWho = UsageWho::RUSAGE_SELF;
-    let before = cpu_seconds(&usage(WHO)?);
+    let before = thread_seconds()?;
     let result = work();
-    Ok((cpu_seconds(&usage(WHO)?) - before, result))
+    Ok((thread_seconds()? - before, result))
+}
+
+fn thread_seconds() -> Result<f64, Problem> {
+    let now = clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID)
+        .map_err(|error| Problem::new("the clock of this thread", error))?;
+    Ok(now.tv_sec() as f64 + now.tv_nsec() as f64 / 1e9)
 }
 
 /// The median of `numbers` by value; the lower middle one of an even number, 0 of none.

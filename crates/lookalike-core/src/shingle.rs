@@ -10,7 +10,7 @@
 //! [`Shingler::set`]. What is *not* decided here: what a document is, and what similar means.
 
 use crate::hash;
-use crate::kernel::{self, Kernel, PIECE, ScanRule, ShingleBuffer, TokenBuffer};
+use crate::kernel::{Kernel, PIECE, ScanRule, ShingleBuffer, TokenBuffer};
 use crate::params::{Case, ShingleRule, Unit};
 use crate::text;
 
@@ -126,26 +126,19 @@ impl Shingler {
     }
 
     fn hash_chars(&mut self, text: &str) {
-        let lowered;
-        let text = match self.rule.case() {
-            Case::Keep => text,
-            Case::Fold => {
-                lowered = text::lower_case(text);
-                &lowered
-            }
-        };
-        self.spaced.clear();
+        let fold = self.rule.case() == Case::Fold;
+        let text = if fold { text::fold_case(text, &mut self.folded) } else { text };
         text::collapse_white_space(text, &mut self.spaced);
-        let mut chars = self.spaced.chars();
-        loop {
-            self.tokens.reserve(PIECE);
-            let old = self.tokens.tokens().len();
-            for c in chars.by_ref().take(PIECE) {
-                self.tokens.push(kernel::char_token_hash(c));
-            }
-            if self.tokens.tokens().len() == old {
-                return;
-            }
+        if fold {
+            self.spaced.make_ascii_lowercase();
+        }
+        let mut rest = self.spaced.as_str();
+        while !rest.is_empty() {
+            let end = PIECE.min(rest.len());
+            let end = (end.saturating_sub(3)..=end).rev().find(|at| rest.is_char_boundary(*at));
+            let (piece, after) = rest.split_at(end.unwrap_or(rest.len()));
+            rest = after;
+            self.tokens.push_chars(piece);
             flush(self.kernel, self.rule.size(), &mut self.tokens, &mut self.shingles);
         }
     }

@@ -15,6 +15,8 @@
 //! ([`Kernel::named`] refuses it), which is what makes the calls into it sound.
 #![allow(clippy::inline_always, reason = "bodies must be compiled for their caller's instructions")]
 
+#[expect(unsafe_code, reason = "padded buffers; every block states why it is sound")]
+mod blocks;
 mod portable;
 mod scalar;
 #[cfg(test)]
@@ -25,7 +27,6 @@ mod x86_64;
 
 use crate::error::ParamsError;
 use crate::params::{Scheme, TokenRule};
-pub(crate) use scalar::char_token_hash;
 use std::fmt;
 
 /// Readable and writable entries that every padded buffer has behind its used part.
@@ -133,6 +134,23 @@ impl TokenBuffer {
         self.len += 1;
     }
 
+    /// Appends the hash of every character of `text` as a token of its own.
+    pub(crate) fn push_chars(&mut self, text: &str) {
+        self.reserve(text.len());
+        let mut rest = text;
+        while !rest.is_empty() {
+            let ascii = rest.bytes().position(|b| b >= 0x80).unwrap_or(rest.len());
+            let (run, after) = rest.split_at(ascii);
+            scalar::ascii_token_hashes(run.as_bytes(), &mut self.hashes[self.len..]);
+            self.len += ascii;
+            let mut chars = after.chars();
+            if let Some(c) = chars.next() {
+                self.push(scalar::char_token_hash(c));
+            }
+            rest = chars.as_str();
+        }
+    }
+
     /// Takes out tokens from position `from` on that `keep` refuses.
     pub(crate) fn retain(&mut self, from: usize, keep: impl Fn(u64) -> bool) {
         let mut kept = from;
@@ -230,10 +248,7 @@ impl Parameters {
     }
 }
 
-#[cfg_attr(
-    target_arch = "x86_64",
-    expect(unsafe_code, reason = "calls into variants that the processor has")
-)]
+#[expect(unsafe_code, reason = "calls into variants that the processor has")]
 impl Kernel {
     /// The fastest variant this processor has. Detected once per call, some nanoseconds.
     pub fn best() -> Self {
@@ -264,13 +279,18 @@ impl Kernel {
     #[inline]
     pub(crate) fn scan(self, text: &str, rule: ScanRule, out: &mut TokenBuffer) {
         out.reserve(text.len() + 1);
-        #[cfg(target_arch = "x86_64")]
         if text.len() <= PIECE {
-            // SAFETY: the variant exists only where the processor has the instructions.
+            // SAFETY: the text is short enough, and the variant exists only where the processor
+            // has the instructions.
             match self.0 {
+                Variant::Scalar => {}
+                Variant::Portable => {
+                    return unsafe { blocks::scan_by_rule::<blocks::Plain>(text, rule, out) };
+                }
+                #[cfg(target_arch = "x86_64")]
                 Variant::Avx2 => return unsafe { x86_64::scan_avx2(text, rule, out) },
+                #[cfg(target_arch = "x86_64")]
                 Variant::Avx512 => return unsafe { x86_64::scan_avx512(text, rule, out) },
-                Variant::Scalar | Variant::Portable => {}
             }
         }
         scalar::scan(text, rule, out);

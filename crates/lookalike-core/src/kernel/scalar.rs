@@ -24,9 +24,17 @@ static ASCII: [u64; 128] = {
     table
 };
 
+/// [`hash::token_hash`] of each of some ASCII characters.
+#[inline]
+pub(super) fn ascii_token_hashes(characters: &[u8], out: &mut [u64]) {
+    for (out, c) in out.iter_mut().zip(characters) {
+        *out = ASCII[(c & 0x7f) as usize];
+    }
+}
+
 /// [`hash::token_hash`] of one character.
 #[inline(always)]
-pub(crate) fn char_token_hash(c: char) -> u64 {
+pub(super) fn char_token_hash(c: char) -> u64 {
     match ASCII.get(c as usize) {
         Some(&hash) => hash,
         None => hash::token_hash(c.encode_utf8(&mut [0; 4]).as_bytes()),
