@@ -1,5 +1,7 @@
 //! `lookalike compare`: figures worked out by hand, and what is said where figures do not help.
 
+#![allow(clippy::unwrap_used, reason = "a test")]
+
 use std::fs;
 use std::io::Write;
 use std::path::Path;

@@ -1,5 +1,7 @@
 //! `lookalike tune`: the choice, the curve, and advice from documents.
 
+#![allow(clippy::unwrap_used, reason = "a test")]
+
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;

@@ -278,11 +278,11 @@ fn profile(texts: &[String], rule: &ShingleRule, related: &Related) -> Profile {
 fn sets(texts: &[String], rule: &ShingleRule) -> Vec<Vec<u64>> {
     let mut shingler = Shingler::new(rule);
     let mut set = Vec::new();
-    let mut copy = |text: &String| {
+    let copy = |text: &String| {
         shingler.set(text, &mut set);
         set.clone()
     };
-    texts.iter().map(|text| copy(text)).collect()
+    texts.iter().map(copy).collect()
 }
 
 /// The lengths of [`LENGTHS`] and that of `rule`, each with the settings of `rule` for case, words,
@@ -509,6 +509,7 @@ pub fn advise(profiles: &[Profile], current: usize, threshold: f64) -> Option<Ad
 }
 
 #[cfg(test)]
+#[allow(clippy::float_cmp, reason = "fractions that are computed in one way")]
 mod tests {
     use super::*;
     use crate::read::{Format, ReadOptions};

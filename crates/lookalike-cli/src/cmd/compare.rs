@@ -24,6 +24,7 @@ Examples:
 
 /// How alike two texts are: exact similarity, containment, estimate, and the differences
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 #[command(after_help = EXAMPLE)]
 pub(crate) struct Args {
     /// The first text: a file, also .gz or .zst, or - for standard input
@@ -48,7 +49,7 @@ pub(crate) struct Args {
     #[arg(long)]
     exit_code: bool,
 
-    /// Character encoding of both files: windows-1252, shift_jis, … [default: found for each]
+    /// Character encoding of both files: windows-1252, gbk, … [default: found for each]
     #[arg(long, value_name = "LABEL")]
     encoding: Option<String>,
 

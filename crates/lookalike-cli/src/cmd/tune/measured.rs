@@ -1,0 +1,244 @@
+//! What a sample of the documents says, and which shingle is advised.
+
+use super::Args;
+use super::layout::{heading, percent, six, write_table};
+use crate::cmd::Failure;
+use crate::difference::{plural, thousands};
+use anstyle::Style;
+use lookalike::core::params::{ShingleRule, Unit, Wishes};
+use lookalike::read::{Collection, Skipped};
+use lookalike::tune::{self, Advice, Profile, RELATED_WORDS, Reason, Sample};
+use serde_json::{Value, json};
+use std::io::{self, Write};
+
+/// What a sample of the input says.
+pub(super) struct Measured {
+    /// Documents drawn.
+    pub(super) sample: Sample,
+    /// What each shingle rule makes of them.
+    profiles: Vec<Profile>,
+    /// The place of the rule in use.
+    current: usize,
+    advice: Option<Advice>,
+}
+
+impl Measured {
+    /// Draws from the inputs and measures.
+    pub(super) fn of(args: &Args, wishes: &Wishes) -> Result<Self, Failure> {
+        let collection = Collection::open(&args.inputs, &args.reading.options())?;
+        let sample = tune::sample(&collection, args.sample as usize, wishes.seed)?;
+        let rule = &wishes.shingle;
+        let rules = if args.tried.is_empty() {
+            tune::usual_rules(rule)
+        } else {
+            let mut lengths: Vec<(Unit, usize)> =
+                args.tried.iter().map(|rule| (rule.unit(), rule.size())).collect();
+            lengths.push((rule.unit(), rule.size()));
+            lengths.sort_by_key(|(unit, size)| (*unit as u8, *size));
+            lengths.dedup();
+            tune::rules(rule, &lengths)?
+        };
+        let used = (rule.unit(), rule.size());
+        let current = rules.iter().position(|rule| (rule.unit(), rule.size()) == used);
+        let current = current.unwrap_or_default();
+        let profiles = tune::measure(&sample.texts, &rules);
+        let advice = tune::advise(&profiles, current, wishes.threshold);
+        Ok(Self { sample, profiles, current, advice })
+    }
+
+    /// The profile of the rule in use.
+    pub(super) fn used(&self) -> Option<&Profile> {
+        self.profiles.get(self.current)
+    }
+
+    /// Writes the table of shingles and the advice.
+    pub(super) fn write(&self, out: &mut impl Write, threshold: f64) -> io::Result<()> {
+        let Sample { texts, documents, skipped } = &self.sample;
+        let count = plural(*documents as usize, "document");
+        writeln!(out, "{count}, {} drawn", thousands(texts.len() as u64))?;
+        write_skipped(out, skipped)?;
+        let Some(used) = self.profiles.get(self.current) else { return Ok(()) };
+        if used.empty > 0 {
+            writeln!(out, "{} of them without a token", thousands(used.empty as u64))?;
+        }
+        heading(out, "Shingles", "")?;
+        let header = [
+            ["", "per", "", "in several", "unrelated", "99.9 % of", "shorter", "changes", ""],
+            [
+                "",
+                "document",
+                "different",
+                "documents",
+                "mean",
+                "them up to",
+                "documents",
+                "borne",
+                "",
+            ],
+        ];
+        let mut lines: Vec<Vec<String>> =
+            header.iter().map(|row| row.iter().map(|&text| text.to_owned()).collect()).collect();
+        for (place, profile) in self.profiles.iter().enumerate() {
+            let found = &profile.similarities;
+            let unit_size = profile.rule.to_string();
+            let note = match (profile.is_saturated(threshold), profile.is_too_long()) {
+                (true, _) => "unrelated documents look alike",
+                (_, true) => "many documents are shorter",
+                _ if place == self.current => "in use",
+                _ => "",
+            };
+            lines.push(vec![
+                unit_size.split(' ').next().unwrap_or_default().to_owned(),
+                thousands(profile.median_shingles as u64),
+                thousands(profile.vocabulary as u64),
+                percent(profile.shared_share()),
+                format!("{:.4}", found.unrelated_mean()),
+                format!("{:.4}", found.unrelated_quantile(0.999)),
+                percent(profile.short_share()),
+                format!("{:.1}", profile.tolerated_changes(threshold)),
+                note.to_owned(),
+            ]);
+        }
+        write_table(out, &lines, [2, 1], |line| line == self.current + 2)?;
+        writeln!(
+            out,
+            "\nUnrelated: Jaccard similarity of documents with no {RELATED_WORDS} words in a row in \
+             common. Changes borne: scattered\ntokens replaced in a document of median length \
+             before it falls below {threshold}."
+        )?;
+        let compared = used.similarities.documents();
+        if self.profiles.iter().any(|p| p.similarities.documents() < p.documents as u64) {
+            writeln!(
+                out,
+                "Where comparing all would take long, fewer documents were compared ({} for {}).",
+                thousands(compared),
+                used.rule
+            )?;
+        }
+        if let Some(advice) = self.advice {
+            let style = Style::new().bold();
+            writeln!(out, "\n{style}{}{style:#}", self.sentence(advice, threshold))?;
+        } else {
+            writeln!(out, "\nToo few documents with a token to advise a shingle.")?;
+        }
+        Ok(())
+    }
+
+    /// The advice and its reason.
+    fn sentence(&self, advice: Advice, threshold: f64) -> String {
+        let (used, better) = (&self.profiles[advice.current], &self.profiles[advice.advised]);
+        let below =
+            |profile: &Profile| format!("{:.3}", profile.similarities.unrelated_quantile(0.999));
+        let shorter = |profile: &Profile| match profile.short {
+            0 => "none".to_owned(),
+            _ => percent(profile.short_share()),
+        };
+        match advice.reason {
+            Reason::Fits => format!(
+                "Keep {}: 99.9 % of unrelated pairs are at most {} alike, far from the threshold of \
+                 {threshold},\nand {} of the documents are shorter than a shingle.",
+                used.rule,
+                below(used),
+                shorter(used)
+            ),
+            Reason::Saturated => format!(
+                "Use --shingle {} instead of {}: unrelated documents look alike under it. Their mean \
+                 similarity is {:.3} and\none pair in a thousand is above {}; with {} these are \
+                 {:.3} and {}.",
+                short_name(&better.rule),
+                short_name(&used.rule),
+                used.similarities.unrelated_mean(),
+                below(used),
+                short_name(&better.rule),
+                better.similarities.unrelated_mean(),
+                below(better)
+            ),
+            Reason::TooLong => format!(
+                "Use --shingle {} instead of {}: {} of the documents are shorter than that, and can \
+                 only\nbe similar to documents of the very same tokens; with {} these are {}.",
+                short_name(&better.rule),
+                short_name(&used.rule),
+                percent(used.short_share()),
+                short_name(&better.rule),
+                shorter(better)
+            ),
+            Reason::NoneFits => format!(
+                "None of these suits: unrelated documents look alike, or many documents are shorter \
+                 than a shingle.\nThe least evil is --shingle {}. Look at what the documents have in \
+                 common (templates, navigation, signatures)\nand take it out before.",
+                short_name(&better.rule)
+            ),
+        }
+    }
+
+    /// The same for a program.
+    pub(super) fn json(&self, threshold: f64) -> Value {
+        let profile = |profile: &Profile| {
+            let found = &profile.similarities;
+            json!({
+                "shingle": profile.rule.to_string(),
+                "documents": profile.documents,
+                "empty": profile.empty,
+                "shorter": profile.short,
+                "median_shingles": profile.median_shingles,
+                "vocabulary": profile.vocabulary,
+                "in_several_documents": profile.shared,
+                "compared": found.documents(),
+                "unrelated_pairs": found.unrelated_pairs(),
+                "unrelated_mean": six(found.unrelated_mean()),
+                "unrelated_p999": six(found.unrelated_quantile(0.999)),
+                "changes_borne": six(profile.tolerated_changes(threshold)),
+                "saturated": profile.is_saturated(threshold),
+                "too_long": profile.is_too_long(),
+            })
+        };
+        let histogram = self.profiles.get(self.current).map(|used| {
+            let mut steps = [0u64; 20];
+            for similarity in used.similarities.above_zero() {
+                steps[((similarity * 20.0) as usize).min(19)] += 1;
+            }
+            json!({ "pairs": used.similarities.pairs(), "above_zero_by_0.05": steps })
+        });
+        let advice = self.advice.map(|advice| {
+            let reason = match advice.reason {
+                Reason::Fits => "fits",
+                Reason::Saturated => "saturated",
+                Reason::TooLong => "too_long",
+                Reason::NoneFits => "none_fits",
+            };
+            json!({
+                "shingle": self.profiles[advice.advised].rule.to_string(),
+                "reason": reason,
+                "sentence": self.sentence(advice, threshold),
+            })
+        });
+        json!({
+            "documents": self.sample.documents,
+            "drawn": self.sample.texts.len(),
+            "skipped": self.sample.skipped.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            "shingles": self.profiles.iter().map(profile).collect::<Vec<_>>(),
+            "similarities": histogram,
+            "advice": advice,
+        })
+    }
+}
+
+/// How many records could not be read, and the first few of them.
+fn write_skipped(out: &mut impl Write, skipped: &[Skipped]) -> io::Result<()> {
+    if skipped.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "{} skipped:", thousands(skipped.len() as u64))?;
+    for one in skipped.iter().take(3) {
+        writeln!(out, "  {one}")?;
+    }
+    if skipped.len() > 3 {
+        writeln!(out, "  … and {} more; --json lists them", thousands(skipped.len() as u64 - 3))?;
+    }
+    Ok(())
+}
+
+/// `words:5` without the settings.
+fn short_name(rule: &ShingleRule) -> String {
+    rule.to_string().split(' ').next().unwrap_or_default().to_owned()
+}
