@@ -118,39 +118,42 @@ fn fold_into(text: &str, buffer: &mut String) -> bool {
 /// assert_eq!(out, "a b");
 /// ```
 pub fn collapse_white_space(text: &str, out: &mut String) {
-    out.clear();
-    let text = text.trim_matches(is_white_space);
-    out.reserve(text.len());
-    let bytes = text.as_bytes();
-    let (mut copied, mut at) = (0, 0);
-    while at < bytes.len() {
-        let byte = bytes[at];
-        if byte > b' ' && byte < 0x80 {
-            at += 1;
-            continue;
+    let mut bytes = std::mem::take(out).into_bytes();
+    bytes.resize(text.len(), 0);
+    // Whether a blank, or the start, stands before: then another blank is dropped.
+    let (mut length, mut after_blank) = (0, true);
+    let mut rest = text;
+    while !rest.is_empty() {
+        let run = rest.bytes().position(|byte| byte >= 0x80).unwrap_or(rest.len());
+        let (ascii, after) = rest.split_at(run);
+        length += collapse_ascii(ascii.as_bytes(), &mut bytes[length..], &mut after_blank);
+        let mut chars = after.chars();
+        if let Some(c) = chars.next() {
+            let blank = is_white_space(c);
+            let character = &after.as_bytes()[..c.len_utf8()];
+            let written = if blank { b" ".as_slice() } else { character };
+            bytes[length..length + written.len()].copy_from_slice(written);
+            length += if blank && after_blank { 0 } else { written.len() };
+            after_blank = blank;
         }
-        let (code_point, end) = decode(bytes, at);
-        if !is_white(code_point) {
-            at = end;
-            continue;
-        }
-        let start = at;
-        at = end;
-        while at < bytes.len() {
-            let (code_point, end) = decode(bytes, at);
-            if !is_white(code_point) {
-                break;
-            }
-            at = end;
-        }
-        // A single blank, by far the most frequent, stays in the stretch that is copied at once.
-        if byte != b' ' || at > start + 1 {
-            out.push_str(&text[copied..start]);
-            out.push(' ');
-            copied = at;
-        }
+        rest = chars.as_str();
     }
-    out.push_str(&text[copied..]);
+    bytes.truncate(length - usize::from(length > 0 && after_blank));
+    // Whole characters were copied, so this always is text.
+    *out = String::from_utf8(bytes).unwrap_or_default();
+}
+
+/// [`collapse_white_space`] of ASCII, without a branch on the bytes. Gives the length written.
+fn collapse_ascii(text: &[u8], out: &mut [u8], after_blank: &mut bool) -> usize {
+    let (mut length, mut after) = (0, *after_blank);
+    for &byte in text {
+        let blank = matches!(byte, b'\t'..=b'\r' | 0x1c..=b' ');
+        out[length] = if blank { b' ' } else { byte };
+        length += usize::from(!(blank & after));
+        after = blank;
+    }
+    *after_blank = after;
+    length
 }
 
 const CAPITAL_SIGMA: u32 = 0x03a3;
@@ -233,11 +236,6 @@ fn record(code_point: u32) -> usize {
     let block = table::BLOCK_OF[(code_point >> table::BLOCK_BITS) as usize];
     let place = code_point as usize & (table::BLOCK_SIZE - 1);
     table::BLOCKS[block as usize][place] as usize
-}
-
-#[inline]
-fn is_white(code_point: u32) -> bool {
-    table::FLAGS[record(code_point)] & table::WHITE_SPACE != 0
 }
 
 /// The lower case of a code point that has one of a single code point, else itself.
