@@ -111,6 +111,7 @@ fn the_picture_is_written() {
     let folder = tempfile::tempdir().unwrap();
     let text = printed(folder.path(), &["--svg", "curve.svg", "--threshold", "0.7"]);
     assert!(text.contains("curve.svg"));
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     let svg = fs::read_to_string(folder.path().join("curve.svg")).unwrap();
     assert!(svg.starts_with("<svg") && svg.ends_with("</svg>\n"));
     assert!(svg.contains("threshold 0.7:") && svg.contains("<desc"));

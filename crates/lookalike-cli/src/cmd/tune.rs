@@ -14,7 +14,7 @@ use measured::Measured;
 use plan::Plan;
 use std::fs;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 const EXAMPLE: &str = "\
@@ -73,7 +73,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
     let plan = Plan::new(args, &wishes, &params, measured.as_ref())?;
     if let Some(path) = &args.svg {
         let failed = |source| Error::Write { path: path.clone(), source };
-        fs::write(path, plan.curve(plan.best).svg()).map_err(failed)?;
+        write_whole(path, plan.curve(plan.best).svg().as_bytes()).map_err(failed)?;
     }
     let mut out = io::BufWriter::new(anstream::stdout().lock());
     if args.json {
@@ -81,6 +81,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
     } else {
         if let Some(measured) = &measured {
             measured.write(&mut out, plan.threshold)?;
+            writeln!(out)?;
         }
         plan.write(&mut out, args)?;
         if let Some(path) = &args.svg {
@@ -89,4 +90,22 @@ pub(crate) fn run(args: &Args) -> Outcome {
     }
     out.flush()?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Writes a file under another name and gives it its own when it is complete. What is no file, such
+/// as `/dev/stdout`, is written as it is.
+fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+        return fs::write(path, bytes);
+    }
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".{}.part", std::process::id()));
+    let written = fs::File::create_new(&name)
+        .and_then(|mut file| file.write_all(bytes))
+        .and_then(|()| fs::rename(&name, path));
+    if written.is_err() {
+        // The error that matters is the first one.
+        let _ = fs::remove_file(&name);
+    }
+    written
 }

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 /// A title, and what it is about.
 pub(super) fn heading(out: &mut impl Write, title: &str, rest: &str) -> io::Result<()> {
     let (bold, quiet) = (Style::new().bold(), Style::new().dimmed());
-    write!(out, "\n{bold}{title}{bold:#}")?;
+    write!(out, "{bold}{title}{bold:#}")?;
     if rest.is_empty() { writeln!(out) } else { writeln!(out, "  {quiet}{rest}{quiet:#}") }
 }
 

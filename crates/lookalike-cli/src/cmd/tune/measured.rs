@@ -61,6 +61,7 @@ impl Measured {
         if used.empty > 0 {
             writeln!(out, "{} of them without a token", thousands(used.empty as u64))?;
         }
+        writeln!(out)?;
         heading(out, "Shingles", "")?;
         let header = [
             ["", "per", "", "in several", "unrelated", "99.9 % of", "shorter", "changes", ""],

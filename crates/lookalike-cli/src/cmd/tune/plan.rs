@@ -151,11 +151,13 @@ impl Plan {
         if !chosen.reaches {
             writeln!(out, "That is less than the recall of {recall} asked for.")?;
         }
+        writeln!(out)?;
         heading(out, "S-curve", "probability of being a candidate, by Jaccard similarity")?;
         write!(out, "{}", self.curve(*best).terminal(CURVE.0, CURVE.1, args.ascii))?;
         let like =
             if self.measured { "like those drawn" } else { "alike as newswire articles are" };
         let scale = format!("{} documents {like}", thousands(self.cost.documents));
+        writeln!(out)?;
         heading(out, "Alternatives", &scale)?;
         self.write_alternatives(out, args.ascii)
     }
@@ -192,6 +194,7 @@ impl Plan {
                 (true, false) => "best here",
                 (false, true) => "what find takes",
                 _ if !banding.reaches => "misses the recall",
+                _ if *length < self.cost.least_num_hashes => "estimates are rough",
                 _ => "",
             };
             let per_million = Cost { documents: 1_000_000, ..self.cost.clone() };
