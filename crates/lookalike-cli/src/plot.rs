@@ -165,7 +165,8 @@ impl Curve {
              {threshold}: {recall:.4}</text>\n\
              <text x=\"{middle:.1}\" y=\"{}\" text-anchor=\"middle\">Jaccard similarity of the \
              pair</text>\n\
-             <text transform=\"translate(22 {:.1}) rotate(-90)\" text-anchor=\"middle\">probability \
+             <text transform=\"translate(22 {:.1}) rotate(-90)\" \
+             text-anchor=\"middle\">probability \
              of being a candidate</text>\n\
              </svg>\n",
             points.join(" "),

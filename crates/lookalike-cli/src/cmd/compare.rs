@@ -325,7 +325,8 @@ fn write_differences(
     if count == 0 {
         return writeln!(
             out,
-            "No word differs: what does is case, punctuation or blanks, which this rule passes over."
+            "No word differs: what does is case, punctuation or blanks, which this rule passes \
+             over."
         );
     }
     let [shared, only_a, only_b] = found.counts;

@@ -103,7 +103,8 @@ impl Measured {
         write_table(out, &lines, [2, 1], |line| line == self.current + 2)?;
         writeln!(
             out,
-            "\nUnrelated: Jaccard similarity of documents with no {RELATED_WORDS} words in a row in \
+            "\nUnrelated: Jaccard similarity of documents with no {RELATED_WORDS} words in a row \
+             in \
              common. Changes borne: scattered\ntokens replaced in a document of median length \
              before it falls below {threshold}."
         )?;
@@ -136,14 +137,16 @@ impl Measured {
         };
         match advice.reason {
             Reason::Fits => format!(
-                "Keep {}: 99.9 % of unrelated pairs are at most {} alike, far from the threshold of \
+                "Keep {}: 99.9 % of unrelated pairs are at most {} alike, far from the threshold \
+                 of \
                  {threshold},\nand {} of the documents are shorter than a shingle.",
                 used.rule,
                 below(used),
                 shorter(used)
             ),
             Reason::Saturated => format!(
-                "Use --shingle {} instead of {}: unrelated documents look alike under it. Their mean \
+                "Use --shingle {} instead of {}: unrelated documents look alike under it. Their \
+                 mean \
                  similarity is {:.3} and\none pair in a thousand is above {}; with {} these are \
                  {:.3} and {}.",
                 short_name(&better.rule),
@@ -155,7 +158,8 @@ impl Measured {
                 below(better)
             ),
             Reason::TooLong => format!(
-                "Use --shingle {} instead of {}: {} of the documents are shorter than that, and can \
+                "Use --shingle {} instead of {}: {} of the documents are shorter than that, and \
+                 can \
                  only\nbe similar to documents of the very same tokens; with {} these are {}.",
                 short_name(&better.rule),
                 short_name(&used.rule),
@@ -164,8 +168,10 @@ impl Measured {
                 shorter(better)
             ),
             Reason::NoneFits => format!(
-                "None of these suits: unrelated documents look alike, or many documents are shorter \
-                 than a shingle.\nThe least evil is --shingle {}. Look at what the documents have in \
+                "None of these suits: unrelated documents look alike, or many documents are \
+                 shorter \
+                 than a shingle.\nThe least evil is --shingle {}. Look at what the documents have \
+                 in \
                  common (templates, navigation, signatures)\nand take it out before.",
                 short_name(&better.rule)
             ),
