@@ -113,6 +113,7 @@ fn number(text: &str, option: &'static str, expected: &'static str) -> Result<f6
 /// How inputs are read.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "How inputs are read")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct ReadArgs {
     /// Format of all inputs: text, lines (id, blank, text), jsonl, csv or tsv, each also .gz or
     /// .zst [default: by name and first byte]
@@ -127,8 +128,7 @@ pub(crate) struct ReadArgs {
     #[arg(long, value_name = "NAME", default_value = "text")]
     text_field: String,
 
-    /// Ids are FILE:LINE, whatever the record says
-    #[arg(long)]
+    #[arg(long, help = "Ids are FILE:LINE, whatever the record says")]
     line_ids: bool,
 
     /// Leave out bad records and repeated ids, count them and go on
@@ -147,8 +147,8 @@ pub(crate) struct ReadArgs {
     #[arg(long)]
     follow: bool,
 
-    /// Character encoding of all files: windows-1252, shift_jis, … [default: found for each]
     #[arg(long, value_name = "LABEL")]
+    #[arg(help = "Encoding of all files: windows-1252, shift_jis, … [default: found for each]")]
     encoding: Option<String>,
 }
 

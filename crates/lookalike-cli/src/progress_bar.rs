@@ -2,26 +2,42 @@
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lookalike::progress::{Progress, Stage};
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 /// How often a bar is drawn.
 const EVERY: Duration = Duration::from_millis(100);
+/// What is done sooner needs no bar.
+const PATIENCE: Duration = Duration::from_millis(500);
 
 /// One bar that serves all stages, one after the other. Gone when dropped.
 pub(crate) struct Bar {
-    bar: ProgressBar,
+    inner: ProgressBar,
+    start: Instant,
+    shown: AtomicBool,
 }
 
 impl Bar {
     /// A bar that shows nothing yet, and never anything where standard error is no terminal.
     pub(crate) fn new() -> Self {
-        Self { bar: ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()) }
+        Self {
+            inner: ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()),
+            start: Instant::now(),
+            shown: AtomicBool::new(false),
+        }
+    }
+
+    fn show(&self) {
+        if !self.shown.swap(true, Ordering::Relaxed) {
+            self.inner.set_draw_target(ProgressDrawTarget::stderr());
+            self.inner.enable_steady_tick(EVERY);
+        }
     }
 }
 
 impl Drop for Bar {
     fn drop(&mut self) {
-        self.bar.finish_and_clear();
+        self.inner.finish_and_clear();
     }
 }
 
@@ -39,23 +55,26 @@ fn style(stage: Stage, known: bool) -> ProgressStyle {
 
 impl Progress for Bar {
     fn begin(&self, stage: Stage, total: Option<u64>) {
-        self.bar.reset();
+        // Whatever is set may draw, so there are no numbers until all of them are right.
+        self.inner.set_style(ProgressStyle::default_spinner());
+        self.inner.set_message(stage.to_string());
+        self.inner.set_position(0);
         match total {
-            Some(total) => self.bar.set_length(total),
-            None => self.bar.unset_length(),
+            Some(total) => self.inner.set_length(total),
+            None => self.inner.unset_length(),
         }
-        self.bar.set_style(style(stage, total.is_some()));
-        self.bar.set_message(stage.to_string());
-        self.bar.enable_steady_tick(EVERY);
+        self.inner.set_style(style(stage, total.is_some()));
+        self.inner.reset();
     }
 
     fn advance(&self, done: u64) {
-        self.bar.inc(done);
+        self.inner.inc(done);
+        if self.start.elapsed() > PATIENCE {
+            self.show();
+        }
     }
 
-    fn end(&self, _: Stage, _: Duration) {
-        self.bar.disable_steady_tick();
-    }
+    fn end(&self, _: Stage, _: Duration) {}
 }
 
 #[cfg(test)]
@@ -75,6 +94,6 @@ mod tests {
         bar.advance(3);
         bar.end(Stage::Prepare, EVERY);
         bar.begin(Stage::Decide, Some(7));
-        assert_eq!((bar.bar.position(), bar.bar.length()), (0, Some(7)));
+        assert_eq!((bar.inner.position(), bar.inner.length()), (0, Some(7)));
     }
 }

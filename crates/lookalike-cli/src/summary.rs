@@ -48,7 +48,7 @@ impl Summary<'_> {
             aside.push(format!("{} empty", thousands(counts.empty)));
         }
         if counts.copies > 0 {
-            aside.push(format!("{} with the shingles of another", thousands(counts.copies)));
+            aside.push(format!("{} with the same shingles as another", thousands(counts.copies)));
         }
         write!(out, "{}", count(counts.documents, "document"))?;
         if !aside.is_empty() {

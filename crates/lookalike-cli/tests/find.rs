@@ -1,6 +1,9 @@
 //! `lookalike find` from start to exit: formats, outputs, and that nothing but the documents and
 //! the parameters decides them.
 
+#![allow(clippy::unwrap_used, clippy::format_collect, reason = "this is a test")]
+#![allow(clippy::print_stderr, reason = "what is skipped is told")]
+
 mod command;
 
 use command::{Place, collection, jsonl, root, shared, words};
@@ -54,7 +57,9 @@ fn every_format_and_compression_gives_the_same_pairs() {
     let lines: String = documents.iter().map(|(id, text)| format!("{id} {text}\n")).collect();
     let table = |separator: &str| {
         let mut table = format!("id{separator}text\n");
-        documents.iter().for_each(|(id, text)| table += &format!("{id}{separator}{text}\n"));
+        for (id, text) in &documents {
+            table += &[id, separator, text, "\n"].concat();
+        }
         table
     };
     let json = jsonl(&documents);

@@ -170,9 +170,10 @@ pub fn evaluate(
     let wanted_groups = wanted.has_groups().then(|| ids.partition(&wanted));
     let rand = wanted_groups.as_ref().map(|w| partition::adjusted_rand_index(&found_groups, w));
     // A truth of groups means all pairs of each; of a report, that is to be said.
-    let found = match found.has_groups() && (options.all_members || !found.has_pairs()) {
-        true => Side::Groups(found_groups),
-        false => Side::Pairs(ids.pairs(found, options.threshold)),
+    let found = if found.has_groups() && (options.all_members || !found.has_pairs()) {
+        Side::Groups(found_groups)
+    } else {
+        Side::Pairs(ids.pairs(found, options.threshold))
     };
     let wanted = match wanted_groups {
         Some(groups) => Side::Groups(groups),

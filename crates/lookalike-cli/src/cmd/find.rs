@@ -69,8 +69,8 @@ struct ResultArgs {
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Write all verified pairs to FILE.csv: id_a,id_b,jaccard
     #[arg(long, value_name = "FILE")]
+    #[arg(help = "Write all verified pairs to FILE.csv: id_a,id_b,jaccard")]
     pairs: Option<PathBuf>,
 
     /// Write what was not read, and why, and the empty documents to FILE.csv
@@ -291,12 +291,13 @@ fn tell(args: &Args, summary: &Summary<'_>, not_shown: NotShown) -> io::Result<(
     let findings = summary.findings;
     let table = !args.result.json && args.result.output.is_none();
     if not_shown != NotShown::default() {
-        writeln!(
-            err,
-            "not shown: {} and {}; --limit 0 shows all, --output FILE.csv writes all",
-            count(not_shown.groups as u64, "group"),
-            count(not_shown.duplicates as u64, "duplicate"),
-        )?;
+        let duplicates = count(not_shown.duplicates as u64, "duplicate");
+        let what = match not_shown.groups as u64 {
+            0 => duplicates,
+            groups => format!("{} and {duplicates}", count(groups, "group")),
+        };
+        let remedy = "--limit 0 shows all, --output FILE.csv writes all";
+        writeln!(err, "not shown: {what}; {remedy}")?;
     }
     if args.result.quiet {
         return summary::write_skipped(&mut err, findings, summary.skipped_listed);

@@ -1,6 +1,7 @@
 //! Runs the real binary, in a folder of its own.
 
 #![allow(dead_code, reason = "every test file uses another part")]
+#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "this is a part of tests")]
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -109,7 +110,9 @@ pub(crate) fn words(seed: u64, words: usize) -> String {
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
-        text.push_str(&format!("w{} ", state % 50_000));
+        text.push('w');
+        text.push_str(&(state % 50_000).to_string());
+        text.push(' ');
     }
     text
 }

@@ -132,6 +132,8 @@ pub(super) fn adjusted_rand_index(x: &Partition, y: &Partition) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::float_cmp, reason = "the values are meant to be exact")]
+
     use super::*;
 
     fn index(x: &[u32], y: &[u32]) -> f64 {

@@ -195,7 +195,9 @@ proptest! {
     ) {
         let ((x, a), (y, b)) = (spelled(&x), spelled(&y));
         let mut table = "id_a,id_b\n".to_owned();
-        a.iter().for_each(|(i, j)| writeln!(table, "d{j:02},d{i:02}").unwrap());
+        for (i, j) in &a {
+            writeln!(table, "d{j:02},d{i:02}").unwrap();
+        }
         let only: Vec<_> = b.difference(&a).take(EXAMPLES).copied().collect();
         for report in [&x, &table] {
             let result = plain(report, &y);
