@@ -73,8 +73,9 @@ pub struct Evaluation {
     pub false_positives: Kind,
     /// Pairs of the truth that the report does not have.
     pub missed: Kind,
-    /// Pairs in both whose similarities do not round to each other: see [`differ`]. `None` unless
-    /// both files have similarities.
+    /// Pairs in both whose similarities differ by more than half a unit of the last decimal, of
+    /// the one with fewer decimals: with six decimals each they must be equal. `None` unless both
+    /// files have similarities.
     pub different: Option<Kind>,
     /// Agreement of the groups, Hubert and Arabie 1985; 1 for equal groups, about 0 for groups by
     /// chance. Only where the truth has groups. Pairs of a report are joined into groups. Documents
