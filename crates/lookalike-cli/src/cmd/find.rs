@@ -285,7 +285,7 @@ fn terminal_columns() -> usize {
     columns.unwrap_or(TERMINAL_COLUMNS)
 }
 
-/// What the table does not say, on standard error: what is not in it, what was skipped, how it went.
+/// What the table does not say, on standard error: what is not in it, what was skipped, how it ran.
 fn tell(args: &Args, summary: &Summary<'_>, not_shown: NotShown) -> io::Result<()> {
     let mut err = anstream::stderr().lock();
     let findings = summary.findings;
