@@ -1,6 +1,6 @@
 //! Signature in, bucket keys out: one key of 64 bits per band. Two documents are a candidate pair
-//! when they share a key of the *same* band; keys of different bands are unrelated, since the band's
-//! number is part of them (Leskovec, Rajaraman, Ullman, ch. 3.4).
+//! when they share a key of the *same* band; keys of different bands are unrelated, since the
+//! band's number is part of them (Leskovec, Rajaraman, Ullman, ch. 3.4).
 
 use crate::hash;
 

@@ -52,8 +52,9 @@ pub struct BandScratch {
 /// The buckets of one band: `keys[d]` is the bucket key of document `d`, at most [`MAX_DOCUMENTS`];
 /// documents for which `active` is false are in no bucket. O(n), about 10 ns per document.
 ///
-/// One pass spreads the documents over partitions by the top bits of their keys, so that the table
-/// that then finds equal keys stays in the cache (Polychroniou, Ross 2014). Keys are compared whole.
+/// One pass spreads the documents over partitions by the top bits of their keys, so that the
+/// table that then finds equal keys stays in the cache (Polychroniou, Ross 2014). Keys are compared
+/// whole.
 pub fn band_buckets(
     keys: &[u64],
     active: impl Fn(usize) -> bool,

@@ -36,7 +36,9 @@ fn halves(bytes: &[u8]) -> (u64, u64) {
 /// bytes, or 0 for the empty token) is padded with zeros, and the length is mixed in. O(length).
 ///
 /// ```
-/// assert_ne!(lookalike_core::hash::token_hash(b"fox"), lookalike_core::hash::token_hash(b"fox\0"));
+/// use lookalike_core::hash::token_hash;
+///
+/// assert_ne!(token_hash(b"fox"), token_hash(b"fox\0"));
 /// ```
 pub fn token_hash(bytes: &[u8]) -> u64 {
     hash_bytes(0, bytes)

@@ -227,7 +227,8 @@ impl FromStr for ShingleRule {
 
 /// Declares the texts of a closed choice once, for reading and for writing.
 macro_rules! named {
-    ($type:ident, $option:literal, $expected:literal, $($variant:ident = $name:literal),+ $(,)?) => {
+    ($type:ident, $option:literal, $expected:literal,
+     $($variant:ident = $name:literal),+ $(,)?) => {
         impl fmt::Display for $type {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str(match self { $(Self::$variant => $name),+ })

@@ -42,7 +42,8 @@ fn text() -> impl Strategy<Value = String> {
         1 => "[0-9_.,'\u{0}-]{1,3}",
         1 => any::<String>(),
     ];
-    let space = prop_oneof![8 => " ", 1 => "[\n\t\r\u{1c}\u{85}\u{a0}\u{3000}]{1,2}", 1 => Just(String::new())];
+    let odd = "[\n\t\r\u{1c}\u{85}\u{a0}\u{3000}]{1,2}";
+    let space = prop_oneof![8 => " ", 1 => odd, 1 => Just(String::new())];
     prop::collection::vec((word, space), 0..60)
         .prop_map(|parts| parts.into_iter().map(|(word, space)| word + &space).collect())
 }

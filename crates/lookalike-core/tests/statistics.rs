@@ -58,7 +58,7 @@ fn check(scheme: Scheme, n: usize, trials: u64, least: f64, most: f64) {
         let spread = 5.0 / (2.0 * trials as f64).sqrt();
         assert!(
             relative_error > least * (1.0 - spread) && relative_error < most * (1.0 + spread),
-            "{scheme} n={n} J={jaccard:.3}: relative error {relative_error:.3}, not {least} to {most}"
+            "{scheme} n={n} J={jaccard:.3}: {relative_error:.3} of theory, not {least} to {most}"
         );
     }
 }
@@ -143,7 +143,7 @@ fn the_observed_curve_is_the_predicted_one() {
                     let steeper = if scheme == Scheme::FastSimilarity { 0.025 } else { 0.0 };
                     assert!(
                         (share - predicted).abs() < noise + steeper,
-                        "{scheme} {bands}×{rows} n={n} J={jaccard:.3}: {share:.4}, predicted {predicted:.4}"
+                        "{scheme} {bands}×{rows} n={n} J={jaccard:.3}: {share:.4}, not {predicted:.4}"
                     );
                     if predicted > 0.9 {
                         assert!(

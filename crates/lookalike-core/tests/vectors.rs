@@ -117,7 +117,8 @@ fn print_the_file() {
         lookalike_core::hash::SIGNATURE_VERSION
     );
     println!(
-        "# token BYTES | set|signature|keys UNIT SIZE TOKENS CASE FREQUENCIES TEXT SCHEME K SEED BANDS ROWS; hexadecimal"
+        "# token BYTES | set|signature|keys UNIT SIZE TOKENS CASE FREQUENCIES TEXT \
+         SCHEME K SEED BANDS ROWS; hexadecimal"
     );
     let print = |question: String| {
         println!("{question}\t{}", answer(&question, Kernel::named("scalar").unwrap()));

@@ -42,13 +42,12 @@ fn rule(name: &str) -> ShingleRule {
 /// The pairs of a truth file (plain or `.gz`) at or above 0.8.
 fn truth(folder: &Path, name: &str) -> Pairs {
     let mut text = String::new();
-    match File::open(folder.join(name)) {
-        Ok(mut plain) => plain.read_to_string(&mut text).unwrap(),
-        Err(_) => {
-            let file = File::open(folder.join(format!("{name}.gz"))).unwrap();
-            GzDecoder::new(file).read_to_string(&mut text).unwrap()
-        }
-    };
+    if let Ok(mut plain) = File::open(folder.join(name)) {
+        plain.read_to_string(&mut text).unwrap();
+    } else {
+        let file = File::open(folder.join(format!("{name}.gz"))).unwrap();
+        GzDecoder::new(file).read_to_string(&mut text).unwrap();
+    }
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let rows =
         reader.records().map(Result::unwrap).filter(|row| row[2].parse::<f64>().unwrap() >= 0.8);

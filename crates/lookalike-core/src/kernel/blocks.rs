@@ -1,5 +1,5 @@
-//! Text to token hashes in blocks of 64 bytes, for every instruction set: bytes to a bit each, bits to
-//! bounds, bounds to hashes. What differs between instruction sets is a [`Scanner`].
+//! Text to token hashes in blocks of 64 bytes, for every instruction set: bytes to a bit each, bits
+//! to bounds, bounds to hashes. What differs between instruction sets is a [`Scanner`].
 
 use super::scalar;
 use super::{PIECE, ScanRule, TokenBuffer};

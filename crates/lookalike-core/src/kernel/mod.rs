@@ -8,8 +8,8 @@
 //! | `intersect` | two sorted sets | how many elements they share |
 //! | `count_equal` | two signatures | at how many places they agree |
 //!
-//! `scalar.rs` is the specification: plain loops over the definitions of `docs/signature.md`, always
-//! compiled. Every other variant gives the same bits, which `tests.rs` checks on each.
+//! `scalar.rs` is the specification: plain loops over the definitions of `docs/signature.md`,
+//! always compiled. Every other variant gives the same bits, which `tests.rs` checks on each.
 //!
 //! Choosing is done once, by [`Kernel::best`]; a variant that this processor lacks cannot be built
 //! ([`Kernel::named`] refuses it), which is what makes the calls into it sound.

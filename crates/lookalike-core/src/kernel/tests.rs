@@ -67,7 +67,8 @@ proptest! {
     }
 
     #[test]
-    fn combinations_agree(hashes in prop::collection::vec(any::<u64>(), 0..200), size in 1usize..40) {
+    fn combinations_agree(hashes in prop::collection::vec(any::<u64>(), 0..200),
+                          size in 1usize..40) {
         let mut buffer = TokenBuffer::default();
         buffer.reserve(hashes.len());
         for hash in &hashes {

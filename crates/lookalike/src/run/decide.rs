@@ -39,7 +39,9 @@ pub(super) fn decide(
         Ok(decider.decided)
     })?;
     let mut decided = Decided::default();
-    all.into_iter().for_each(|more| decided.append(more));
+    for more in all {
+        decided.append(more);
+    }
     Ok(decided)
 }
 

@@ -39,7 +39,9 @@ fn with_copies_of_keepers(
     mut duplicates: Vec<(u32, u32, Overlap)>,
 ) -> Vec<(u32, u32, Overlap)> {
     let mut decided = vec![false; documents.len()];
-    duplicates.iter().for_each(|d| decided[d.0 as usize] = true);
+    for duplicate in &duplicates {
+        decided[duplicate.0 as usize] = true;
+    }
     let copies = documents.copies().filter(|(_, copy)| !decided[*copy as usize]);
     duplicates.extend(copies.map(|(first, copy)| (copy, first, EQUAL)));
     duplicates.sort_unstable_by_key(|d| (d.1, d.0));

@@ -49,7 +49,8 @@ pub struct FindOptions {
     pub keep: KeepPolicy,
     /// How groups are formed.
     pub grouping: Grouping,
-    /// Whether all verified pairs are listed, too. Quadratic in the size of a cluster, as its pairs are.
+    /// Whether all verified pairs are listed, too: quadratic in the size of a
+    /// cluster, as its pairs are.
     pub pairs: bool,
     /// Whether the later of two documents with one id is left out; otherwise it is an error.
     pub skip_duplicate_ids: bool,

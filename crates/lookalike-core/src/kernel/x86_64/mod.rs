@@ -1,10 +1,11 @@
 //! x86-64: AVX2, and AVX-512 with byte compression (Ice Lake, Zen 4 and later).
 //!
 //! What was learnt by measuring, on a Zen 4 and a Zen 5 core:
-//! * Two 32-bit byte masks joined into 64 bits are merged by LLVM into one wide comparison, which it
-//!   then takes apart lane by lane (1.85 → 0.80 GB/s); an opaque `vpmovmskb` prevents that.
+//! * Two 32-bit byte masks joined into 64 bits are merged by LLVM into one wide comparison, which
+//!   it then takes apart lane by lane (1.85 → 0.80 GB/s); an opaque `vpmovmskb` prevents that.
 //! * Token bounds of 16 bits fit one 32-bit load per token, and `vpcompressb` writes all bounds of
-//!   64 bytes of text in about ten instructions; peeling off set bits takes one dependent step each.
+//!   64 bytes of text in about ten instructions; peeling off set bits takes one dependent step
+//!   each.
 //! * The classic families need no intrinsics: their portable body is at the multiplier's limit.
 #![allow(clippy::wildcard_imports, reason = "intrinsics are named as the manuals name them")]
 #![allow(clippy::cast_possible_wrap, reason = "intrinsics take bit patterns as signed numbers")]
