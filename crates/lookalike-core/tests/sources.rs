@@ -1,8 +1,8 @@
 //! The worked examples of the texts that this project follows; S1 to S11 are their handles.
 //!
 //! *MinHash for dummies* (2013): S1, S2, S3. Grattan's C# posts (2014): S4, S5. McCormick's
-//! tutorial (2015): S6; his background page: S7, S8. Leskovec, Rajaraman, Ullman, *Mining of Massive
-//! Datasets*, ch. 3: S9, S10, S11.
+//! tutorial (2015): S6; his background page: S7, S8. Leskovec, Rajaraman, Ullman, *Mining of
+//! Massive Datasets*, ch. 3: S9, S10, S11.
 #![allow(clippy::unwrap_used, clippy::float_cmp, reason = "a test")]
 
 use lookalike_core::band::bucket_keys;

@@ -143,7 +143,7 @@ fn the_observed_curve_is_the_predicted_one() {
                     let steeper = if scheme == Scheme::FastSimilarity { 0.025 } else { 0.0 };
                     assert!(
                         (share - predicted).abs() < noise + steeper,
-                        "{scheme} {bands}×{rows} n={n} J={jaccard:.3}: {share:.4}, not {predicted:.4}"
+                        "{scheme} {bands}×{rows} n={n} J={jaccard:.3}: {share:.4}, {predicted:.4}"
                     );
                     if predicted > 0.9 {
                         assert!(
