@@ -146,7 +146,7 @@ pub struct Findings {
 /// Finds the near-duplicates of a collection.
 ///
 /// Cost: one pass over the input at some 600 MB per second and core, then a second reading of the
-/// documents that share a bucket. Memory: about `8 · bands + 80` bytes and the id per document, and
+/// documents that share a bucket. Memory: about `8 · bands + 130` bytes per document, and
 /// the text of inputs that cannot be read twice (compressed ones and standard input).
 ///
 /// # Errors
