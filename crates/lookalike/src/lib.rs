@@ -9,7 +9,7 @@
 //! |---|---|---|
 //! | [`read`] | paths, standard input | documents, blocks of them for every thread |
 //! | [`run`] | a collection and parameters | groups, pairs, counts, times |
-//! | [`write`] | findings | CSV, JSON lines, JSON; complete files or none |
+//! | [`mod@write`] | findings | CSV, JSON lines, JSON; complete files or none |
 //! | [`evaluate`] | a report and a truth file | precision, recall, F1, adjusted Rand index |
 //! | [`tune`] | a threshold, a recall, a sample | bands × rows, what they cost, advice |
 //! | [`progress`] | – | how a run tells how far it is |

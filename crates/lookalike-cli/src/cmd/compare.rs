@@ -3,6 +3,7 @@
 use super::{Failure, Outcome};
 use crate::difference::{Differences, differences, plural, thousands};
 use crate::options::{ParameterArgs, ShingleArgs};
+use crate::text_width::terminal_columns;
 use anstyle::{AnsiColor, Style};
 use lookalike::core::band;
 use lookalike::core::curve;
@@ -12,7 +13,7 @@ use lookalike::core::signature::Signer;
 use lookalike::core::verify::{self, Overlap};
 use lookalike::read::{Collection, Format, Place, ReadError, ReadOptions, Scratch, Sink, Skipped};
 use serde_json::{Value, json};
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -344,7 +345,7 @@ fn write_differences(
         thousands(only_b as u64),
         Quiet(key)
     )?;
-    found.write(out, WIDTH, marks, all)?;
+    found.write(out, width(), marks, all)?;
     if found.cut_short {
         writeln!(
             out,
@@ -359,8 +360,14 @@ fn write_differences(
 /// shingles.
 const SHORT: u64 = 40;
 
-/// Columns of a line of differences: those of the narrowest usual terminal, and good to read.
+/// Columns of a line of differences where there is no terminal, and the most where there is one:
+/// longer lines are hard to read.
 const WIDTH: usize = 80;
+const WIDEST: usize = 100;
+
+fn width() -> usize {
+    if io::stdout().is_terminal() { terminal_columns().min(WIDEST) } else { WIDTH }
+}
 
 /// √(J(1 − J)/k), the standard error of an estimate from k independent values.
 fn standard_error(jaccard: f64, num_hashes: usize) -> f64 {

@@ -5,6 +5,7 @@ use crate::options::{ParameterArgs, ReadArgs, ShingleArgs};
 use crate::progress_bar::Bar;
 use crate::summary::{self, Summary, count};
 use crate::table::{self, Extent, NotShown};
+use crate::text_width::terminal_columns;
 use clap::ValueEnum;
 use lookalike::core::keep::KeepPolicy;
 use lookalike::core::kernel::Kernel;
@@ -27,8 +28,6 @@ Examples:
 /// Groups shown on a terminal, and duplicates of each, when nothing else is asked for.
 const TERMINAL_GROUPS: usize = 50;
 const TERMINAL_DUPLICATES: usize = 20;
-/// The width of a terminal that does not say.
-const TERMINAL_COLUMNS: usize = 80;
 /// The exit code of `--exit-code` when duplicates were found.
 const DUPLICATES_FOUND: u8 = 3;
 
@@ -276,13 +275,6 @@ fn extent(limit: Option<usize>, terminal: bool) -> Extent {
         width: terminal.then(terminal_columns),
         spaced: terminal,
     }
-}
-
-/// What the environment says about the width of the terminal.
-#[expect(clippy::disallowed_methods, reason = "the command line reads the environment")]
-fn terminal_columns() -> usize {
-    let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-    columns.unwrap_or(TERMINAL_COLUMNS)
 }
 
 /// What the table does not say, on standard error: what is not in it, what was skipped, how it ran.
