@@ -92,8 +92,8 @@ impl Collected {
         let mut repeated = Vec::new();
         for mut bucket in equal.sorted() {
             bucket.sort_by(|a, b| self.id(*a).cmp(self.id(*b)).then(a.cmp(b)));
-            for pair in bucket.windows(2).filter(|p| self.id(p[0]) == self.id(p[1])) {
-                repeated.push((pair[1], pair[0]));
+            for same in bucket.chunk_by(|a, b| self.id(*a) == self.id(*b)) {
+                repeated.extend(same[1..].iter().map(|later| (*later, same[0])));
             }
         }
         repeated.sort_unstable();

@@ -123,38 +123,33 @@ impl<'a> Placed<'a> {
             decided.duplicates.push((self.document(duplicate.member), keeper, overlap));
         }
         match options.grouping {
-            Grouping::Stars => self.copies_in_stars(&duplicates, threshold, decided),
+            Grouping::Stars => self.copies_in_stars(&duplicates, decided),
             Grouping::Components => self.copies_in_components(&duplicates, decided),
         }
     }
 
     /// Copies of a duplicate are duplicates of its keeper as well, unless a document that was kept
     /// between the two is more similar.
-    fn copies_in_stars(
-        &self,
-        duplicates: &[group::Duplicate],
-        threshold: f64,
-        decided: &mut Decided,
-    ) {
-        let mut kept = vec![true; self.order.len()];
+    fn copies_in_stars(&self, duplicates: &[group::Duplicate], decided: &mut Decided) {
+        let mut is_kept = vec![true; self.order.len()];
         for duplicate in duplicates {
-            kept[duplicate.member as usize] = false;
+            is_kept[duplicate.member as usize] = false;
         }
+        let mut kept = None;
         for duplicate in duplicates {
             let member = duplicate.member;
             let mut copies = self.documents.copies_of(self.document(member)).peekable();
             if copies.peek().is_none() {
                 continue;
             }
-            let own = self.buckets(member);
-            let later: Vec<(u32, Overlap)> = (member + 1..self.order.len() as u32)
-                .filter(|x| kept[*x as usize])
-                .filter(|x| self.buckets(*x).iter().any(|bucket| own.contains(bucket)))
-                .map(|x| (x, self.overlap(x, member)))
-                .filter(|(_, overlap)| overlap.reaches(threshold))
-                .collect();
+            let kept = kept.get_or_insert_with(|| self.by_bucket(&is_kept));
+            let later = self.later_of(kept, member);
+            decided.verified += later.len() as u64;
+            let later: Vec<(u32, Overlap)> =
+                later.into_iter().map(|x| (x, self.overlap(x, member))).collect();
             for copy in copies {
                 let earlier = |x: u32| self.documents.compare(self.document(x), copy).is_lt();
+                // Which reaches the threshold, so that what is better does, too.
                 let mut best = (duplicate.keeper, duplicate.overlap);
                 for &(x, overlap) in later.iter().take_while(|(x, _)| earlier(*x)) {
                     if overlap.compare_jaccard(&best.1) == Ordering::Greater {
@@ -164,6 +159,30 @@ impl<'a> Placed<'a> {
                 decided.duplicates.push((copy, self.document(best.0), best.1));
             }
         }
+    }
+
+    /// The kept members of every bucket, ascending.
+    fn by_bucket(&self, is_kept: &[bool]) -> Vec<Vec<u32>> {
+        let mut kept = vec![Vec::new(); self.component.bucket_count];
+        for member in (0..self.order.len() as u32).filter(|x| is_kept[*x as usize]) {
+            for bucket in self.buckets(member) {
+                kept[*bucket as usize].push(member);
+            }
+        }
+        kept
+    }
+
+    /// The kept members that share a bucket with `member` and come after it, ascending.
+    fn later_of(&self, kept: &[Vec<u32>], member: u32) -> Vec<u32> {
+        let mut later = Vec::new();
+        for bucket in self.buckets(member) {
+            let members = &kept[*bucket as usize];
+            let start = members.partition_point(|x| *x < member);
+            later.extend_from_slice(&members[start..]);
+        }
+        later.sort_unstable();
+        later.dedup();
+        later
     }
 
     /// Copies of a duplicate have its keeper, the first of the component.

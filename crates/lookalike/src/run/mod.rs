@@ -133,7 +133,8 @@ pub struct Findings {
     pub groups: Vec<Group>,
     /// All verified pairs, sorted by both ids, where they were asked for.
     pub pairs: Option<Vec<Pair>>,
-    /// What could not be read, in reading order.
+    /// What is no document: files that a folder's walk left out, then what could not be read, then
+    /// repeated ids, each in reading order.
     pub skipped: Vec<Skipped>,
     /// Ids of the empty documents, in reading order.
     pub empty: Vec<String>,

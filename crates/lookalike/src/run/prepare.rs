@@ -69,8 +69,8 @@ pub(super) fn prepare(
     progress: &dyn Progress,
 ) -> Result<Vec<Part>, Error> {
     let told = AtomicU64::new(0);
-    // Blocks are given out in order and finished once begun, so the failure with the least number
-    // is the same whoever meets it first.
+    // Blocks of one source are given out in order and finished once begun, so of several failures
+    // in it the first is told, whoever meets it. Between sources it is the first of those met.
     let failure: Mutex<Option<(BlockNumber, ReadError)>> = Mutex::new(None);
     let parts = on_threads(options.threads, |stop| {
         let mut preparer = Preparer::new(options);

@@ -1,0 +1,234 @@
+//! Runs whose bands miss pairs on purpose: findings are those of the definition on the verified
+//! pairs that share a bucket, whatever the keep order and the grouping. And what happens to
+//! documents that repeat an id, or change between the two readings.
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+use lookalike::core::band::bucket_keys;
+use lookalike::core::group::{components_of_pairs, stars_of_pairs};
+use lookalike::core::hash::SplitMix64;
+use lookalike::core::keep::{KeepPolicy, Standing, compare};
+use lookalike::core::naive;
+use lookalike::core::params::{Params, Wishes};
+use lookalike::core::shingle::Shingler;
+use lookalike::core::signature::Signer;
+use lookalike::core::verify::{Overlap, overlap};
+use lookalike::error::Error;
+use lookalike::progress::{Progress, Silent, Stage};
+use lookalike::read::{Collection, ReadOptions};
+use lookalike::run::{self, FindOptions, Findings, Grouping};
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+const KEEPS: [KeepPolicy; 4] =
+    [KeepPolicy::Longest, KeepPolicy::Shortest, KeepPolicy::First, KeepPolicy::Last];
+
+/// Families of documents that share many words, with copies, also copies but for repeats.
+fn documents(count: usize, seed: u64) -> Vec<(String, String)> {
+    let mut random = SplitMix64::new(seed);
+    let mut texts: Vec<Vec<String>> = Vec::new();
+    for _ in 0..count {
+        let mut text: Vec<String> = if texts.len() < 12 || random.below(12) == 0 {
+            (0..8 + random.below(20)).map(|_| format!("w{}", random.below(500))).collect()
+        } else {
+            texts[random.below(texts.len() as u64) as usize].clone()
+        };
+        for _ in 0..random.below(3) {
+            let at = random.below(text.len() as u64) as usize;
+            text[at] = format!("w{}", random.below(500));
+        }
+        if random.below(8) == 0 {
+            text = [text.clone(), text].concat();
+        }
+        texts.push(text);
+    }
+    let id = |i: usize| format!("d{:04}", (i * 7919) % 9973);
+    texts.into_iter().enumerate().map(|(i, text)| (id(i), text.join(" "))).collect()
+}
+
+fn lines(documents: &[(String, String)]) -> String {
+    let line =
+        |(id, text): &(String, String)| format!("{{\"id\": \"{id}\", \"text\": \"{text}\"}}\n");
+    documents.iter().map(line).collect()
+}
+
+fn write(path: &Path, documents: &[(String, String)]) -> PathBuf {
+    std::fs::write(path, lines(documents)).unwrap();
+    path.to_owned()
+}
+
+fn find(inputs: &[PathBuf], options: &FindOptions) -> Result<Findings, Error> {
+    run::find(&Collection::open(inputs, &ReadOptions::default())?, options, &Silent)
+}
+
+/// What a report says of two documents. Sizes are not counted where shingles are equal.
+fn told(overlap: &Overlap) -> (String, Option<Overlap>) {
+    let equal = overlap.left == overlap.intersection && overlap.right == overlap.intersection;
+    (overlap.six_decimals(), (!equal).then_some(*overlap))
+}
+
+type Told = (String, Option<Overlap>);
+type Pairs = BTreeMap<(String, String), Told>;
+type Keepers = BTreeMap<String, (String, Told)>;
+
+/// Pairs by ids, and keeper by duplicate, by comparing all with all that share a bucket.
+fn expected(documents: &[(String, String)], options: &FindOptions) -> (Pairs, Keepers) {
+    let mut order: Vec<usize> = (0..documents.len()).collect();
+    let standing = |i: &usize| Standing {
+        length: documents[*i].1.len() as u64,
+        position: *i as u64,
+        id: &documents[*i].0,
+    };
+    order.sort_by(|a, b| compare(options.keep, &standing(a), &standing(b)));
+    let params = &options.params;
+    let mut shingler = Shingler::new(params.shingle());
+    let mut signer = Signer::new(params.scheme(), params.num_hashes(), params.seed());
+    let (mut sets, mut keys) = (Vec::new(), Vec::new());
+    for &i in &order {
+        let mut set = Vec::new();
+        shingler.set(&documents[i].1, &mut set);
+        sets.push(set);
+        let mut own = vec![0; params.bands()];
+        let signature = signer.sign(shingler.shingle(&documents[i].1).hashes);
+        bucket_keys(signature, params.rows(), &mut own);
+        keys.push(own);
+    }
+    let share = |a: u32, b: u32| {
+        keys[a as usize].iter().zip(&keys[b as usize]).any(|(left, right)| left == right)
+    };
+    let mut pairs = naive::all_pairs(&sets, params.threshold());
+    pairs.retain(|(a, b, _)| share(*a, *b));
+    let id = |i: u32| documents[order[i as usize]].0.clone();
+    let by_ids = pairs.iter().map(|(a, b, o)| {
+        let (a, b) = (id(*a), id(*b));
+        if a < b { ((a, b), told(o)) } else { ((b, a), told(&o.swapped())) }
+    });
+    let far = |a: u32, b: u32| overlap(&sets[a as usize], &sets[b as usize]);
+    let duplicates = match options.grouping {
+        Grouping::Stars => stars_of_pairs(order.len(), &pairs),
+        Grouping::Components => components_of_pairs(order.len(), &pairs, far),
+    };
+    let keeper =
+        |d: &lookalike::core::group::Duplicate| (id(d.member), (id(d.keeper), told(&d.overlap)));
+    (by_ids.collect(), duplicates.iter().map(keeper).collect())
+}
+
+#[test]
+fn findings_are_the_definition_on_the_pairs_that_share_a_bucket() {
+    let folder = tempfile::tempdir().unwrap();
+    for (case, (bands, rows, threshold)) in
+        [(1, 2, 0.4), (2, 3, 0.5), (6, 4, 0.6), (20, 3, 0.35)].into_iter().enumerate()
+    {
+        let documents = documents(300, case as u64 + 20);
+        let input = write(&folder.path().join(format!("{case}.jsonl")), &documents);
+        let (bands, rows) = (Some(bands), Some(rows));
+        let params = Params::new(&Wishes { threshold, bands, rows, ..Wishes::default() }).unwrap();
+        for keep in KEEPS {
+            for grouping in [Grouping::Stars, Grouping::Components] {
+                for pairs in [true, false] {
+                    let base = FindOptions::new(params.clone());
+                    let options = FindOptions { keep, grouping, pairs, ..base };
+                    let found = find(std::slice::from_ref(&input), &options).unwrap();
+                    let (expected_pairs, expected_keepers) = expected(&documents, &options);
+                    if let Some(pairs) = &found.pairs {
+                        let pairs = pairs.iter();
+                        let by_ids: BTreeMap<_, _> =
+                            pairs.map(|p| ((p.a.clone(), p.b.clone()), told(&p.overlap))).collect();
+                        assert_eq!(by_ids, expected_pairs, "{case} {keep}");
+                        assert!(!by_ids.is_empty());
+                    }
+                    let keepers: Keepers = found
+                        .groups
+                        .iter()
+                        .flat_map(|g| g.duplicates.iter().map(move |d| (d, &g.keeper)))
+                        .map(|(d, keeper)| (d.id.clone(), (keeper.clone(), told(&d.overlap))))
+                        .collect();
+                    assert_eq!(keepers, expected_keepers, "{case} {keep} {grouping:?} {pairs}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn reading_order_is_that_of_the_inputs_for_any_number_of_threads() {
+    let folder = tempfile::tempdir().unwrap();
+    let documents = documents(600, 7);
+    let parts: Vec<PathBuf> = documents
+        .chunks(5)
+        .enumerate()
+        .map(|(i, part)| write(&folder.path().join(format!("{i}.jsonl")), part))
+        .collect();
+    let params = Params::new(&Wishes { threshold: 0.5, ..Wishes::default() }).unwrap();
+    for keep in [KeepPolicy::First, KeepPolicy::Last] {
+        let base = FindOptions { keep, ..FindOptions::new(params.clone()) };
+        let (_, expected_keepers) = expected(&documents, &base);
+        for threads in [1, 2, 3, 8, 8, 8] {
+            let threads = NonZeroUsize::new(threads).unwrap();
+            let found = find(&parts, &FindOptions { threads, ..base.clone() }).unwrap();
+            let keepers: Keepers = found
+                .groups
+                .iter()
+                .flat_map(|g| g.duplicates.iter().map(move |d| (d, &g.keeper)))
+                .map(|(d, keeper)| (d.id.clone(), (keeper.clone(), told(&d.overlap))))
+                .collect();
+            assert_eq!(keepers, expected_keepers, "{keep} {threads}");
+        }
+    }
+}
+
+#[test]
+fn the_first_document_of_an_id_stays_and_the_others_are_listed() {
+    let folder = tempfile::tempdir().unwrap();
+    let own = |id: &str, text: &str| (id.to_owned(), text.to_owned());
+    let documents =
+        [own("x", "one two"), own("y", "one two"), own("x", ""), own("x", "one two"), own("z", "")];
+    let input = write(&folder.path().join("in.jsonl"), &documents);
+    let inputs = std::slice::from_ref(&input);
+    let options = FindOptions::new(Params::new(&Wishes::default()).unwrap());
+    let Err(Error::DuplicateId { id, first, second }) = find(inputs, &options) else {
+        panic!("a repeated id is an error");
+    };
+    assert!(id == "x" && first.ends_with("in.jsonl:1") && second.ends_with("in.jsonl:3"));
+
+    let options = FindOptions { skip_duplicate_ids: true, ..options };
+    let found = find(inputs, &options).unwrap();
+    assert_eq!((found.counts.documents, found.counts.skipped, found.counts.empty), (3, 2, 1));
+    assert_eq!(found.empty, ["z"]);
+    assert_eq!(found.groups.len(), 1);
+    assert_eq!((&*found.groups[0].keeper, &*found.groups[0].duplicates[0].id), ("x", "y"));
+    for (skipped, line) in found.skipped.iter().zip([3, 4]) {
+        assert_eq!((skipped.line, skipped.id.as_deref()), (Some(line), Some("x")));
+        // Not the one between, which is left out as well.
+        assert!(skipped.reason.to_string().ends_with("in.jsonl:1"), "{}", skipped.reason);
+    }
+}
+
+/// Puts other bytes into a file before its documents are read again.
+struct Rewrite<'a>(&'a Path, &'a str);
+
+impl Progress for Rewrite<'_> {
+    fn begin(&self, stage: Stage, _: Option<u64>) {
+        if stage == Stage::Decide {
+            std::fs::write(self.0, self.1).unwrap();
+        }
+    }
+    fn advance(&self, _: u64) {}
+    fn end(&self, _: Stage, _: Duration) {}
+}
+
+#[test]
+fn a_text_that_changes_between_the_readings_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "a text long enough to be found among the others of its kind today";
+    let near = format!("{text} again");
+    let documents = [("a".to_owned(), text.to_owned()), ("b".to_owned(), near)];
+    let input = write(&folder.path().join("in.jsonl"), &documents);
+    let collection =
+        Collection::open(std::slice::from_ref(&input), &ReadOptions::default()).unwrap();
+    let options = FindOptions::new(Params::new(&Wishes::default()).unwrap());
+    let changed = lines(&documents).replace("others", "anothr");
+    let error = run::find(&collection, &options, &Rewrite(&input, &changed)).unwrap_err();
+    assert!(matches!(error, Error::Changed { .. }), "{error}");
+}
