@@ -182,8 +182,9 @@ pub fn first_of_equal(
 pub struct Candidates {
     members: Vec<u32>,
     member_ends: Vec<u32>,
-    /// Buckets of `members[i]`: `buckets[offsets[i]..offsets[i + 1]]`, numbered per component.
-    offsets: Vec<u32>,
+    /// Buckets of `members[i]`: `buckets[offsets[i]..offsets[i + 1]]`, numbered per component. There
+    /// are a document's bands times more of them than documents, so 32 bits would not do.
+    offsets: Vec<u64>,
     buckets: Vec<u32>,
     bucket_counts: Vec<u32>,
 }
@@ -194,7 +195,7 @@ pub struct Component<'a> {
     /// The documents, ascending.
     pub members: &'a [u32],
     /// Where each member's buckets begin in the candidates' list; one entry more than members.
-    offsets: &'a [u32],
+    offsets: &'a [u64],
     buckets: &'a [u32],
     /// How many buckets the component has; they are numbered from 0.
     pub bucket_count: usize,
@@ -219,24 +220,26 @@ impl Candidates {
             }
         }
         let mut this = Self::default();
-        let positions = this.place_members(&mut parent, &memberships);
-        this.place_buckets(bands, &positions);
+        let places = this.place_members(&mut parent, &memberships);
+        this.place_buckets(bands, &places);
         this
     }
 
     /// Sorts the documents that have memberships by component, components by their first document.
-    /// Returns where each document went.
-    fn place_members(&mut self, parent: &mut [u32], memberships: &[u32]) -> Vec<u32> {
-        let mut component = vec![NONE; parent.len()];
+    /// Returns where each document went, and its component.
+    fn place_members(&mut self, parent: &mut [u32], memberships: &[u32]) -> Vec<(u32, u32)> {
+        let mut places = vec![(NONE, NONE); parent.len()];
         let mut sizes = Vec::new();
         let involved = |d: &u32| memberships[*d as usize] > 0;
         for document in (0..parent.len() as u32).filter(involved) {
             let root = find(parent, document) as usize;
-            if component[root] == NONE {
-                component[root] = sizes.len() as u32;
+            if places[root].1 == NONE {
+                places[root].1 = sizes.len() as u32;
                 sizes.push(0u32);
             }
-            sizes[component[root] as usize] += 1;
+            let component = places[root].1;
+            places[document as usize].1 = component;
+            sizes[component as usize] += 1;
         }
         let mut next: Vec<u32> = Vec::with_capacity(sizes.len());
         let mut sum = 0;
@@ -245,12 +248,11 @@ impl Candidates {
             sum += size;
         }
         self.members = vec![0; sum as usize];
-        let mut positions = vec![NONE; parent.len()];
         for document in (0..parent.len() as u32).filter(involved) {
-            let root = find(parent, document) as usize;
-            let at = &mut next[component[root] as usize];
+            let (position, component) = &mut places[document as usize];
+            let at = &mut next[*component as usize];
             self.members[*at as usize] = document;
-            positions[document as usize] = *at;
+            *position = *at;
             *at += 1;
         }
         self.member_ends = next;
@@ -258,40 +260,30 @@ impl Candidates {
         let mut sum = 0;
         for &document in &self.members {
             self.offsets.push(sum);
-            sum += memberships[document as usize];
+            sum += u64::from(memberships[document as usize]);
         }
         self.offsets.push(sum);
         self.buckets = vec![0; sum as usize];
-        positions
+        places
     }
 
-    /// Lists every member's buckets and numbers them anew within their component.
-    fn place_buckets(&mut self, bands: &[BandBuckets], positions: &[u32]) {
-        let mut next: Vec<u32> = self.offsets.clone();
-        let mut total = 0;
+    /// Lists every member's buckets, band after band, numbered within their component.
+    fn place_buckets(&mut self, bands: &[BandBuckets], places: &[(u32, u32)]) {
+        let mut next = self.offsets.clone();
+        self.bucket_counts = vec![0; self.member_ends.len()];
+        let mut numbers = Vec::new();
         for band in bands {
+            numbers.clear();
+            numbers.extend(band.leaders.iter().map(|leader| {
+                let count = &mut self.bucket_counts[places[*leader as usize].1 as usize];
+                *count += 1;
+                *count - 1
+            }));
             for &(document, bucket) in &band.memberships {
-                let at = &mut next[positions[document as usize] as usize];
-                self.buckets[*at as usize] = total + bucket;
+                let at = &mut next[places[document as usize].0 as usize];
+                self.buckets[*at as usize] = numbers[bucket as usize];
                 *at += 1;
             }
-            total += band.leaders.len() as u32;
-        }
-        let mut local = vec![NONE; total as usize];
-        let mut start = 0;
-        for &end in &self.member_ends {
-            let range = self.offsets[start as usize] as usize..self.offsets[end as usize] as usize;
-            let mut count = 0;
-            for bucket in &mut self.buckets[range] {
-                let local = &mut local[*bucket as usize];
-                if *local == NONE {
-                    *local = count;
-                    count += 1;
-                }
-                *bucket = *local;
-            }
-            self.bucket_counts.push(count);
-            start = end;
         }
     }
 

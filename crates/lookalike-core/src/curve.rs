@@ -199,8 +199,9 @@ impl Cost {
 /// ```
 ///
 /// # Errors
-/// [`ParamsError::Banding`] where bands or rows are 0 or do not fit;
-/// [`ParamsError::Unreachable`], with the best recall possible, where nothing reaches the recall.
+/// [`ParamsError::NumHashes`] above [`MAX_NUM_HASHES`]; [`ParamsError::Banding`] where bands or rows
+/// are 0 or do not fit; [`ParamsError::Unreachable`], with the best recall possible, where nothing
+/// reaches the recall.
 pub fn choose(
     threshold: f64,
     recall: f64,
@@ -208,6 +209,9 @@ pub fn choose(
     bands: Option<usize>,
     rows: Option<usize>,
 ) -> Result<Choice, ParamsError> {
+    if let Some(got) = num_hashes.filter(|n| *n > MAX_NUM_HASHES) {
+        return Err(ParamsError::NumHashes { got });
+    }
     let longest = num_hashes.unwrap_or(MAX_NUM_HASHES);
     let (least_bands, least_rows) = (bands.unwrap_or(1), rows.unwrap_or(1));
     match least_bands.checked_mul(least_rows) {
@@ -235,8 +239,8 @@ pub fn choose_for(
     num_hashes: Option<usize>,
     cost: &Cost,
 ) -> Result<Choice, ParamsError> {
-    if num_hashes == Some(0) {
-        return Err(ParamsError::NumHashes { got: 0 });
+    if let Some(got) = num_hashes.filter(|n| !(1..=MAX_NUM_HASHES).contains(n)) {
+        return Err(ParamsError::NumHashes { got });
     }
     cheapest(threshold, recall, [num_hashes, None, None], cost)
 }
@@ -261,8 +265,9 @@ pub struct Banding {
 }
 
 /// Every banding of signatures of one length, by ascending rows; bands as many as there is room
-/// for. Empty for length 0.
+/// for. Empty for length 0; a length above [`MAX_NUM_HASHES`] counts as that.
 pub fn table(threshold: f64, recall: f64, num_hashes: usize, cost: &Cost) -> Vec<Banding> {
+    let num_hashes = num_hashes.min(MAX_NUM_HASHES);
     let banding = |rows| {
         let choice = Choice { num_hashes, bands: num_hashes / rows, rows };
         let predicted = candidate_probability(threshold, choice.bands, rows);
@@ -467,6 +472,14 @@ mod tests {
             ParamsError::Unreachable { threshold: 0.5, recall: 0.99, num_hashes: 4, best };
         assert_eq!(error, expected);
         assert!(choose_for(0.5, 0.99, Some(0), &Cost::default()).is_err());
+        // Refused before anything is counted up to there.
+        for got in [MAX_NUM_HASHES + 1, usize::MAX] {
+            let refused = Err(ParamsError::NumHashes { got });
+            assert_eq!(choose(0.5, 0.9, Some(got), None, None), refused);
+            assert_eq!(choose(0.5, 0.9, Some(got), Some(got), Some(1)), refused);
+            assert_eq!(choose_for(0.5, 0.9, Some(got), &Cost::default()), refused);
+            assert_eq!(table(0.5, 0.9, got, &Cost::default()).len(), MAX_NUM_HASHES);
+        }
     }
 
     #[test]

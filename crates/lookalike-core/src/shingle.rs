@@ -10,8 +10,8 @@
 //! [`Shingler::set`]. What is *not* decided here: what a document is, and what similar means.
 
 use crate::hash;
-use crate::kernel::{Kernel, PIECE, ScanRule, ShingleBuffer, TokenBuffer};
-use crate::params::{Case, ShingleRule, Unit};
+use crate::kernel::{self, Kernel, PIECE, ScanRule, ShingleBuffer, TokenBuffer};
+use crate::params::{Case, ShingleRule, TokenRule, Unit};
 use crate::text;
 
 /// The shingles of one document, as long as the [`Shingler`] is not used for the next.
@@ -115,7 +115,7 @@ impl Shingler {
         let fold = self.rule.case() == Case::Fold;
         let text = if fold { text::fold_case(text, &mut self.folded) } else { text };
         let rule = ScanRule { tokens: self.rule.tokens(), fold };
-        for piece in Pieces(text) {
+        for piece in (Pieces { text, rule: rule.tokens }) {
             let old = self.tokens.tokens().len();
             self.kernel.scan(piece, rule, &mut self.tokens);
             if let Some(stop) = self.rule.stop_words() {
@@ -167,7 +167,7 @@ impl Shingler {
         sort_hashes(self.shingles.whole(), &mut self.sorted, &mut self.counts);
         let (mut last, mut repeats) = (None, 0);
         for hash in &mut self.sorted {
-            repeats = if last == Some(*hash) { repeats + 1 } else { 0 };
+            repeats = if last == Some(*hash) { u32::saturating_add(repeats, 1) } else { 0 };
             last = Some(*hash);
             if repeats > 0 {
                 *hash = hash::repeat_hash(*hash, repeats);
@@ -184,29 +184,39 @@ fn flush(kernel: Kernel, size: usize, tokens: &mut TokenBuffer, shingles: &mut S
     }
 }
 
-/// A text in pieces of at most [`PIECE`] bytes that end at ASCII white space, where every word rule
-/// separates. A longer stretch without white space is a piece of its own.
-struct Pieces<'a>(&'a str);
+/// A text in pieces of at most [`PIECE`] bytes that end where a token may end: behind ASCII white
+/// space if there is any, else behind another character that separates or is a token of its own. A
+/// longer word is a piece of its own.
+struct Pieces<'a> {
+    text: &'a str,
+    rule: TokenRule,
+}
+
+impl Pieces<'_> {
+    /// Where the first piece of a longer text ends.
+    fn end(&self) -> usize {
+        let is_space = |b: &u8| matches!(b, b' ' | b'\t' | b'\n' | b'\r');
+        if let Some(last) = self.text.as_bytes()[..PIECE].iter().rposition(is_space) {
+            return last + 1;
+        }
+        let (near, far) = self.text.split_at(self.text.floor_char_boundary(PIECE));
+        let ends = |(_, c): &(usize, char)| kernel::ends_token(*c, self.rule);
+        let next = || far.char_indices().find(ends).map(|(at, c)| near.len() + at + c.len_utf8());
+        let last = near.char_indices().rev().find(ends).map(|(at, c)| at + c.len_utf8());
+        last.or_else(next).unwrap_or(self.text.len())
+    }
+}
 
 impl<'a> Iterator for Pieces<'a> {
     type Item = &'a str;
 
     fn next(&mut self) -> Option<&'a str> {
-        let text = self.0;
-        if text.is_empty() {
+        if self.text.is_empty() {
             return None;
         }
-        let is_space = |b: &u8| matches!(b, b' ' | b'\t' | b'\n' | b'\r');
-        let bytes = text.as_bytes();
-        let end = if bytes.len() <= PIECE {
-            bytes.len()
-        } else {
-            let last = bytes[..PIECE].iter().rposition(is_space);
-            let next = || bytes[PIECE..].iter().position(is_space).map(|at| at + PIECE);
-            last.or_else(next).map_or(bytes.len(), |at| at + 1)
-        };
-        let (piece, rest) = text.split_at(end);
-        self.0 = rest;
+        let end = if self.text.len() <= PIECE { self.text.len() } else { self.end() };
+        let (piece, rest) = self.text.split_at(end);
+        self.text = rest;
         Some(piece)
     }
 }
@@ -293,6 +303,34 @@ mod tests {
         assert_eq!(count(&ShingleRule::default(), &long), 1);
         let chars = ShingleRule::new(Unit::Chars, 5).unwrap();
         assert_eq!(count(&chars, &long), long.len() - 4);
+    }
+
+    #[test]
+    fn long_documents_without_white_space_are_cut_where_tokens_end() {
+        let odd = ["漢", "字", ",", "w1", "é", "\u{a0}", "\u{3000}", "٣", "—", "ก"];
+        let mut random = hash::SplitMix64::new(3);
+        let word = "x".repeat(PIECE + 9);
+        for long_word in ["", &word] {
+            let mut text: String = (0..60_000).map(|_| odd[random.below(10) as usize]).collect();
+            text.push_str(long_word);
+            text.push_str(&(0..30_000).map(|_| odd[random.below(10) as usize]).collect::<String>());
+            for tokens in [TokenRule::Words, TokenRule::WordRuns, TokenRule::Whitespace] {
+                let rule = ShingleRule::default().with_tokens(tokens);
+                let pieces: Vec<&str> = Pieces { text: &text, rule: tokens }.collect();
+                assert_eq!(pieces.concat(), text);
+                let long = pieces.iter().filter(|piece| piece.len() > PIECE).count();
+                assert_eq!(long, usize::from(!long_word.is_empty()), "{tokens}");
+                let plain = crate::naive::token_strings(&text, &rule).len();
+                assert_eq!(count(&rule, &text), plain - 4, "{tokens}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_long_word_takes_no_more_room_than_a_short_one() {
+        let mut shingler = Shingler::new(&ShingleRule::default());
+        shingler.shingle(&"x".repeat(1 << 22));
+        assert!(shingler.tokens.room() < 1 << 10);
     }
 
     #[test]

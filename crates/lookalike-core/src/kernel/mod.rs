@@ -27,6 +27,7 @@ mod x86_64;
 
 use crate::error::ParamsError;
 use crate::params::{Scheme, TokenRule};
+use crate::text::CharClass;
 use std::fmt;
 
 /// Readable and writable entries that every padded buffer has behind its used part.
@@ -99,6 +100,11 @@ pub(crate) struct ScanRule {
     pub(crate) fold: bool,
 }
 
+/// Whether no token reaches from `c` to the character behind it.
+pub(crate) fn ends_token(c: char, rule: TokenRule) -> bool {
+    scalar::class_of(c, rule) != CharClass::Word
+}
+
 /// Token hashes of a stretch of text: the first `len` entries of a padded buffer.
 #[derive(Debug, Default)]
 pub(crate) struct TokenBuffer {
@@ -117,6 +123,12 @@ impl TokenBuffer {
     /// The tokens.
     pub(crate) fn tokens(&self) -> &[u64] {
         &self.hashes[..self.len]
+    }
+
+    /// Tokens and padding that there is room for.
+    #[cfg(test)]
+    pub(crate) fn room(&self) -> usize {
+        self.hashes.len()
     }
 
     /// Makes room for `more` tokens and the padding.
@@ -278,8 +290,8 @@ impl Kernel {
     /// at a token boundary, with upper case beyond ASCII already folded where `rule.fold` is set.
     #[inline]
     pub(crate) fn scan(self, text: &str, rule: ScanRule, out: &mut TokenBuffer) {
-        out.reserve(text.len() + 1);
         if text.len() <= PIECE {
+            out.reserve(text.len() + 1);
             // SAFETY: the text is short enough, and the variant exists only where the processor
             // has the instructions.
             match self.0 {

@@ -56,6 +56,8 @@ pub(super) fn scan(text: &str, rule: ScanRule, out: &mut TokenBuffer) {
             start.get_or_insert(i);
             continue;
         }
+        // Room for what is found only: a text may be one word of any length.
+        out.reserve(2);
         if let Some(start) = start.take() {
             out.push(hash::token_hash(&piece[start..i]));
         }
@@ -64,6 +66,7 @@ pub(super) fn scan(text: &str, rule: ScanRule, out: &mut TokenBuffer) {
         }
     }
     if let Some(start) = start {
+        out.reserve(1);
         out.push(hash::token_hash(&piece[start..]));
     }
     out.exact = piece;
