@@ -199,7 +199,8 @@ impl Pieces<'_> {
         if let Some(last) = self.text.as_bytes()[..PIECE].iter().rposition(is_space) {
             return last + 1;
         }
-        let (near, far) = self.text.split_at(self.text.floor_char_boundary(PIECE));
+        let boundary = (PIECE - 3..=PIECE).rev().find(|at| self.text.is_char_boundary(*at));
+        let (near, far) = self.text.split_at(boundary.unwrap_or(self.text.len()));
         let ends = |(_, c): &(usize, char)| kernel::ends_token(*c, self.rule);
         let next = || far.char_indices().find(ends).map(|(at, c)| near.len() + at + c.len_utf8());
         let last = near.char_indices().rev().find(ends).map(|(at, c)| at + c.len_utf8());
