@@ -77,7 +77,8 @@ pub(crate) struct ParameterArgs {
     scheme: Scheme,
 
     /// Draws the hash functions; the same number gives the same results for ever
-    #[arg(long, value_name = "N", default_value_t = DEFAULT_SEED)]
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_SEED, value_parser = seed)]
+    #[arg(allow_negative_numbers = true)]
     seed: u64,
 }
 
@@ -100,6 +101,10 @@ impl ParameterArgs {
 /// A similarity as it is typed. Its range is checked where all ranges are, by `Params`.
 pub(crate) fn threshold(text: &str) -> Result<f64, ParamsError> {
     number(text, "--threshold", "a number above 0 and at most 1, such as 0.8")
+}
+
+fn seed(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("expected a whole number from 0 to {}", u64::MAX))
 }
 
 fn recall(text: &str) -> Result<f64, ParamsError> {
@@ -164,6 +169,7 @@ impl ReadArgs {
             hidden: self.hidden,
             ignore_files: !self.no_ignore,
             follow_links: self.follow,
+            leave_out: Vec::new(),
             encoding: self.encoding.clone(),
         }
     }

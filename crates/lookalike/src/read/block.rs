@@ -95,7 +95,7 @@ impl Block {
     /// A stream that is one document; [`RecordStream`](super::stream::RecordStream) never cuts it.
     fn read_whole(&self, records: &Records, sink: &mut impl Sink) -> Result<(), ReadError> {
         let place = Place { start: 0, length: records.piece.len() as u32, line: 0 };
-        match encoding::decode(&records.piece, None) {
+        match encoding::decode(&records.piece, self.source.settings.encoding) {
             Ok(text) => sink.document(&self.source.name, &text, place),
             Err(reason) => sink.skipped(self.source.bad(records.first_line, None, reason)?),
         }
@@ -294,7 +294,7 @@ impl Retained {
         };
         let parsed = match (record, &self.source.kind) {
             (Some(record), Kind::Records { format: Format::Text, .. }) => {
-                let text = encoding::decode(record, None)
+                let text = encoding::decode(record, self.source.settings.encoding)
                     .map_err(|reason| self.changed(place, reason.to_string()))?;
                 return Ok(f(&text));
             }

@@ -318,24 +318,9 @@ impl fmt::Display for ReadError {
                  jsonl, csv, tsv, or text (all of it one document)"
             ),
             Self::StdinTwice => f.write_str("stdin (-) is given twice; give it once"),
-            Self::Column { source_name, field, name, found: 0, present } => write!(
-                f,
-                "{source_name}: no column {name:?} in the header, which has {}; name the column \
-                 with {}{}",
-                if present.is_empty() { "no columns".to_owned() } else { present.join(", ") },
-                field.option(),
-                if *field == Field::Id {
-                    " or make ids of file and line with --line-ids"
-                } else {
-                    ""
-                }
-            ),
-            Self::Column { source_name, field, name, found, .. } => write!(
-                f,
-                "{source_name}: {found} columns are called {name:?}; rename one, or name another \
-                 with {}",
-                field.option()
-            ),
+            Self::Column { source_name, field, name, found, present } => {
+                write!(f, "{source_name}: {}", column(*field, name, *found, present))
+            }
             Self::BadRecord(skipped) => write!(
                 f,
                 "{skipped}; {}let --skip-bad count and list such records and go on",
@@ -355,6 +340,27 @@ impl fmt::Display for ReadError {
                 write!(f, ": changed while reading ({what}); run again when nothing writes to it")
             }
         }
+    }
+}
+
+/// What is wrong with a header, and the remedy.
+fn column(field: Field, name: &str, found: usize, present: &[String]) -> String {
+    let option = field.option();
+    let or_lines = match field {
+        Field::Id => " or make ids of file and line with --line-ids",
+        Field::Text => "",
+    };
+    match (found, present) {
+        (0, []) => "it is empty, and a table needs a first line that names its columns; write one"
+            .to_owned(),
+        (0, _) => format!(
+            "no column {name:?} in the header, which has {}; name the column with \
+             {option}{or_lines}",
+            present.join(", ")
+        ),
+        _ => format!(
+            "{found} columns are called {name:?}; rename one, or name another with {option}"
+        ),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::error::ReadError;
 use std::fmt;
+use std::path::PathBuf;
 use std::str::FromStr;
 
 /// How the bytes of an input become documents.
@@ -71,6 +72,8 @@ pub struct ReadOptions {
     pub ignore_files: bool,
     /// Folders: symbolic links are followed. They are skipped and listed otherwise.
     pub follow_links: bool,
+    /// Folders: files that are neither read nor listed, such as those a run will write.
+    pub leave_out: Vec<PathBuf>,
     /// The character encoding of every file, by a label of the WHATWG Encoding Standard such as
     /// `windows-1252`. When `None`, a text file's is found by its byte order mark, by being valid
     /// UTF-8, or by its letters; records are UTF-8, or what their byte order mark says.
@@ -88,6 +91,7 @@ impl Default for ReadOptions {
             hidden: false,
             ignore_files: true,
             follow_links: false,
+            leave_out: Vec::new(),
             encoding: None,
         }
     }

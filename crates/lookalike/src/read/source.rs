@@ -146,7 +146,12 @@ impl Source {
             }
         };
         let (head, stream) = peek(stream, 4).map_err(|error| self.io(error))?;
-        let (stream, plain) = match encoding::transcode(&head, self.settings.encoding, stream) {
+        let decoded = match format {
+            // A whole text is decoded like that of a file, with its encoding found.
+            Format::Text => Err(stream),
+            _ => encoding::transcode(&head, self.settings.encoding, stream),
+        };
+        let (stream, plain) = match decoded {
             Ok(decoded) => (decoded, false),
             Err(stream) => (stream, plain),
         };

@@ -143,7 +143,8 @@ impl RecordStream {
             usual: self.block_bytes.saturating_mul(4),
             pool: Arc::clone(&self.pool),
         };
-        if piece.is_empty() {
+        // A text without characters is a document, like an empty file.
+        if piece.is_empty() && !(self.format == Format::Text && self.index == 0) {
             return None;
         }
         let (index, offset, first_line) = (self.index, self.offset, self.line);

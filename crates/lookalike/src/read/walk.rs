@@ -64,6 +64,11 @@ pub(super) fn walk(folder: &Path, options: &ReadOptions) -> Walked {
             }
         }
     }
+    let own: Vec<PathBuf> = options.leave_out.iter().map(|path| real(path)).collect();
+    if !own.is_empty() {
+        walked.files.retain(|found| !own.contains(&real(&found.path)));
+        walked.skipped.retain(|skipped| !own.contains(&real(Path::new(&skipped.source))));
+    }
     walked.files.sort_unstable_by(|a, b| a.name.as_bytes().cmp(b.name.as_bytes()));
     walked.skipped.sort_by(|a, b| a.source.as_bytes().cmp(b.source.as_bytes()));
     walked
@@ -93,6 +98,11 @@ fn file(folder: &Path, entry: &DirEntry, walked: &mut Walked) {
             }
         }
     }
+}
+
+/// One spelling for every way to name a file.
+fn real(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
 fn skipped(path: &Path, reason: SkipReason) -> Skipped {

@@ -98,6 +98,10 @@ fn what_rules_leave_out_is_listed() {
     let collection = open(folder.path(), &options).unwrap();
     assert!(collection.listed().is_empty());
     assert_eq!(drain(&collection).unwrap().documents.len(), 7);
+    let own = vec![folder.path().join("keep.txt"), folder.path().join("a.log")];
+    let collection = open(folder.path(), &ReadOptions { leave_out: own, ..options }).unwrap();
+    assert!(collection.listed().is_empty());
+    assert_eq!(drain(&collection).unwrap().documents.len(), 5);
     fs::remove_file(folder.path().join("keep.txt")).unwrap();
     let error = open(folder.path(), &ReadOptions::default()).map(|_| ()).unwrap_err().to_string();
     assert!(error.contains("no file to read in this folder (3 hidden, 3 ignored, 0"), "{error}");
@@ -231,4 +235,12 @@ fn pipes_are_streams() {
     let text = ReadOptions { format: Some(Format::Text), ..none };
     let all = through(b"a b\ncaf\xE9 d".to_vec(), &text).unwrap();
     assert_eq!((all.texts(), all.blocks), (vec!["a b\ncafé d"], 1));
+    assert_eq!(through(Vec::new(), &text).unwrap().texts(), [""]);
+    let forced = |label: &str| ReadOptions { encoding: Some(label.into()), ..text.clone() };
+    let all = through(b"caf\xE9".to_vec(), &forced("koi8-r")).unwrap();
+    assert_eq!(all.texts(), ["cafИ"]);
+    let all = through(b"caf\xE9 d".to_vec(), &forced("utf-8")).unwrap();
+    assert_eq!(all.texts(), ["caf\u{FFFD} d"]);
+    let all = through(b"a\0b\0".to_vec(), &forced("utf-16le")).unwrap();
+    assert_eq!(all.texts(), ["ab"]);
 }

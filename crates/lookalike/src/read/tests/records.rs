@@ -195,7 +195,7 @@ fn bad_separated_values() {
             "a,b\n",
             "no column \"id\" in the header, which has a, b; name the column with --id-field",
         ),
-        ("", "no column \"id\" in the header, which has no columns"),
+        ("", "it is empty, and a table needs a first line"),
         (
             "id,x\n",
             "no column \"text\" in the header, which has id, x; name the column with --text",
