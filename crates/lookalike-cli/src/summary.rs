@@ -85,8 +85,10 @@ impl Summary<'_> {
     }
 
     fn write_times(&self, out: &mut impl Write) -> io::Result<()> {
-        for (stage, elapsed) in &self.findings.times {
-            write!(out, "{stage} {}{}, ", seconds(*elapsed), self.speed(*elapsed))?;
+        for (at, (stage, elapsed)) in self.findings.times.iter().enumerate() {
+            // Only the first stage goes through the input.
+            let speed = if at == 0 { self.speed(*elapsed) } else { String::new() };
+            write!(out, "{stage} {}{speed}, ", seconds(*elapsed))?;
         }
         writeln!(out, "in all {}{}", seconds(self.elapsed), self.speed(self.elapsed))
     }
@@ -158,6 +160,7 @@ fn kind(reason: &SkipReason) -> Cow<'static, str> {
         SkipReason::LoneSurrogate { .. } => "with half a surrogate pair",
         SkipReason::FieldCount { .. } => "with too many or too few values",
         SkipReason::UnclosedQuote => "with a quote that never ends",
+        SkipReason::RepeatedId { .. } => "with the id of an earlier document",
         other => return other.to_string().into(),
     })
 }
@@ -209,11 +212,15 @@ mod tests {
             skipped("photo.jpg", None, SkipReason::Binary),
             skipped("in.jsonl", Some(3), broken(1)),
             skipped("in.jsonl", Some(9), broken(7)),
+            skipped("in.jsonl", Some(11), SkipReason::RepeatedId { first: "in.jsonl:1".into() }),
+            skipped("in.jsonl", Some(12), SkipReason::RepeatedId { first: "in.jsonl:2".into() }),
         ];
         let found = reasons(&all);
         assert_eq!((found[0].0.as_ref(), found[0].1.0), ("not JSON", 2));
         assert_eq!(place(found[0].1.1), "in.jsonl:3");
-        assert_eq!((found[1].0.as_ref(), found[1].1.0), ("binary", 1));
+        assert_eq!((found[1].0.as_ref(), found[1].1.0), ("with the id of an earlier document", 2));
+        assert_eq!((found[2].0.as_ref(), found[2].1.0), ("binary", 1));
+        assert_eq!(found.len(), 3);
     }
 
     #[test]

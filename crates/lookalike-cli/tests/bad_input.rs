@@ -221,3 +221,62 @@ fn hand_written_oddities_are_survived() {
     assert_eq!(run.code, Some(0), "{run:?}");
     assert!(place.read("s.csv").lines().count() > 10, "{}", place.read("s.csv"));
 }
+
+#[test]
+fn outputs_in_the_folder_are_no_documents() {
+    let place = Place::new();
+    place.file("d/a", words(1, 40)).file("d/b", words(1, 40));
+    let args = ["find", "d", "-o", "d/groups.csv", "--pairs", "d/pairs.csv"];
+    for _ in 0..2 {
+        let run = place.run(&args);
+        assert!(run.err.contains("\n2 documents ("), "{}", run.err);
+        assert!(!run.err.contains("skipped"), "{}", run.err);
+        run.ok();
+    }
+    assert_eq!(std::fs::read_dir(place.path("d")).unwrap().count(), 4);
+}
+
+#[test]
+fn a_file_that_is_named_twice() {
+    let place = Place::new();
+    place.file("d/a", words(1, 40));
+    for inputs in [["d/a", "d/a"], ["d", "d/a"]] {
+        let message = place.run(&["find", inputs[0], inputs[1]]).fails(1);
+        assert!(message.contains("d/a is read twice") && message.contains("once"), "{message}");
+    }
+}
+
+#[test]
+fn nothing_to_compare_is_said_as_it_is() {
+    let place = Place::new();
+    place.file("none.jsonl", "").file("one.txt", "a b c\nd e f\n").file("empty.csv", "");
+    let run = place.run(&["find", "none.jsonl"]);
+    assert!(run.err.contains("there is no document\n"), "{}", run.err);
+    let run = place.run(&["find", "one.txt"]);
+    assert!(run.err.contains("only one document") && run.err.contains("--format lines"));
+    let message = place.run(&["find", "empty.csv"]).fails(1);
+    assert!(message.contains("empty.csv: it is empty"), "{message}");
+    let run = place.run_with_input(&["find", "-", "--format", "text"], b"");
+    assert!(run.err.contains("1 document (1 empty)"), "{}", run.err);
+}
+
+#[test]
+fn what_cannot_be_written_has_a_remedy_and_no_temporary_name() {
+    let place = Place::new();
+    place.file("a.jsonl", "");
+    let message = place.run(&["find", "a.jsonl", "-o", "no/such/x.csv"]).fails(1);
+    assert!(message.contains("no/such/x.csv") && message.contains("make its folder"), "{message}");
+    assert!(!message.contains(".part"), "{message}");
+    for wrong in [["--threads", "0"], ["--seed", "-1"]] {
+        let message = place.run(&[&["find", "a.jsonl"], &wrong[..]].concat()).fails(2);
+        assert!(message.contains("expected a whole number"), "{message}");
+    }
+}
+
+#[test]
+fn compare_does_not_advise_what_it_cannot_do() {
+    let place = Place::new();
+    place.file("a", b"a\0b").file("b", "b");
+    let message = place.run(&["compare", "a", "b"]).fails(1);
+    assert!(message.contains("a: binary") && !message.contains("--skip-bad"), "{message}");
+}

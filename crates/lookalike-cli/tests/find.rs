@@ -178,10 +178,11 @@ fn groups_of_all_formats_say_the_same() {
 #[test]
 fn exit_code_three_is_for_duplicates_on_request() {
     let place = Place::new();
-    place.file("d.jsonl", jsonl(&collection(2))).file("one.txt", "a single text");
+    place.file("d.jsonl", jsonl(&collection(2)));
+    place.file("one.txt", "a single text").file("two.txt", "another text");
     assert_eq!(place.run(&["find", "d.jsonl"]).code, Some(0));
     assert_eq!(place.run(&["find", "d.jsonl", "--exit-code"]).code, Some(3));
-    let none = place.run(&["find", "one.txt", "--exit-code"]);
+    let none = place.run(&["find", "one.txt", "two.txt", "--exit-code"]);
     assert_eq!((none.code, none.out.as_str()), (Some(0), ""));
     assert!(none.err.contains("no near-duplicates") && none.err.contains("--threshold"));
 }

@@ -4,6 +4,7 @@ use crate::read::ReadError;
 use lookalike_core::candidate::MAX_DOCUMENTS;
 use lookalike_core::error::ParamsError;
 use std::fmt;
+use std::io;
 use std::path::PathBuf;
 
 /// An error of a run; each message names the place, what was expected and found, and the remedy.
@@ -58,6 +59,11 @@ impl fmt::Display for Error {
         match self {
             Self::Read(error) => error.fmt(f),
             Self::Params(error) => error.fmt(f),
+            Self::DuplicateId { id, first, second } if first == second => write!(
+                f,
+                "{first} is read twice, so the id {id:?} would stand for two documents; name each \
+                 file and folder once, and no file of a folder beside it"
+            ),
             Self::DuplicateId { id, first, second } => write!(
                 f,
                 "the id {id:?} stands at {first} and again at {second}; ids must be unique. \
@@ -76,15 +82,34 @@ impl fmt::Display for Error {
             ),
             Self::Write { path, source } => write!(
                 f,
-                "cannot write {}: {source}; nothing stands under that name that was not there \
-                 before",
-                path.display()
+                "cannot write {}: {}; what was there before is untouched, {}",
+                path.display(),
+                plain(source),
+                remedy(source.kind())
             ),
             Self::Table { path, line: 0, problem } => write!(f, "{}: {problem}", path.display()),
             Self::Table { path, line, problem } => {
                 write!(f, "{} line {line}: {problem}", path.display())
             }
         }
+    }
+}
+
+/// What the system said, without the temporary name it was said about.
+fn plain(error: &io::Error) -> String {
+    if let Some(code) = error.raw_os_error() {
+        return io::Error::from_raw_os_error(code).to_string();
+    }
+    error.to_string().split(" at path ").next().unwrap_or_default().to_owned()
+}
+
+fn remedy(kind: io::ErrorKind) -> &'static str {
+    match kind {
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => "make its folder first",
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "make room, or write elsewhere"
+        }
+        _ => "write to another place",
     }
 }
 

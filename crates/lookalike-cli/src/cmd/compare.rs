@@ -11,6 +11,7 @@ use lookalike::core::params::Params;
 use lookalike::core::shingle::Shingler;
 use lookalike::core::signature::Signer;
 use lookalike::core::verify::{self, Overlap};
+use lookalike::error::Error;
 use lookalike::read::{Collection, Format, Place, ReadError, ReadOptions, Scratch, Sink, Skipped};
 use serde_json::{Value, json};
 use std::io::{self, IsTerminal, Write};
@@ -119,7 +120,14 @@ fn read(path: &Path, encoding: Option<&str>) -> Result<String, Failure> {
     let collection = Collection::open(&[path.to_owned()], &options)?;
     let (mut text, mut scratch) = (Text::default(), Scratch::default());
     while let Some(block) = collection.next_block()? {
-        block.read(&mut scratch, &mut text)?;
+        block.read(&mut scratch, &mut text).map_err(|error| match error {
+            ReadError::BadRecord(bad) => Failure::Run(Error::Table {
+                path: path.to_owned(),
+                line: 0,
+                problem: format!("{}; compare needs two texts", bad.reason),
+            }),
+            error => error.into(),
+        })?;
     }
     Ok(text.0)
 }

@@ -93,12 +93,16 @@ struct ResultArgs {
     quiet: bool,
 
     /// Threads [default: one per processor]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = threads)]
     threads: Option<NonZeroUsize>,
 
     /// Inner loops: scalar, portable, avx2 or avx512; all give the same
     #[arg(long, value_name = "NAME", hide = true)]
     kernel: Option<String>,
+}
+
+fn threads(text: &str) -> Result<NonZeroUsize, String> {
+    text.parse().map_err(|_| "expected a whole number from 1, such as 4".to_owned())
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -112,10 +116,13 @@ pub(crate) fn run(args: &Args) -> Outcome {
     let start = Instant::now();
     let options = find_options(args)?;
     let targets = Targets::new(&args.result)?;
-    let collection = Collection::open(&args.inputs, &args.reading.options())?;
-    // After the folders were walked, so that the files being written are not among the inputs.
     targets.refuse_inputs(&args.inputs)?;
-    let outputs = targets.create()?;
+    let mut reading = args.reading.options();
+    // A second run must not find the files of the first among its documents.
+    reading.leave_out = targets.all().map(|target| target.path().to_owned()).collect();
+    let collection = Collection::open(&args.inputs, &reading)?;
+    // What cannot be written is told before the work; nothing is left behind if that is broken off.
+    drop(targets.create()?);
     let findings = {
         let bar = (!args.result.quiet).then(Bar::new);
         match &bar {
@@ -123,7 +130,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
             None => run::find(&collection, &options, &lookalike::progress::Silent)?,
         }
     };
-    outputs.write(&findings)?;
+    targets.create()?.write(&findings)?;
     let not_shown = print(args, &findings, &options)?;
     let bytes = collection.bytes().or_else(|| Some(collection.bytes_read()).filter(|b| *b > 0));
     let summary = Summary {
@@ -315,8 +322,19 @@ fn tell(args: &Args, summary: &Summary<'_>, not_shown: NotShown) -> io::Result<(
 /// Why there may be no groups, and what to try.
 fn write_nothing_found(err: &mut impl Write, summary: &Summary<'_>) -> io::Result<()> {
     let (counts, params) = (&summary.findings.counts, &summary.options.params);
-    if counts.documents == counts.empty {
-        return writeln!(err, "no near-duplicates: there is no document with a token");
+    match (counts.documents, counts.documents - counts.empty) {
+        (0, _) => return writeln!(err, "no near-duplicates: there is no document"),
+        (_, 0) => {
+            return writeln!(err, "no near-duplicates: there is no document with a token");
+        }
+        (_, 1) => {
+            return writeln!(
+                err,
+                "no near-duplicates: there is only one document with a token; where every line of \
+                 a file is a document, say --format lines"
+            );
+        }
+        _ => {}
     }
     writeln!(
         err,
