@@ -62,7 +62,37 @@ impl Measured {
             writeln!(out, "{} of them without a token", thousands(used.empty as u64))?;
         }
         writeln!(out)?;
+        if used.empty == used.documents {
+            return writeln!(out, "Too few documents with a token to measure or advise a shingle.");
+        }
         heading(out, "Shingles", "")?;
+        write_table(out, &self.lines(threshold), [2, 1], |line| line == self.current + 2)?;
+        writeln!(
+            out,
+            "\nUnrelated: Jaccard similarity of documents with no {RELATED_WORDS} words in a row \
+             in common. Changes borne: scattered\ntokens replaced in a document of median length \
+             before it falls below {threshold}."
+        )?;
+        let compared = used.similarities.documents();
+        if self.profiles.iter().any(|p| p.similarities.documents() < p.documents as u64) {
+            writeln!(
+                out,
+                "Where comparing all would take long, fewer documents were compared ({} for {}).",
+                thousands(compared),
+                used.rule
+            )?;
+        }
+        if let Some(advice) = self.advice {
+            let style = Style::new().bold();
+            writeln!(out, "\n{style}{}{style:#}", self.sentence(advice, threshold))?;
+        } else {
+            writeln!(out, "\nToo few documents with a token to advise a shingle.")?;
+        }
+        Ok(())
+    }
+
+    /// The table of shingles, with two lines of header.
+    fn lines(&self, threshold: f64) -> Vec<Vec<String>> {
         let header = [
             ["", "per", "", "in several", "unrelated", "99.9 % of", "shorter", "changes", ""],
             [
@@ -100,30 +130,7 @@ impl Measured {
                 note.to_owned(),
             ]);
         }
-        write_table(out, &lines, [2, 1], |line| line == self.current + 2)?;
-        writeln!(
-            out,
-            "\nUnrelated: Jaccard similarity of documents with no {RELATED_WORDS} words in a row \
-             in \
-             common. Changes borne: scattered\ntokens replaced in a document of median length \
-             before it falls below {threshold}."
-        )?;
-        let compared = used.similarities.documents();
-        if self.profiles.iter().any(|p| p.similarities.documents() < p.documents as u64) {
-            writeln!(
-                out,
-                "Where comparing all would take long, fewer documents were compared ({} for {}).",
-                thousands(compared),
-                used.rule
-            )?;
-        }
-        if let Some(advice) = self.advice {
-            let style = Style::new().bold();
-            writeln!(out, "\n{style}{}{style:#}", self.sentence(advice, threshold))?;
-        } else {
-            writeln!(out, "\nToo few documents with a token to advise a shingle.")?;
-        }
-        Ok(())
+        lines
     }
 
     /// The advice and its reason.
@@ -138,17 +145,15 @@ impl Measured {
         match advice.reason {
             Reason::Fits => format!(
                 "Keep {}: 99.9 % of unrelated pairs are at most {} alike, far from the threshold \
-                 of \
-                 {threshold},\nand {} of the documents are shorter than a shingle.",
+                 of {threshold},\nand {} of the documents are shorter than a shingle.",
                 used.rule,
                 below(used),
                 shorter(used)
             ),
             Reason::Saturated => format!(
                 "Use --shingle {} instead of {}: unrelated documents look alike under it. Their \
-                 mean \
-                 similarity is {:.3} and\none pair in a thousand is above {}; with {} these are \
-                 {:.3} and {}.",
+                 mean similarity is {:.3} and\none pair in a thousand is above {}; with {} these \
+                 are {:.3} and {}.",
                 short_name(&better.rule),
                 short_name(&used.rule),
                 used.similarities.unrelated_mean(),
@@ -159,8 +164,7 @@ impl Measured {
             ),
             Reason::TooLong => format!(
                 "Use --shingle {} instead of {}: {} of the documents are shorter than that, and \
-                 can \
-                 only\nbe similar to documents of the very same tokens; with {} these are {}.",
+                 can only\nbe similar to documents of the very same tokens; with {} these are {}.",
                 short_name(&better.rule),
                 short_name(&used.rule),
                 percent(used.short_share()),
@@ -169,10 +173,8 @@ impl Measured {
             ),
             Reason::NoneFits => format!(
                 "None of these suits: unrelated documents look alike, or many documents are \
-                 shorter \
-                 than a shingle.\nThe least evil is --shingle {}. Look at what the documents have \
-                 in \
-                 common (templates, navigation, signatures)\nand take it out before.",
+                 shorter than a shingle.\nThe least evil is --shingle {}. Look at what the \
+                 documents have in common (templates, navigation, signatures)\nand take it out before.",
                 short_name(&better.rule)
             ),
         }
