@@ -174,7 +174,8 @@ impl Measured {
             Reason::NoneFits => format!(
                 "None of these suits: unrelated documents look alike, or many documents are \
                  shorter than a shingle.\nThe least evil is --shingle {}. Look at what the \
-                 documents have in common (templates, navigation, signatures)\nand take it out before.",
+                 documents have in common (templates, navigation, signatures)\n\
+                 and take it out before.",
                 short_name(&better.rule)
             ),
         }
