@@ -114,6 +114,13 @@ fn expected(documents: &[(String, String)], options: &FindOptions) -> (Pairs, Ke
     (by_ids.collect(), duplicates.iter().map(keeper).collect())
 }
 
+/// The keeper of every duplicate.
+fn keepers(findings: &Findings) -> Keepers {
+    let duplicates =
+        findings.groups.iter().flat_map(|g| g.duplicates.iter().map(move |d| (d, &g.keeper)));
+    duplicates.map(|(d, keeper)| (d.id.clone(), (keeper.clone(), told(&d.overlap)))).collect()
+}
+
 #[test]
 fn findings_are_the_definition_on_the_pairs_that_share_a_bucket() {
     let folder = tempfile::tempdir().unwrap();
@@ -138,16 +145,31 @@ fn findings_are_the_definition_on_the_pairs_that_share_a_bucket() {
                         assert_eq!(by_ids, expected_pairs, "{case} {keep}");
                         assert!(!by_ids.is_empty());
                     }
-                    let keepers: Keepers = found
-                        .groups
-                        .iter()
-                        .flat_map(|g| g.duplicates.iter().map(move |d| (d, &g.keeper)))
-                        .map(|(d, keeper)| (d.id.clone(), (keeper.clone(), told(&d.overlap))))
-                        .collect();
-                    assert_eq!(keepers, expected_keepers, "{case} {keep} {grouping:?} {pairs}");
+                    assert_eq!(
+                        keepers(&found),
+                        expected_keepers,
+                        "{case} {keep} {grouping:?} {pairs}"
+                    );
                 }
             }
         }
+    }
+}
+
+#[test]
+fn copies_are_compared_with_later_keepers_of_their_buckets_only() {
+    let folder = tempfile::tempdir().unwrap();
+    let (bands, rows) = (Some(2), Some(2));
+    // Single words, so that similarities are many.
+    let shingle = "bag".parse().unwrap();
+    let wishes = Wishes { shingle, threshold: 0.3, bands, rows, ..Wishes::default() };
+    for seed in 0..60 {
+        let documents = documents(200, seed);
+        let input = write(&folder.path().join(format!("{seed}.jsonl")), &documents);
+        let params = Params::new(&Wishes { seed, ..wishes.clone() }).unwrap();
+        let options = FindOptions { keep: KeepPolicy::First, ..FindOptions::new(params) };
+        let found = find(std::slice::from_ref(&input), &options).unwrap();
+        assert_eq!(keepers(&found), expected(&documents, &options).1, "{seed}");
     }
 }
 
@@ -167,13 +189,7 @@ fn reading_order_is_that_of_the_inputs_for_any_number_of_threads() {
         for threads in [1, 2, 3, 8, 8, 8] {
             let threads = NonZeroUsize::new(threads).unwrap();
             let found = find(&parts, &FindOptions { threads, ..base.clone() }).unwrap();
-            let keepers: Keepers = found
-                .groups
-                .iter()
-                .flat_map(|g| g.duplicates.iter().map(move |d| (d, &g.keeper)))
-                .map(|(d, keeper)| (d.id.clone(), (keeper.clone(), told(&d.overlap))))
-                .collect();
-            assert_eq!(keepers, expected_keepers, "{keep} {threads}");
+            assert_eq!(keepers(&found), expected_keepers, "{keep} {threads}");
         }
     }
 }
