@@ -182,8 +182,8 @@ pub fn first_of_equal(
 pub struct Candidates {
     members: Vec<u32>,
     member_ends: Vec<u32>,
-    /// Buckets of `members[i]`: `buckets[offsets[i]..offsets[i + 1]]`, numbered per component. There
-    /// are a document's bands times more of them than documents, so 32 bits would not do.
+    /// Buckets of `members[i]`: `buckets[offsets[i]..offsets[i + 1]]`, numbered per component.
+    /// There are a document's bands times more of them than documents, so 32 bits would not do.
     offsets: Vec<u64>,
     buckets: Vec<u32>,
     bucket_counts: Vec<u32>,

@@ -199,9 +199,9 @@ impl Cost {
 /// ```
 ///
 /// # Errors
-/// [`ParamsError::NumHashes`] above [`MAX_NUM_HASHES`]; [`ParamsError::Banding`] where bands or rows
-/// are 0 or do not fit; [`ParamsError::Unreachable`], with the best recall possible, where nothing
-/// reaches the recall.
+/// [`ParamsError::NumHashes`] above [`MAX_NUM_HASHES`]; [`ParamsError::Banding`] where bands or
+/// rows are 0 or do not fit; [`ParamsError::Unreachable`], with the best recall possible, where
+/// nothing reaches the recall.
 pub fn choose(
     threshold: f64,
     recall: f64,

@@ -56,8 +56,8 @@ pub(crate) fn hash_bytes(mut state: u64, bytes: &[u8]) -> u64 {
     fold(low ^ S0 ^ state, high ^ S1 ^ bytes.len() as u64)
 }
 
-/// The hash of one shingle from its tokens' hashes: `Σ tᵢ·Pⁿ⁻¹⁻ⁱ mod 2⁶⁴`, finished by
-/// [`finish`]. The 64 bits are the shingle's identity; the upper 32 are what signatures see.
+/// The hash of one shingle from its tokens' hashes: `Σ tᵢ·Pⁿ⁻¹⁻ⁱ mod 2⁶⁴`, finished by a
+/// bijection. The 64 bits are the shingle's identity; the upper 32 are what signatures see.
 pub fn shingle_hash(tokens: &[u64]) -> u64 {
     finish(tokens.iter().fold(0u64, |sum, &t| sum.wrapping_mul(P).wrapping_add(t)))
 }

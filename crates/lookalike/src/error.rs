@@ -1,6 +1,7 @@
 //! What can go wrong in a run.
 
 use crate::read::ReadError;
+use crate::run::MAX_PAIRS;
 use lookalike_core::candidate::MAX_DOCUMENTS;
 use lookalike_core::error::ParamsError;
 use std::fmt;
@@ -35,6 +36,11 @@ pub enum Error {
     TooManyDocuments {
         /// How many there are at least.
         got: usize,
+    },
+    /// More pairs than one run can list.
+    TooManyPairs {
+        /// How many there are.
+        got: u64,
     },
     /// A file could not be written.
     Write {
@@ -79,6 +85,11 @@ impl fmt::Display for Error {
                 f,
                 "the input has at least {got} documents, one run can number {MAX_DOCUMENTS}; \
                  split the input"
+            ),
+            Self::TooManyPairs { got } => write!(
+                f,
+                "the documents form {got} pairs, one run lists at most {MAX_PAIRS}; groups \
+                 (without --pairs) hold the same duplicates, or raise --threshold"
             ),
             Self::Write { path, source } => write!(
                 f,

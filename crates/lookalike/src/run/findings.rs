@@ -2,7 +2,8 @@
 
 use super::collected::Collected;
 use super::component::Decided;
-use super::{Counts, Duplicate, FindOptions, Findings, Group, Pair};
+use super::{Counts, Duplicate, FindOptions, Findings, Group, MAX_PAIRS, Pair};
+use crate::error::Error;
 use lookalike_core::verify::Overlap;
 use std::cmp::Ordering;
 
@@ -14,11 +15,12 @@ pub(super) fn findings(
     mut documents: Collected,
     decided: Decided,
     options: &FindOptions,
-) -> Findings {
+) -> Result<Findings, Error> {
     let skipped = std::mem::take(&mut documents.skipped);
     let duplicates = with_copies_of_keepers(&documents, decided.duplicates);
     let groups = groups(&documents, &duplicates);
-    let pairs = options.pairs.then(|| pairs(&documents, &decided.pairs));
+    let listed = options.pairs.then(|| pairs(&documents, &decided.pairs));
+    let pairs = listed.transpose()?;
     let counts = Counts {
         documents: (documents.len() - documents.left_out) as u64,
         empty: documents.empty.len() as u64,
@@ -29,8 +31,10 @@ pub(super) fn findings(
         groups: groups.len() as u64,
         duplicates: duplicates.len() as u64,
     };
-    let empty = documents.empty.iter().map(|d| documents.id(*d).to_owned()).collect();
-    Findings { groups, pairs, skipped, empty, counts, times: Vec::new() }
+    let empty = documents.empty.iter().map(|d| documents.id(*d).to_owned());
+    let mut empty: Vec<String> = empty.collect();
+    empty.sort_unstable();
+    Ok(Findings { groups, pairs, skipped, empty, counts, times: Vec::new() })
 }
 
 /// Adds the copies of kept documents, which are their duplicates. Sorted by keeper.
@@ -71,9 +75,21 @@ fn groups(documents: &Collected, duplicates: &[(u32, u32, Overlap)]) -> Vec<Grou
     groups
 }
 
-/// All pairs of documents behind the verified pairs of those that stand for their equals.
-fn pairs(documents: &Collected, verified: &[(u32, u32, Overlap)]) -> Vec<Pair> {
-    let mut pairs = Vec::new();
+/// All pairs of documents behind the verified pairs of those that stand for their equals. They are
+/// counted first: a million equal documents form 5 · 10¹¹.
+fn pairs(documents: &Collected, verified: &[(u32, u32, Overlap)]) -> Result<Vec<Pair>, Error> {
+    let class = |document| 1 + documents.copies_of(document).count() as u64;
+    let across: u64 = verified.iter().map(|(a, b, _)| class(*a) * class(*b)).sum();
+    let copies: Vec<(u32, u32)> = documents.copies().collect();
+    let within = copies.chunk_by(|a, b| a.0 == b.0).map(|class| {
+        let size = 1 + class.len() as u64;
+        size * (size - 1) / 2
+    });
+    let got = across.saturating_add(within.sum());
+    if got > MAX_PAIRS {
+        return Err(Error::TooManyPairs { got });
+    }
+    let mut pairs = Vec::with_capacity(got as usize);
     let mut push = |x: u32, y: u32, overlap: Overlap| {
         let (a, b) = (documents.id(x), documents.id(y));
         let (a, b, overlap) = match a.cmp(b) {
@@ -94,5 +110,5 @@ fn pairs(documents: &Collected, verified: &[(u32, u32, Overlap)]) -> Vec<Pair> {
         documents.copies_of(first).take_while(|y| *y < x).for_each(|y| push(x, y, EQUAL));
     }
     pairs.sort_unstable_by(|x, y| (&x.a, &x.b).cmp(&(&y.a, &y.b)));
-    pairs
+    Ok(pairs)
 }

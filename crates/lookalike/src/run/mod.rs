@@ -30,6 +30,9 @@ use lookalike_core::verify::Overlap;
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
+/// The most pairs a run lists: they are held in memory, at some 100 bytes each.
+pub const MAX_PAIRS: u64 = 50_000_000;
+
 /// How verified pairs become groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Grouping {
@@ -49,8 +52,8 @@ pub struct FindOptions {
     pub keep: KeepPolicy,
     /// How groups are formed.
     pub grouping: Grouping,
-    /// Whether all verified pairs are listed, too: quadratic in the size of a
-    /// cluster, as its pairs are.
+    /// Whether all verified pairs are listed, too: quadratic in the size of a cluster, as its
+    /// pairs are. More than [`MAX_PAIRS`] are an error.
     pub pairs: bool,
     /// Whether the later of two documents with one id is left out; otherwise it is an error.
     pub skip_duplicate_ids: bool,
@@ -136,7 +139,7 @@ pub struct Findings {
     /// What is no document: files that a folder's walk left out, then what could not be read, then
     /// repeated ids, each in reading order.
     pub skipped: Vec<Skipped>,
-    /// Ids of the empty documents, in reading order.
+    /// Ids of the empty documents, ascending.
     pub empty: Vec<String>,
     /// Numbers of everything.
     pub counts: Counts,
@@ -171,7 +174,7 @@ pub fn find(
     let decided = timed(Stage::Decide, Some(involved), progress, &mut times, || {
         decide::decide(&documents, &candidates, options, progress)
     })?;
-    let mut findings = findings::findings(documents, decided, options);
+    let mut findings = findings::findings(documents, decided, options)?;
     findings.counts.candidates = involved;
     findings.times = times;
     Ok(findings)
