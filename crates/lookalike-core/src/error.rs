@@ -86,8 +86,8 @@ impl fmt::Display for ParamsError {
             Self::Banding { bands, rows, num_hashes } => write!(
                 f,
                 "{bands} bands × {rows} rows take {} values, a signature has at most {num_hashes}; \
-                 choose at least one of each with bands × rows at most the signature's length, or leave \
-                 them out to have them chosen",
+                 choose at least one of each with bands × rows at most the signature's length, or \
+                 leave them out to have them chosen",
                 bands.saturating_mul(*rows)
             ),
             Self::Unreachable { threshold, recall, num_hashes, best } => write!(
