@@ -111,18 +111,37 @@ impl Shingler {
         }
     }
 
+    /// Scans first and looks for upper case beyond ASCII while at it, since most texts have none;
+    /// one that has is lower-cased as a whole and scanned again.
     fn hash_words(&mut self, text: &str) {
         let fold = self.rule.case() == Case::Fold;
-        let text = if fold { text::fold_case(text, &mut self.folded) } else { text };
+        if self.scan_words(text, fold) {
+            return;
+        }
+        self.tokens.clear();
+        self.shingles.start(self.shingles.keep_whole);
+        let mut folded = std::mem::take(&mut self.folded);
+        self.scan_words(text::fold_case(text, &mut folded), false);
+        self.folded = folded;
+    }
+
+    /// Makes shingles of all words. Stops and returns false where `folded` text is asked for and
+    /// this is not.
+    fn scan_words(&mut self, text: &str, folded: bool) -> bool {
+        let fold = self.rule.case() == Case::Fold;
         let rule = ScanRule { tokens: self.rule.tokens(), fold };
         for piece in (Pieces { text, rule: rule.tokens }) {
             let old = self.tokens.tokens().len();
             self.kernel.scan(piece, rule, &mut self.tokens);
+            if folded && self.tokens.unfolded() {
+                return false;
+            }
             if let Some(stop) = self.rule.stop_words() {
                 self.tokens.retain(old, |token| !stop.contains(token));
             }
             flush(self.kernel, self.rule.size(), &mut self.tokens, &mut self.shingles);
         }
+        true
     }
 
     fn hash_chars(&mut self, text: &str) {

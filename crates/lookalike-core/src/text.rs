@@ -55,6 +55,12 @@ pub fn class(c: char) -> CharClass {
     }
 }
 
+/// Whether lower-casing changes `c`. O(1).
+#[inline]
+pub(crate) fn lowers(c: char) -> bool {
+    table::FLAGS[record(u32::from(c))] & table::LOWERS != 0
+}
+
 /// Whether `c` is white space: Unicode's `White_Space`, and U+001C to U+001F, as in Python's
 /// `str.split`. O(1).
 #[inline]

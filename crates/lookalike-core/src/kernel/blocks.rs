@@ -5,7 +5,7 @@ use super::scalar;
 use super::{PIECE, ScanRule, TokenBuffer};
 use crate::hash::{self, S0, S1};
 use crate::params::TokenRule;
-use crate::text::CharClass;
+use crate::text::{CharClass, lowers};
 
 /// What the scan needs of an instruction set.
 pub(super) trait Scanner {
@@ -113,7 +113,7 @@ fn beyond_ascii(
     rule: TokenRule,
     (mut tokens, mut high): (u64, u64),
     spill: &mut u64,
-    singles: &mut Vec<(u16, u64)>,
+    out: &mut TokenBuffer,
 ) -> u64 {
     tokens &= !*spill;
     *spill = 0;
@@ -124,13 +124,14 @@ fn beyond_ascii(
         let at = high.trailing_zeros();
         let Some(c) = text.get(base + at as usize..).and_then(|t| t.chars().next()) else { break };
         let bits = ((1u128 << c.len_utf8()) - 1) << at;
+        out.unfolded |= lowers(c);
         let class = scalar::class_of(c, rule);
         if class != CharClass::Word {
             tokens &= !(bits as u64);
             *spill = (bits >> 64) as u64;
         }
         if class == CharClass::Unspaced {
-            singles.push(((base + at as usize) as u16, scalar::char_token_hash(c)));
+            out.singles.push(((base + at as usize) as u16, scalar::char_token_hash(c)));
         }
         high &= !(bits as u64);
     }
@@ -198,7 +199,7 @@ unsafe fn scan<S: Scanner, const SPACES: bool, const FOLD: bool>(
             }
         };
         if high | spill != 0 {
-            tokens = beyond_ascii(text, base, rule, (tokens, high), &mut spill, &mut out.singles);
+            tokens = beyond_ascii(text, base, rule, (tokens, high), &mut spill, out);
         }
         let edges = tokens ^ (tokens << 1 | carry);
         carry = tokens >> 63;

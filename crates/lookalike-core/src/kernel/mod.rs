@@ -115,6 +115,8 @@ pub(crate) struct TokenBuffer {
     exact: Vec<u8>,
     /// Where its tokens begin and end, in turns.
     bounds: Vec<u16>,
+    /// Whether a character beyond ASCII was seen that lower-casing changes.
+    unfolded: bool,
     /// Where its characters that are tokens of their own begin, and their hashes.
     singles: Vec<(u16, u64)>,
 }
@@ -129,6 +131,12 @@ impl TokenBuffer {
     #[cfg(test)]
     pub(crate) fn room(&self) -> usize {
         self.hashes.len()
+    }
+
+    /// Whether a character beyond ASCII was scanned that lower-casing changes: then, for a rule that
+    /// folds case, the tokens are not those of the text.
+    pub(crate) fn unfolded(&self) -> bool {
+        self.unfolded
     }
 
     /// Makes room for `more` tokens and the padding.
@@ -184,6 +192,7 @@ impl TokenBuffer {
 
     /// Forgets all.
     pub(crate) fn clear(&mut self) {
+        self.unfolded = false;
         self.len = 0;
     }
 }
@@ -287,7 +296,7 @@ impl Kernel {
     }
 
     /// Appends the hashes of the tokens of `text` to `out`. `text` is a piece that begins and ends
-    /// at a token boundary, with upper case beyond ASCII already folded where `rule.fold` is set.
+    /// at a token boundary. Only ASCII is folded; see [`TokenBuffer::unfolded`] for the rest.
     #[inline]
     pub(crate) fn scan(self, text: &str, rule: ScanRule, out: &mut TokenBuffer) {
         if text.len() <= PIECE {

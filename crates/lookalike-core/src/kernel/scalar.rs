@@ -3,7 +3,7 @@
 use super::{Parameters, ScanRule, ShingleBuffer, TokenBuffer};
 use crate::hash;
 use crate::params::{Scheme, TokenRule};
-use crate::text::{self, CharClass};
+use crate::text::{self, CharClass, lowers};
 
 /// The prime of [`Scheme::ModPrime`], the least above 2³².
 pub(super) const PRIME: u64 = 4_294_967_311;
@@ -51,6 +51,7 @@ pub(super) fn scan(text: &str, rule: ScanRule, out: &mut TokenBuffer) {
     }
     let mut start = None;
     for (i, c) in text.char_indices() {
+        out.unfolded |= !c.is_ascii() && lowers(c);
         let class = class_of(c, rule.tokens);
         if class == CharClass::Word {
             start.get_or_insert(i);

@@ -18,9 +18,10 @@ fn parameters(scheme: Scheme, num_hashes: usize, seed: u64) -> Parameters {
 
 fn tokens(kernel: Kernel, text: &str, rule: ScanRule) -> Vec<u64> {
     let mut out = TokenBuffer::default();
-    out.reserve(1);
+    out.reserve(text.len() + 2);
     out.push(1);
     kernel.scan(text, rule, &mut out);
+    out.push(u64::from(out.unfolded()));
     out.tokens().to_vec()
 }
 
