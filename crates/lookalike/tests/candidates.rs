@@ -140,8 +140,9 @@ fn findings_are_the_definition_on_the_pairs_that_share_a_bucket() {
                     let (expected_pairs, expected_keepers) = expected(&documents, &options);
                     if let Some(pairs) = &found.pairs {
                         let pairs = pairs.iter();
-                        let by_ids: BTreeMap<_, _> =
-                            pairs.map(|p| ((p.a.clone(), p.b.clone()), told(&p.overlap))).collect();
+                        let by_ids: BTreeMap<_, _> = pairs
+                            .map(|p| ((p.a.to_owned(), p.b.to_owned()), told(&p.overlap)))
+                            .collect();
                         assert_eq!(by_ids, expected_pairs, "{case} {keep}");
                         assert!(!by_ids.is_empty());
                     }

@@ -67,8 +67,8 @@ fn check(label: &str, expected: &Pairs, findings: Findings) {
     let found: Pairs = findings
         .pairs
         .unwrap()
-        .into_iter()
-        .map(|pair| ((pair.a, pair.b), pair.overlap.six_decimals()))
+        .iter()
+        .map(|pair| ((pair.a.to_owned(), pair.b.to_owned()), pair.overlap.six_decimals()))
         .collect();
     for (pair, similarity) in &found {
         assert_eq!(expected.get(pair), Some(similarity), "{label}: {pair:?}");

@@ -11,7 +11,7 @@ use lookalike::core::keep::KeepPolicy;
 use lookalike::core::kernel::Kernel;
 use lookalike::core::params::Params;
 use lookalike::read::Collection;
-use lookalike::run::{self, FindOptions, Findings, Grouping};
+use lookalike::run::{self, FindOptions, Findings, Grouping, Pairs};
 use lookalike::write::{self, Output, OutputFormat, Target};
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::num::NonZeroUsize;
@@ -246,8 +246,9 @@ impl Outputs {
             })?;
         }
         if let Some(output) = self.pairs {
-            let pairs = findings.pairs.as_deref().unwrap_or_default();
-            output.finish(|out| write::csv::pairs(out, pairs))?;
+            let pairs = findings.pairs.as_ref();
+            let none = Pairs::default();
+            output.finish(|out| write::csv::pairs(out, pairs.unwrap_or(&none)))?;
         }
         if let Some(output) = self.skipped {
             output.finish(|out| write::csv::skipped(out, findings))?;

@@ -2,13 +2,12 @@
 
 use super::collected::Collected;
 use super::component::Decided;
-use super::{Counts, Duplicate, FindOptions, Findings, Group, MAX_PAIRS, Pair};
+use super::{Counts, Duplicate, FindOptions, Findings, Group, pairs};
 use crate::error::Error;
 use lookalike_core::verify::Overlap;
-use std::cmp::Ordering;
 
 /// What documents with equal shingles overlap by; their sizes are not counted.
-const EQUAL: Overlap = Overlap { intersection: 1, left: 1, right: 1 };
+pub(super) const EQUAL: Overlap = Overlap { intersection: 1, left: 1, right: 1 };
 
 /// Numbers to ids, copies of keepers added, everything sorted. Candidates and times are left open.
 pub(super) fn findings(
@@ -19,7 +18,7 @@ pub(super) fn findings(
     let skipped = std::mem::take(&mut documents.skipped);
     let duplicates = with_copies_of_keepers(&documents, decided.duplicates);
     let groups = groups(&documents, &duplicates);
-    let listed = options.pairs.then(|| pairs(&documents, &decided.pairs));
+    let listed = options.pairs.then(|| pairs::pairs(&documents, &decided.pairs));
     let pairs = listed.transpose()?;
     let counts = Counts {
         documents: (documents.len() - documents.left_out) as u64,
@@ -73,42 +72,4 @@ fn groups(documents: &Collected, duplicates: &[(u32, u32, Overlap)]) -> Vec<Grou
         b.duplicates.len().cmp(&a.duplicates.len()).then_with(|| a.keeper.cmp(&b.keeper))
     });
     groups
-}
-
-/// All pairs of documents behind the verified pairs of those that stand for their equals. They are
-/// counted first: a million equal documents form 5 · 10¹¹.
-fn pairs(documents: &Collected, verified: &[(u32, u32, Overlap)]) -> Result<Vec<Pair>, Error> {
-    let class = |document| 1 + documents.copies_of(document).count() as u64;
-    let across: u64 = verified.iter().map(|(a, b, _)| class(*a) * class(*b)).sum();
-    let copies: Vec<(u32, u32)> = documents.copies().collect();
-    let within = copies.chunk_by(|a, b| a.0 == b.0).map(|class| {
-        let size = 1 + class.len() as u64;
-        size * (size - 1) / 2
-    });
-    let got = across.saturating_add(within.sum());
-    if got > MAX_PAIRS {
-        return Err(Error::TooManyPairs { got });
-    }
-    let mut pairs = Vec::with_capacity(got as usize);
-    let mut push = |x: u32, y: u32, overlap: Overlap| {
-        let (a, b) = (documents.id(x), documents.id(y));
-        let (a, b, overlap) = match a.cmp(b) {
-            Ordering::Greater => (b, a, overlap.swapped()),
-            _ => (a, b, overlap),
-        };
-        pairs.push(Pair { a: a.to_owned(), b: b.to_owned(), overlap });
-    };
-    for &(a, b, overlap) in verified {
-        for x in std::iter::once(a).chain(documents.copies_of(a)) {
-            for y in std::iter::once(b).chain(documents.copies_of(b)) {
-                push(x, y, overlap);
-            }
-        }
-    }
-    for (first, x) in documents.copies() {
-        push(first, x, EQUAL);
-        documents.copies_of(first).take_while(|y| *y < x).for_each(|y| push(x, y, EQUAL));
-    }
-    pairs.sort_unstable_by(|x, y| (&x.a, &x.b).cmp(&(&y.a, &y.b)));
-    Ok(pairs)
 }

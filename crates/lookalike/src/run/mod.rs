@@ -17,8 +17,11 @@ mod collected;
 mod component;
 mod decide;
 mod findings;
+mod pairs;
 mod prepare;
 mod workers;
+
+pub use pairs::{MAX_PAIRS, Pair, Pairs};
 
 use crate::error::Error;
 use crate::progress::{Progress, Stage};
@@ -29,9 +32,6 @@ use lookalike_core::params::Params;
 use lookalike_core::verify::Overlap;
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
-
-/// The most pairs a run lists: they are held in memory, at some 100 bytes each.
-pub const MAX_PAIRS: u64 = 50_000_000;
 
 /// How verified pairs become groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -97,17 +97,6 @@ pub struct Group {
     pub duplicates: Vec<Duplicate>,
 }
 
-/// Two documents whose exact similarity reaches the threshold; `a` < `b` byte by byte.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pair {
-    /// The lesser id.
-    pub a: String,
-    /// The greater id.
-    pub b: String,
-    /// Their exact overlap, as in [`Duplicate::overlap`].
-    pub overlap: Overlap,
-}
-
 /// How many documents, candidates and groups there were.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
@@ -135,7 +124,7 @@ pub struct Findings {
     /// Largest group first, then by the keeper's id.
     pub groups: Vec<Group>,
     /// All verified pairs, sorted by both ids, where they were asked for.
-    pub pairs: Option<Vec<Pair>>,
+    pub pairs: Option<Pairs>,
     /// What is no document: files that a folder's walk left out, then what could not be read, then
     /// repeated ids, each in reading order.
     pub skipped: Vec<Skipped>,

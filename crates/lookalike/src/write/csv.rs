@@ -1,7 +1,7 @@
 //! Findings as comma-separated values: `\n` ends a line, a value is quoted where it must be.
 
 use crate::read::Skipped;
-use crate::run::{Findings, Pair};
+use crate::run::{Findings, Pairs};
 use ::csv::{QuoteStyle, Terminator, Writer, WriterBuilder};
 use std::io::{self, Write};
 
@@ -37,11 +37,11 @@ pub fn groups(out: &mut dyn Write, findings: &Findings) -> io::Result<()> {
 ///
 /// # Errors
 /// Those of `out`.
-pub fn pairs(out: &mut dyn Write, pairs: &[Pair]) -> io::Result<()> {
+pub fn pairs(out: &mut dyn Write, pairs: &Pairs) -> io::Result<()> {
     let mut csv = writer(out);
     csv.write_record(["id_a", "id_b", "jaccard"])?;
-    for pair in pairs {
-        csv.write_record([&pair.a, &pair.b, &pair.overlap.six_decimals()])?;
+    for pair in pairs.iter() {
+        csv.write_record([pair.a, pair.b, &pair.overlap.six_decimals()])?;
     }
     csv.flush()
 }
@@ -93,7 +93,7 @@ mod tests {
     #[test]
     fn pairs_have_the_header_of_the_truth_files() {
         assert_eq!(
-            text(|out| pairs(out, findings().pairs.as_deref().unwrap())),
+            text(|out| pairs(out, findings().pairs.as_ref().unwrap())),
             "id_a,id_b,jaccard\n\"a,b\",\"say \"\"x\"\"\",1.000000\nk,ü,0.900000\n"
         );
     }

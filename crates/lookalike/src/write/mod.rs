@@ -122,7 +122,7 @@ impl Target {
 pub(crate) mod tests {
     use super::*;
     use crate::read::{SkipReason, Skipped};
-    use crate::run::{Counts, Duplicate, Findings, Group, Pair};
+    use crate::run::{Counts, Duplicate, Findings, Group};
     use lookalike_core::verify::Overlap;
 
     /// Findings with everything that needs quoting somewhere.
@@ -130,7 +130,7 @@ pub(crate) mod tests {
         let most = Overlap { intersection: 9, left: 10, right: 9 };
         let equal = Overlap { intersection: 1, left: 1, right: 1 };
         let duplicate = |id: &str, overlap| Duplicate { id: id.to_owned(), overlap };
-        let pair = |a: &str, b: &str, overlap| Pair { a: a.to_owned(), b: b.to_owned(), overlap };
+        let pair = |a: &str, b: &str, overlap| (a.to_owned(), b.to_owned(), overlap);
         Findings {
             groups: vec![
                 Group {
@@ -139,7 +139,9 @@ pub(crate) mod tests {
                 },
                 Group { keeper: "k".to_owned(), duplicates: vec![duplicate("ü", most)] },
             ],
-            pairs: Some(vec![pair("a,b", "say \"x\"", equal), pair("k", "ü", most)]),
+            pairs: Some(
+                [pair("a,b", "say \"x\"", equal), pair("k", "ü", most)].into_iter().collect(),
+            ),
             skipped: vec![Skipped {
                 source: "in.jsonl".to_owned(),
                 line: Some(7),
