@@ -10,7 +10,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// Measures and prints. Options: `--binary FILE` (`lookalike` beside this program), `--threshold T`
-/// (0.8), `--runs N` (3; the median counts), `--pairs FILE` (beside the collection).
+/// (0.8), `--runs N` (3; the median counts), `--pairs FILE` (beside the collection). Pairs, whose
+/// number is the square of a cluster's size, are asked for where there is a truth to score them.
 pub(crate) fn run(collection: &Collection, mut options: Options) -> Result<(), Problem> {
     let binary = options.path("binary").map_or_else(beside_this, Ok)?;
     let threshold: f64 = options.number("threshold", 0.8)?;
@@ -29,19 +30,27 @@ pub(crate) fn run(collection: &Collection, mut options: Options) -> Result<(), P
 
     let count_words = [OsString::from("-w"), file.into()];
     let floor = measure::median_run(runs, || measure::child(Path::new("wc"), &count_words))?;
-    let find = find_arguments(file, threshold, &pairs);
+    let mut measured = vec![("wc -w", floor)];
+    let groups = file.with_extension("groups.jsonl");
+    let find = find_arguments(file, threshold, "--output", &groups);
     let spent = measure::median_run(runs, || measure::child(&binary, &find))?;
+    measured.push(("find, groups", spent));
+    if collection.truth.is_some() {
+        let find = find_arguments(file, threshold, "--pairs", &pairs);
+        let spent = measure::median_run(runs, || measure::child(&binary, &find))?;
+        measured.push(("find, table and pairs", spent));
+    }
 
     println!("{} ({:.1} MB), median of {runs}\n", file.display(), bytes as f64 / 1e6);
-    println!("{}", table(bytes, &[("wc -w", floor), ("lookalike find", spent)]));
+    println!("{}", table(bytes, &measured));
     if let Some(truth) = &collection.truth {
         print_score(&score(&pairs, truth, (threshold * 1e6).round() as u32)?);
     }
     Ok(())
 }
 
-/// Word 5-grams by white space, case kept: the rule of the truth.
-fn find_arguments(file: &Path, threshold: f64, pairs: &Path) -> Vec<OsString> {
+/// Word 5-grams by white space, case kept: the rule of the truth. `option` names the result.
+fn find_arguments(file: &Path, threshold: f64, option: &str, result: &Path) -> Vec<OsString> {
     let threshold = threshold.to_string();
     let options = [
         "--format",
@@ -52,10 +61,11 @@ fn find_arguments(file: &Path, threshold: f64, pairs: &Path) -> Vec<OsString> {
         "keep",
         "--threshold",
         &threshold,
+        "--quiet",
     ];
     let mut arguments = vec![OsString::from("find"), file.into()];
     arguments.extend(options.map(OsString::from));
-    arguments.extend([OsString::from("--pairs"), pairs.into()]);
+    arguments.extend([OsString::from(option), result.into()]);
     arguments
 }
 
