@@ -44,6 +44,9 @@ fn run(root: &Path, args: &[&str]) -> Result<(), String> {
         }
         ["test", rest @ ..] => cargo(root, &[&["test", "--workspace"], rest].concat(), &[]),
         ["bench", rest @ ..] => {
+            // The bench measures the binary that lies beside it.
+            let build = ["build", "--release", "--package", "lookalike-cli"];
+            cargo(root, &build, &[])?;
             let bench = ["run", "--release", "--package", "lookalike-bench", "--"];
             cargo(root, &[&bench, rest].concat(), &[])
         }
