@@ -133,8 +133,8 @@ impl TokenBuffer {
         self.hashes.len()
     }
 
-    /// Whether a character beyond ASCII was scanned that lower-casing changes: then, for a rule that
-    /// folds case, the tokens are not those of the text.
+    /// Whether a character beyond ASCII was scanned that lower-casing changes: then, for a rule
+    /// that folds case, the tokens are not those of the text.
     pub(crate) fn unfolded(&self) -> bool {
         self.unfolded
     }
