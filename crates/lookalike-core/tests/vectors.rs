@@ -11,6 +11,7 @@ mod known_answers;
 
 use known_answers::answer;
 use lookalike_core::kernel::Kernel;
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -46,7 +47,9 @@ fn a_second_implementation_gives_the_known_answers() {
         .arg(folder.join("signature_v1.txt"))
         .output();
     match checked {
-        Err(error) => eprintln!("SKIPPED: python3 cannot be started: {error}"),
+        Err(error) => {
+            writeln!(std::io::stderr(), "SKIPPED: python3 cannot be started: {error}").unwrap()
+        }
         Ok(output) => {
             assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
         }

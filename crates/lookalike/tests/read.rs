@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::print_stderr, reason = "a test fails and skips loudly")]
 
 use lookalike::read::{Collection, Format, Place, ReadOptions, Scratch, Sink, Skipped};
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
@@ -29,7 +30,7 @@ impl Sink for Count {
 fn count(file: &str, format: Option<Format>) -> Option<Count> {
     let data = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data"));
     if !data.is_dir() {
-        eprintln!("SKIPPED: no shared data for {file}");
+        writeln!(std::io::stderr(), "SKIPPED: no shared data for {file}").unwrap();
         return None;
     }
     let options = ReadOptions { format, ..ReadOptions::default() };

@@ -12,6 +12,7 @@ use lookalike::run::{self, FindOptions, Findings};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -22,7 +23,11 @@ fn data() -> Option<PathBuf> {
     if folder.is_dir() {
         return Some(folder);
     }
-    eprintln!("SKIPPED: the document sets are not at ../shared/data beside the repository");
+    writeln!(
+        std::io::stderr(),
+        "SKIPPED: the document sets are not at ../shared/data beside the repository"
+    )
+    .unwrap();
     None
 }
 
@@ -183,7 +188,7 @@ fn html_pages_as_a_folder_of_files() {
     match unpacked {
         Ok(status) => assert!(status.success()),
         Err(error) => {
-            eprintln!("SKIPPED: tar cannot be started: {error}");
+            writeln!(std::io::stderr(), "SKIPPED: tar cannot be started: {error}").unwrap();
             return;
         }
     }

@@ -96,7 +96,12 @@ pub(crate) fn root() -> PathBuf {
 pub(crate) fn shared(name: &str) -> Option<String> {
     let path = root().join("../shared/data").join(name);
     if !path.exists() {
-        eprintln!("SKIPPED: {} is absent, so this test shows nothing", path.display());
+        writeln!(
+            std::io::stderr(),
+            "SKIPPED: {} is absent, so this test shows nothing",
+            path.display()
+        )
+        .unwrap();
         return None;
     }
     Some(path.to_str().unwrap().to_owned())

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::read::{Field, Format, SkipReason};
+use std::io::Write as _;
 
 const OBJECT: &[u8] = b"{\"id\":\"a\",\"text\":\"b\"}\n";
 
@@ -121,7 +122,7 @@ fn ignored_values_nest_to_any_depth() {
 fn shared_bad_file_line_by_line() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/edge/bad.jsonl");
     let Ok(bytes) = std::fs::read(path) else {
-        eprintln!("SKIPPED: no shared data");
+        writeln!(std::io::stderr(), "SKIPPED: no shared data").unwrap();
         return;
     };
     let all = read_skipping("bad.jsonl", &bytes);
