@@ -48,7 +48,7 @@ fn a_second_implementation_gives_the_known_answers() {
         .output();
     match checked {
         Err(error) => {
-            writeln!(std::io::stderr(), "SKIPPED: python3 cannot be started: {error}").unwrap()
+            writeln!(std::io::stderr(), "SKIPPED: python3 cannot be started: {error}").unwrap();
         }
         Ok(output) => {
             assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
