@@ -1,6 +1,6 @@
 //! Reading the collections of the shared data, each in its own format, with several threads.
 
-#![expect(clippy::unwrap_used, clippy::print_stderr, reason = "a test fails and skips loudly")]
+#![expect(clippy::unwrap_used, reason = "a test fails and skips loudly")]
 
 use lookalike::read::{Collection, Format, Place, ReadOptions, Scratch, Sink, Skipped};
 use std::io::Write as _;
