@@ -1,10 +1,19 @@
 //! Flags that several commands share, and what they mean.
 
-use clap::Args;
+use crate::cmd::Failure;
+use clap::{Args, ValueEnum};
 use lookalike::core::error::ParamsError;
-use lookalike::core::params::{Case, DEFAULT_SEED, Scheme, ShingleRule, TokenRule, Wishes};
+use lookalike::core::keep::{KeepPolicy, KeepRule};
+use lookalike::core::kernel::Kernel;
+use lookalike::core::params::{
+    Case, DEFAULT_SEED, Measure, Params, Scheme, ShingleRule, TokenRule, Wishes,
+};
 use lookalike::read::{Format, ReadOptions};
+use lookalike::run::{FindOptions, Grouping, Memory};
+use lookalike::spill::parse_memory;
 use lookalike::stop_words::stop_words;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
 
 /// What a shingle is.
 #[derive(Debug, Args)]
@@ -50,10 +59,19 @@ impl ShingleArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "How alike, and how surely found")]
 pub(crate) struct ParameterArgs {
-    /// Least exact Jaccard similarity of a reported pair: above 0, at most 1
+    /// Least exact similarity of a reported pair: above 0, at most 1
     #[arg(long, short, value_name = "J", default_value = "0.8", value_parser = threshold)]
     #[arg(allow_negative_numbers = true)]
     threshold: f64,
+
+    /// `jaccard`: shared shingles among all of both; `containment`: among those of the shorter, which
+    /// finds an excerpt inside a longer text
+    #[arg(long, value_name = "WHAT", default_value = "jaccard")]
+    measure: Measure,
+
+    /// Miss no pair: candidates by shared rare shingles instead of signatures; slower, more memory
+    #[arg(long)]
+    exact: bool,
 
     /// Least predicted share of the pairs at the threshold that are found: above 0, below 1
     #[arg(long, value_name = "SHARE", default_value = "0.99", value_parser = recall)]
@@ -88,6 +106,8 @@ impl ParameterArgs {
         Wishes {
             shingle,
             threshold: self.threshold,
+            measure: self.measure,
+            exact: self.exact,
             recall: self.recall,
             num_hashes: self.num_hashes,
             bands: self.bands,
@@ -115,13 +135,105 @@ fn number(text: &str, option: &'static str, expected: &'static str) -> Result<f6
     text.trim().parse().map_err(|_| ParamsError::Parse { option, got: text.to_owned(), expected })
 }
 
+/// Who is kept, and how the work is done.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "What stays, and how the work is done")]
+pub(crate) struct RunArgs {
+    /// Which document of a group stays: longest, shortest, first or last (read), newest, oldest,
+    /// field:NAME (its highest value; field:NAME:asc the lowest), path:GLOB (what matches it).
+    /// Several in a row decide in turn [default: longest]
+    #[arg(long, value_name = "RULE")]
+    keep: Vec<KeepRule>,
+
+    /// `stars`: every duplicate resembles the kept document; `components`: chains are followed
+    #[arg(long, value_enum, value_name = "HOW", default_value = "stars")]
+    group: GroupArg,
+
+    /// Files or folders whose documents are always kept; documents of INPUT that resemble one of
+    /// them are its duplicates
+    #[arg(long, value_name = "INPUT")]
+    reference: Vec<PathBuf>,
+
+    /// The field or column whose value says which source a document is counted under [default: its
+    /// file, or its folder directly below INPUT]
+    #[arg(long, value_name = "NAME")]
+    source_field: Option<String>,
+
+    /// The most memory to use, such as 512MiB or 4GiB; what does not fit goes through temporary
+    /// files [default: no limit]
+    #[arg(long, value_name = "SIZE", value_parser = memory)]
+    memory: Option<u64>,
+
+    /// Folder for temporary files [default: that of the system]
+    #[arg(long, value_name = "FOLDER")]
+    temp_dir: Option<PathBuf>,
+
+    /// Keep finished stages in --temp-dir, and go on from them when the same run was broken off
+    #[arg(long, requires = "temp_dir")]
+    resume: bool,
+
+    /// Threads [default: one per processor]
+    #[arg(long, value_name = "N", value_parser = threads)]
+    threads: Option<NonZeroUsize>,
+
+    /// Inner loops: scalar, portable, avx2 or avx512; all give the same
+    #[arg(long, value_name = "NAME", hide = true)]
+    kernel: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum GroupArg {
+    Stars,
+    Components,
+}
+
+impl RunArgs {
+    /// What to do with the documents.
+    pub(crate) fn options(&self, params: Params) -> Result<FindOptions, Failure> {
+        let mut options = FindOptions::new(params);
+        if !self.keep.is_empty() {
+            options.keep = KeepPolicy::new(self.keep.clone());
+        }
+        options.grouping = match self.group {
+            GroupArg::Stars => Grouping::Stars,
+            GroupArg::Components => Grouping::Components,
+        };
+        options.source_field.clone_from(&self.source_field);
+        options.memory = Memory {
+            limit: self.memory,
+            temp_dir: self.temp_dir.clone(),
+            resume: self.resume,
+        };
+        if let Some(threads) = self.threads {
+            options.threads = threads;
+        }
+        if let Some(name) = &self.kernel {
+            options.kernel = Kernel::named(name)?;
+        }
+        Ok(options)
+    }
+
+    /// Collections whose documents are always kept.
+    pub(crate) fn reference(&self) -> &[PathBuf] {
+        &self.reference
+    }
+}
+
+fn threads(text: &str) -> Result<NonZeroUsize, String> {
+    text.parse().map_err(|_| "expected a whole number from 1, such as 4".to_owned())
+}
+
+fn memory(text: &str) -> Result<u64, String> {
+    parse_memory(text).map_err(|error| error.to_string())
+}
+
 /// How inputs are read.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "How inputs are read")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct ReadArgs {
     /// Format of all inputs: text, lines (id, blank, text), jsonl, csv or tsv, each also .gz or
-    /// .zst [default: by name and first byte]
+    /// .zst, or parquet [default: by name and first byte]
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
 
@@ -170,6 +282,7 @@ impl ReadArgs {
             ignore_files: !self.no_ignore,
             follow_links: self.follow,
             leave_out: Vec::new(),
+            fields: Vec::new(),
             encoding: self.encoding.clone(),
         }
     }

@@ -11,8 +11,9 @@
 use crate::difference::thousands;
 use crate::text_width::{shorten, visible};
 use anstyle::Style;
+use lookalike::core::params::Measure;
 use lookalike::core::verify::Overlap;
-use lookalike::run::Group;
+use lookalike::run::{Group, Groups};
 use std::borrow::Cow;
 use std::io::{self, Write};
 
@@ -51,33 +52,35 @@ pub(crate) struct NotShown {
 /// Writes the table and says what is not in it. Nothing is written where there are no groups.
 pub(crate) fn write(
     out: &mut impl Write,
-    groups: &[Group],
+    groups: &Groups,
+    measure: Measure,
     extent: Extent,
 ) -> io::Result<NotShown> {
-    let (shown, rest) = groups.split_at(extent.groups.unwrap_or(usize::MAX).min(groups.len()));
-    let mut not_shown = NotShown {
-        groups: rest.len(),
-        duplicates: rest.iter().map(|group| group.duplicates.len()).sum(),
-    };
-    if shown.is_empty() {
-        return Ok(not_shown);
-    }
-    let number = shown.len().to_string().len().max("group".len());
+    let shown = extent.groups.unwrap_or(usize::MAX).min(groups.len());
+    let mut not_shown = NotShown { groups: groups.len() - shown, duplicates: 0 };
+    let number = shown.to_string().len().max("group".len());
     let taken = number + SIMILARITY + 2 * GAP;
     let id = extent.width.map(|width| width.saturating_sub(taken).max(LEAST_ID));
-    let mut lines = Lines { out, number, id };
-    lines.header()?;
-    for (i, group) in shown.iter().enumerate() {
-        if extent.spaced && i > 0 {
+    let mut lines = Lines { out, measure, number, id };
+    for (i, group) in groups.iter().enumerate() {
+        let group = group?;
+        if i >= shown {
+            not_shown.duplicates += group.duplicates.len();
+            continue;
+        }
+        if i == 0 {
+            lines.header()?;
+        } else if extent.spaced {
             lines.blank()?;
         }
-        not_shown.duplicates += lines.group(i + 1, group, extent.duplicates)?;
+        not_shown.duplicates += lines.group(i + 1, &group, extent.duplicates)?;
     }
     Ok(not_shown)
 }
 
 struct Lines<'a, W> {
     out: &'a mut W,
+    measure: Measure,
     /// Columns of the group's number.
     number: usize,
     /// Columns of an id, where it is shortened.
@@ -96,11 +99,13 @@ impl<W: Write> Lines<'_, W> {
 
     /// One group; gives how many of its duplicates are not shown.
     fn group(&mut self, number: usize, group: &Group, most: Option<usize>) -> io::Result<usize> {
-        self.line(number, "keeper", &group.keeper, KEEPER)?;
+        let role = if group.keeper.reference { "reference" } else { "keeper" };
+        self.line(number, role, &group.keeper.id, KEEPER)?;
         let duplicates = group.duplicates.len();
         let shown = most.unwrap_or(duplicates).min(duplicates);
         for duplicate in &group.duplicates[..shown] {
-            self.line(number, &similarity(&duplicate.overlap), &duplicate.id, Style::new())?;
+            let similarity = similarity(&duplicate.overlap, self.measure);
+            self.line(number, &similarity, &duplicate.id, Style::new())?;
         }
         let left = duplicates - shown;
         if left > 0 {
@@ -119,8 +124,8 @@ impl<W: Write> Lines<'_, W> {
 
 /// Three decimals, cut and not rounded: `1.000` are equal sets only, and what reached a threshold
 /// is never shown below it.
-fn similarity(overlap: &Overlap) -> String {
-    let mut text = overlap.six_decimals();
+fn similarity(overlap: &Overlap, measure: Measure) -> String {
+    let mut text = overlap.six_decimals_of(measure);
     text.truncate("0.000".len());
     text
 }
@@ -128,22 +133,31 @@ fn similarity(overlap: &Overlap) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lookalike::run::Duplicate;
+    use lookalike::run::{Duplicate, Member};
 
-    fn groups() -> Vec<Group> {
+    fn groups() -> Groups {
         let overlap = |intersection| Overlap { intersection, left: 10_000, right: intersection };
-        let duplicate = |id: &str, n| Duplicate { id: id.to_owned(), overlap: overlap(n) };
+        let duplicate = |id: &str, n| Duplicate {
+            id: id.to_owned(),
+            document: 0,
+            bytes: n,
+            overlap: overlap(n),
+            decided_by: None,
+        };
+        let keeper =
+            |id: &str| Member { id: id.to_owned(), document: 0, bytes: 10_000, reference: false };
         let few = vec![duplicate("letters/2024/heating-failure.txt", 9_999)];
         let many = vec![duplicate("y", 10_000), duplicate("z\n", 8_125)];
-        vec![
-            Group { keeper: "阅览室".to_owned(), duplicates: many },
-            Group { keeper: "b".to_owned(), duplicates: few },
-        ]
+        Groups::of(&[
+            Group { keeper: keeper("阅览室"), duplicates: many },
+            Group { keeper: keeper("b"), duplicates: few },
+        ])
+        .unwrap()
     }
 
     fn text(extent: Extent) -> (String, NotShown) {
         let mut bytes = anstream::StripStream::new(Vec::new());
-        let not_shown = write(&mut bytes, &groups(), extent).unwrap();
+        let not_shown = write(&mut bytes, &groups(), Measure::Jaccard, extent).unwrap();
         (String::from_utf8(bytes.into_inner()).unwrap(), not_shown)
     }
 
@@ -181,7 +195,9 @@ mod tests {
     #[test]
     fn no_groups_are_no_table() {
         let mut bytes = Vec::new();
-        assert_eq!(write(&mut bytes, &[], Extent::default()).unwrap(), NotShown::default());
+        let not_shown =
+            write(&mut bytes, &Groups::default(), Measure::Jaccard, Extent::default()).unwrap();
+        assert_eq!(not_shown, NotShown::default());
         assert!(bytes.is_empty());
     }
 }

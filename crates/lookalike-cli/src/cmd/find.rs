@@ -1,20 +1,16 @@
 //! `lookalike find INPUT…`: groups of near-duplicates, as a table, files or JSON.
 
 use super::{Failure, Outcome};
-use crate::options::{ParameterArgs, ReadArgs, ShingleArgs};
+use crate::options::{ParameterArgs, ReadArgs, RunArgs, ShingleArgs};
 use crate::progress_bar::Bar;
 use crate::summary::{self, Summary, count};
 use crate::table::{self, Extent, NotShown};
 use crate::text_width::terminal_columns;
-use clap::ValueEnum;
-use lookalike::core::keep::KeepPolicy;
-use lookalike::core::kernel::Kernel;
-use lookalike::core::params::Params;
+use lookalike::core::params::{Measure, Params};
 use lookalike::read::Collection;
-use lookalike::run::{self, FindOptions, Findings, Grouping, Pairs};
+use lookalike::run::{self, FindOptions, Findings, Pairs};
 use lookalike::write::{self, Output, OutputFormat, Target};
 use std::io::{self, BufWriter, IsTerminal, Write};
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
@@ -46,6 +42,9 @@ pub(crate) struct Args {
     shingle: ShingleArgs,
 
     #[command(flatten)]
+    run: RunArgs,
+
+    #[command(flatten)]
     result: ResultArgs,
 
     #[command(flatten)]
@@ -56,14 +55,6 @@ pub(crate) struct Args {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "What comes out")]
 struct ResultArgs {
-    /// Which document of a group stays: longest, shortest, first or last read
-    #[arg(long, value_name = "POLICY", default_value = "longest")]
-    keep: KeepPolicy,
-
-    /// `stars`: every duplicate resembles the kept document; `components`: chains are followed
-    #[arg(long, value_enum, value_name = "HOW", default_value = "stars")]
-    group: GroupArg,
-
     /// Write groups to FILE.jsonl or FILE.csv instead of the table [also .gz, .zst]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -91,24 +82,6 @@ struct ResultArgs {
     /// No summary and no progress; what was skipped is still told
     #[arg(long, short)]
     quiet: bool,
-
-    /// Threads [default: one per processor]
-    #[arg(long, value_name = "N", value_parser = threads)]
-    threads: Option<NonZeroUsize>,
-
-    /// Inner loops: scalar, portable, avx2 or avx512; all give the same
-    #[arg(long, value_name = "NAME", hide = true)]
-    kernel: Option<String>,
-}
-
-fn threads(text: &str) -> Result<NonZeroUsize, String> {
-    text.parse().map_err(|_| "expected a whole number from 1, such as 4".to_owned())
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum GroupArg {
-    Stars,
-    Components,
 }
 
 /// Runs the command.
@@ -117,10 +90,13 @@ pub(crate) fn run(args: &Args) -> Outcome {
     let options = find_options(args)?;
     let targets = Targets::new(&args.result)?;
     targets.refuse_inputs(&args.inputs)?;
+    targets.refuse_inputs(args.run.reference())?;
     let mut reading = args.reading.options();
     // A second run must not find the files of the first among its documents.
     reading.leave_out = targets.all().map(|target| target.path().to_owned()).collect();
-    let collection = Collection::open(&args.inputs, &reading)?;
+    reading.fields = options.fields();
+    let collection =
+        Collection::open_with_reference(&args.inputs, args.run.reference(), &reading)?;
     // What cannot be written is told before the work; nothing is left behind if that is broken off.
     drop(targets.create()?);
     let findings = {
@@ -130,7 +106,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
             None => run::find(&collection, &options, &lookalike::progress::Silent)?,
         }
     };
-    targets.create()?.write(&findings)?;
+    targets.create()?.write(&findings, options.params.measure())?;
     let not_shown = print(args, &findings, &options)?;
     let bytes = collection.bytes().or_else(|| Some(collection.bytes_read()).filter(|b| *b > 0));
     let summary = Summary {
@@ -147,20 +123,9 @@ pub(crate) fn run(args: &Args) -> Outcome {
 
 fn find_options(args: &Args) -> Result<FindOptions, Failure> {
     let params = Params::new(&args.parameters.wishes(args.shingle.rule()?))?;
-    let mut options = FindOptions::new(params);
-    options.keep = args.result.keep;
-    options.grouping = match args.result.group {
-        GroupArg::Stars => Grouping::Stars,
-        GroupArg::Components => Grouping::Components,
-    };
+    let mut options = args.run.options(params)?;
     options.pairs = args.result.pairs.is_some();
     options.skip_duplicate_ids = args.reading.skip_bad();
-    if let Some(threads) = args.result.threads {
-        options.threads = threads;
-    }
-    if let Some(name) = &args.result.kernel {
-        options.kernel = Kernel::named(name)?;
-    }
     Ok(options)
 }
 
@@ -238,20 +203,22 @@ struct Outputs {
 }
 
 impl Outputs {
-    fn write(self, findings: &Findings) -> Result<(), Failure> {
+    fn write(self, findings: &Findings, measure: Measure) -> Result<(), Failure> {
+        let groups = &findings.groups;
         if let Some(output) = self.groups {
             output.finish(|out| match self.format {
-                Some(OutputFormat::Jsonl) => write::jsonl::groups(out, findings),
-                _ => write::csv::groups(out, findings),
+                Some(OutputFormat::Jsonl) => write::jsonl::groups(out, groups, measure),
+                _ => write::csv::groups(out, groups, measure),
             })?;
         }
         if let Some(output) = self.pairs {
-            let pairs = findings.pairs.as_ref();
             let none = Pairs::default();
-            output.finish(|out| write::csv::pairs(out, pairs.unwrap_or(&none)))?;
+            let pairs = findings.pairs.as_ref().unwrap_or(&none);
+            output.finish(|out| write::csv::pairs(out, pairs, measure))?;
         }
         if let Some(output) = self.skipped {
-            output.finish(|out| write::csv::skipped(out, findings))?;
+            let (skipped, empty) = (&findings.skipped, &findings.empty);
+            output.finish(|out| write::csv::skipped(out, skipped, empty))?;
         }
         Ok(())
     }
@@ -265,7 +232,10 @@ fn print(args: &Args, findings: &Findings, options: &FindOptions) -> io::Result<
     if args.result.json {
         write::json::summary(&mut out, findings, options)?;
     } else if args.result.output.is_none() {
-        not_shown = table::write(&mut out, &findings.groups, extent(args.result.limit, terminal))?;
+        not_shown = {
+            let extent = extent(args.result.limit, terminal);
+            table::write(&mut out, &findings.groups, options.params.measure(), extent)?
+        };
     }
     out.flush()?;
     Ok(not_shown)

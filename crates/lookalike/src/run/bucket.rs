@@ -1,33 +1,56 @@
-//! Bucket keys in, components out, a band per thread at a time.
+//! Bucket keys in, lists of documents that share one out: a band per thread at a time.
 
 use super::FindOptions;
-use super::collected::Collected;
+use super::buckets::{BucketLists, Lists};
+use super::columns::FIRST_BAND_COLUMN;
+use super::documents::{Documents, State};
+use super::memory::Budget;
+use super::ranges::Ranges;
 use super::workers::{Counter, on_threads};
+use crate::error::Error;
 use crate::progress::Progress;
-use lookalike_core::candidate::{self, BandBuckets, BandScratch, Candidates};
+use lookalike_core::candidate::{self, BandScratch};
+use std::sync::{Mutex, PoisonError};
 
-/// The candidates among the documents that stand for their equals.
-pub(super) fn candidates(
-    documents: &Collected,
+/// Bytes of memory for one document while a band is sorted.
+const ENTRY_BYTES: usize = 40;
+
+/// Adds the buckets of all bands, among the documents that stand for their equals.
+pub(super) fn band_buckets(
+    documents: &Documents,
     options: &FindOptions,
+    budget: &Budget,
+    lists: &mut BucketLists<'_>,
     progress: &dyn Progress,
-) -> Candidates {
+) -> Result<(), Error> {
     let bands = options.params.bands();
     let counter = Counter::default();
-    let found = on_threads(options.threads, |_| {
+    let lists = Mutex::new(lists);
+    on_threads(options.threads, |stop| {
         let mut scratch = BandScratch::default();
-        let mut column = Vec::new();
-        let mut found: Vec<(usize, BandBuckets)> = Vec::new();
+        let (mut keys, mut numbers) = (Vec::new(), Vec::new());
         while let Some(band) = counter.next(bands) {
-            documents.column(band, &mut column);
-            let active = |d| documents.stands_for_equals(d);
-            found.push((band, candidate::band_buckets(&column, active, &mut scratch)));
+            for range in Ranges::new(documents.len(), ENTRY_BYTES, budget) {
+                if stop.asked() {
+                    return Ok(());
+                }
+                keys.clear();
+                numbers.clear();
+                documents.scan([FIRST_BAND_COLUMN + band], |first, [values]| {
+                    for (document, key) in (first..).zip(values) {
+                        if range.has(*key) && documents.state(document) == State::PLAIN {
+                            keys.push(*key);
+                            numbers.push(document);
+                        }
+                    }
+                })?;
+                let buckets = candidate::band_buckets(&keys, |_| true, &mut scratch);
+                let found = Lists::of_band(&buckets, &numbers);
+                lists.lock().unwrap_or_else(PoisonError::into_inner).add(found)?;
+            }
             progress.advance(1);
         }
-        Ok(found)
-    });
-    let mut found: Vec<_> = found.into_iter().flatten().flatten().collect();
-    found.sort_unstable_by_key(|(band, _)| *band);
-    let buckets: Vec<BandBuckets> = found.into_iter().map(|(_, buckets)| buckets).collect();
-    Candidates::gather(documents.len(), &buckets)
+        Ok(())
+    })?;
+    Ok(())
 }

@@ -1,45 +1,27 @@
-//! One component: its members in keep order, their shingle sets, and what is a duplicate of what.
+//! One component: its members in keep order, and what is a duplicate of what.
 //!
-//! Members stand for all documents with equal shingles (their *copies*); copies of a duplicate are
+//! Members stand for all documents with equal shingles (their *class*); copies of a duplicate are
 //! decided here, since a document that was kept later than their first may be more like them.
 
-use super::collected::Collected;
+use super::batch::Batch;
+use super::copies;
+use super::screen::Screen;
+use super::sets::Sets;
 use super::{FindOptions, Grouping};
+use crate::error::Error;
 use lookalike_core::candidate::Component;
-use lookalike_core::group;
+use lookalike_core::group::{self, Buckets, Duplicate};
+use lookalike_core::params::Measure;
 use lookalike_core::verify::{self, Overlap};
-use std::cmp::Ordering;
+use std::cell::RefCell;
 
-/// The shingle sets of a component's members, one after the other.
-#[derive(Debug, Default)]
-pub(super) struct Sets {
-    hashes: Vec<u64>,
-    ends: Vec<usize>,
-}
+/// After so many comparisons in vain for each member, those that are left are screened first.
+const IN_VAIN: u64 = 64;
 
-impl Sets {
-    /// Forgets all.
-    pub(super) fn clear(&mut self) {
-        self.hashes.clear();
-        self.ends.clear();
-    }
-
-    /// Appends the next member's set.
-    pub(super) fn push(&mut self, set: &[u64]) {
-        self.hashes.extend_from_slice(set);
-        self.ends.push(self.hashes.len());
-    }
-
-    fn get(&self, i: usize) -> &[u64] {
-        let start = if i == 0 { 0 } else { self.ends[i - 1] };
-        &self.hashes[start..self.ends[i]]
-    }
-}
-
-/// What components gave, by document number.
+/// What components gave, by place in the batch.
 #[derive(Debug, Default)]
 pub(super) struct Decided {
-    /// Duplicate, keeper, overlap with the keeper on the left. Copies of keepers are not listed.
+    /// Duplicate, keeper, overlap with the keeper on the left.
     pub(super) duplicates: Vec<(u32, u32, Overlap)>,
     /// Verified pairs of members, where they were asked for.
     pub(super) pairs: Vec<(u32, u32, Overlap)>,
@@ -58,139 +40,238 @@ impl Decided {
 
 /// A component's members, numbered by their place in the keep order.
 pub(super) struct Placed<'a> {
-    documents: &'a Collected,
+    batch: &'a Batch,
+    options: &'a FindOptions,
     component: Component<'a>,
-    sets: &'a Sets,
     /// Position → place in the component's list.
     order: Vec<u32>,
+    /// Position → the first in keep order of the member's class, by place in the batch.
+    firsts: Vec<u32>,
+    /// Where only some members may look for others: the buckets in which each does, by position.
+    looks: Option<Vec<Vec<u32>>>,
 }
 
 impl<'a> Placed<'a> {
-    /// `sets` holds the sets of the component's members, in their order there.
-    pub(super) fn new(documents: &'a Collected, component: Component<'a>, sets: &'a Sets) -> Self {
+    pub(super) fn new(
+        batch: &'a Batch,
+        options: &'a FindOptions,
+        component: Component<'a>,
+    ) -> Self {
         let mut order: Vec<u32> = (0..component.members.len() as u32).collect();
-        let document = |place: u32| component.members[place as usize];
-        order.sort_unstable_by(|a, b| documents.compare(document(*a), document(*b)));
-        Self { documents, component, sets, order }
+        let first = |place: u32| batch.class(&component.members[place as usize])[0];
+        order.sort_unstable_by(|a, b| batch.records.compare(first(*a), first(*b)));
+        let firsts = order.iter().map(|place| first(*place)).collect();
+        let mut this = Self { batch, options, component, order, firsts, looks: None };
+        this.looks = batch.directed.then(|| this.directed());
+        this
     }
 
-    fn document(&self, position: u32) -> u32 {
-        self.component.members[self.order[position as usize] as usize]
+    /// Of directed buckets, the upper half of the numbers are those who look into the lower half:
+    /// they look at all that stand there. The others look at those who look.
+    fn directed(&self) -> Vec<Vec<u32>> {
+        let half = self.component.bucket_count as u32 / 2;
+        let looks = |position: u32| {
+            let buckets = self.buckets(position);
+            let (standing, looking) = buckets.split_at(buckets.partition_point(|b| *b < half));
+            let look = |bucket: u32| {
+                let looks = looking.binary_search(&(bucket + half)).is_ok();
+                if looks { bucket } else { bucket + half }
+            };
+            standing.iter().map(|bucket| look(*bucket)).collect()
+        };
+        (0..self.order.len() as u32).map(looks).collect()
+    }
+
+    fn place(&self, position: u32) -> u32 {
+        self.order[position as usize]
+    }
+
+    /// The document of a position, by place in the batch.
+    pub(super) fn document(&self, position: u32) -> u32 {
+        self.firsts[position as usize]
+    }
+
+    /// How many members there are.
+    pub(super) fn len(&self) -> usize {
+        self.order.len()
     }
 
     fn buckets(&self, position: u32) -> &'a [u32] {
-        self.component.buckets_of(self.order[position as usize] as usize)
+        self.component.buckets_of(self.place(position) as usize)
     }
 
-    fn overlap(&self, a: u32, b: u32) -> Overlap {
-        verify::overlap(self.set(a), self.set(b))
-    }
-
-    fn set(&self, position: u32) -> &[u64] {
-        self.sets.get(self.order[position as usize] as usize)
+    /// The shingle set of a position.
+    pub(super) fn set<'s>(&self, position: u32, sets: &'s mut Sets<'_>) -> &'s [u64] {
+        sets.one(self.batch, self.place(position), self.document(position))
     }
 
     /// Verifies, groups, and adds the result to `decided`.
-    pub(super) fn decide(&self, options: &FindOptions, decided: &mut Decided) {
-        let threshold = options.params.threshold();
-        let mut verified = 0;
-        let similarity = |a: u32, b: u32| {
-            verified += 1;
-            verify::overlap_at_least(self.set(a), self.set(b), threshold)
+    pub(super) fn decide(
+        &self,
+        sets: &mut Sets<'_>,
+        most_pairs: u64,
+        decided: &mut Decided,
+    ) -> Result<(), Error> {
+        sets.begin(self.len());
+        let in_vain = (!self.options.params.exact()).then(|| IN_VAIN * (self.len() as u64 + 64));
+        let mut comparer =
+            Comparer { placed: self, sets, in_vain, screened: false, most_pairs, verified: 0 };
+        let mut found = self.group(&mut comparer, self);
+        if comparer.in_vain == Some(0) {
+            comparer.in_vain = None;
+            comparer.screened = true;
+            let screen = Screen::new(self, &self.options.params, comparer.sets);
+            found = self.group(&mut comparer, &screen);
+        }
+        comparer.sets.finish()?;
+        if comparer.most_pairs == 0 {
+            return Err(Error::TooManyPairs { got: most_pairs });
+        }
+        decided.verified += comparer.verified;
+        let numbered = |pairs: &[(u32, u32, Overlap)]| -> Vec<_> {
+            pairs.iter().map(|&(a, b, o)| (self.document(a), self.document(b), o)).collect()
         };
-        let overlap = |a, b| self.overlap(a, b);
-        let buckets_of = |position| self.buckets(position);
-        let (count, buckets) = (self.order.len(), self.component.bucket_count);
-        let duplicates = if options.pairs {
-            let pairs = group::all_pairs(count, buckets_of, buckets, similarity);
-            let numbered = pairs.iter().map(|&(a, b, o)| (self.document(a), self.document(b), o));
-            decided.pairs.extend(numbered);
-            match options.grouping {
-                Grouping::Stars => group::stars_of_pairs(count, &pairs),
-                Grouping::Components => group::components_of_pairs(count, &pairs, overlap),
-            }
-        } else {
-            match options.grouping {
-                Grouping::Stars => group::stars(count, buckets_of, buckets, similarity),
-                Grouping::Components => {
-                    group::components(count, buckets_of, buckets, similarity, overlap)
-                }
-            }
-        };
-        decided.verified += verified;
-        for duplicate in &duplicates {
+        decided.pairs.extend(numbered(&found.pairs));
+        for duplicate in &found.duplicates {
             let (keeper, overlap) = (self.document(duplicate.keeper), duplicate.overlap);
             decided.duplicates.push((self.document(duplicate.member), keeper, overlap));
         }
-        match options.grouping {
-            Grouping::Stars => self.copies_in_stars(&duplicates, decided),
-            Grouping::Components => self.copies_in_components(&duplicates, decided),
-        }
+        copies::decide(self, &found.duplicates, &mut comparer, decided);
+        comparer.sets.finish()
     }
 
-    /// Copies of a duplicate are duplicates of its keeper as well, unless a document that was kept
-    /// between the two is more similar.
-    fn copies_in_stars(&self, duplicates: &[group::Duplicate], decided: &mut Decided) {
-        let mut is_kept = vec![true; self.order.len()];
-        for duplicate in duplicates {
-            is_kept[duplicate.member as usize] = false;
+    /// Groups by some buckets: those of the component, or those of the screen.
+    fn group(&self, comparer: &mut Comparer<'_, '_>, buckets: &impl Buckets) -> Grouped {
+        let (count, measure) = (self.len(), self.options.params.measure());
+        let stars = self.options.grouping == Grouping::Stars;
+        let shared = RefCell::new(comparer);
+        let similarity = |a, b| shared.borrow_mut().similarity(a, b);
+        let overlap = |a, b| shared.borrow_mut().overlap(a, b);
+        if self.options.pairs {
+            let pairs = group::all_pairs(count, buckets, similarity);
+            let fixed = |position| self.fixed(position);
+            let duplicates = if stars {
+                group::stars_of_pairs(count, &pairs, fixed, measure)
+            } else {
+                group::components_of_pairs(count, &pairs, fixed, overlap)
+            };
+            return Grouped { duplicates, pairs };
         }
-        let mut kept = None;
-        for duplicate in duplicates {
-            let member = duplicate.member;
-            let mut copies = self.documents.copies_of(self.document(member)).peekable();
-            if copies.peek().is_none() {
-                continue;
-            }
-            let kept = kept.get_or_insert_with(|| self.by_bucket(&is_kept));
-            let later = self.later_of(kept, member);
-            decided.verified += later.len() as u64;
-            let later: Vec<(u32, Overlap)> =
-                later.into_iter().map(|x| (x, self.overlap(x, member))).collect();
-            for copy in copies {
-                let earlier = |x: u32| self.documents.compare(self.document(x), copy).is_lt();
-                // Which reaches the threshold, so that what is better does, too.
-                let mut best = (duplicate.keeper, duplicate.overlap);
-                for &(x, overlap) in later.iter().take_while(|(x, _)| earlier(*x)) {
-                    if overlap.compare_jaccard(&best.1) == Ordering::Greater {
-                        best = (x, overlap);
-                    }
-                }
-                decided.duplicates.push((copy, self.document(best.0), best.1));
-            }
-        }
+        let duplicates = if stars {
+            group::stars(count, buckets, measure, similarity)
+        } else {
+            group::components(count, buckets, similarity, overlap)
+        };
+        Grouped { duplicates, pairs: Vec::new() }
     }
 
-    /// The kept members of every bucket, ascending.
-    fn by_bucket(&self, is_kept: &[bool]) -> Vec<Vec<u32>> {
-        let mut kept = vec![Vec::new(); self.component.bucket_count];
-        for member in (0..self.order.len() as u32).filter(|x| is_kept[*x as usize]) {
-            for bucket in self.buckets(member) {
-                kept[*bucket as usize].push(member);
+    /// Whether two members share a bucket, in which one may look for the other.
+    fn are_candidates(&self, a: u32, b: u32) -> bool {
+        let (mut a, mut b) = (self.look(b), self.stand(a));
+        while let ([x, rest_a @ ..], [y, rest_b @ ..]) = (a, b) {
+            match x.cmp(y) {
+                std::cmp::Ordering::Equal => return true,
+                std::cmp::Ordering::Less => a = rest_a,
+                std::cmp::Ordering::Greater => b = rest_b,
             }
         }
-        kept
+        false
     }
 
-    /// The kept members that share a bucket with `member` and come after it, ascending.
-    fn later_of(&self, kept: &[Vec<u32>], member: u32) -> Vec<u32> {
-        let mut later = Vec::new();
-        for bucket in self.buckets(member) {
-            let members = &kept[*bucket as usize];
-            let start = members.partition_point(|x| *x < member);
-            later.extend_from_slice(&members[start..]);
-        }
-        later.sort_unstable();
-        later.dedup();
-        later
+    /// Documents with equal shingles that the member stands for, itself the first.
+    pub(super) fn class(&self, position: u32) -> &'a [u32] {
+        self.batch.class(&self.component.members[self.place(position) as usize])
     }
 
-    /// Copies of a duplicate have its keeper, the first of the component.
-    fn copies_in_components(&self, duplicates: &[group::Duplicate], decided: &mut Decided) {
-        for duplicate in duplicates {
-            let (keeper, overlap) = (self.document(duplicate.keeper), duplicate.overlap);
-            let copies = self.documents.copies_of(self.document(duplicate.member));
-            decided.duplicates.extend(copies.map(|copy| (copy, keeper, overlap)));
+    /// The batch the component is of.
+    pub(super) fn batch(&self) -> &'a Batch {
+        self.batch
+    }
+
+    /// How groups are formed.
+    pub(super) fn grouping(&self) -> Grouping {
+        self.options.grouping
+    }
+
+    /// What similarity is.
+    pub(super) fn measure(&self) -> Measure {
+        self.options.params.measure()
+    }
+}
+
+impl Buckets for Placed<'_> {
+    fn look(&self, member: u32) -> &[u32] {
+        match &self.looks {
+            Some(looks) => &looks[member as usize],
+            None => self.buckets(member),
         }
+    }
+
+    fn stand(&self, member: u32) -> &[u32] {
+        self.buckets(member)
+    }
+
+    fn count(&self) -> usize {
+        self.component.bucket_count
+    }
+
+    fn fixed(&self, member: u32) -> bool {
+        self.batch.records.is_reference(self.document(member))
+    }
+}
+
+/// What a rule of grouping gave, by position.
+#[derive(Default)]
+struct Grouped {
+    duplicates: Vec<Duplicate>,
+    pairs: Vec<(u32, u32, Overlap)>,
+}
+
+/// Compares members, and counts.
+pub(super) struct Comparer<'p, 's> {
+    placed: &'p Placed<'p>,
+    sets: &'p mut Sets<'s>,
+    /// Comparisons in vain that are left; none are made when there are none left.
+    in_vain: Option<u64>,
+    screened: bool,
+    /// Pairs that may still be found; none are looked for when there are none left.
+    most_pairs: u64,
+    pub(super) verified: u64,
+}
+
+impl Comparer<'_, '_> {
+    /// The overlap of two members, the one that comes earlier first, if it reaches the threshold.
+    fn similarity(&mut self, a: u32, b: u32) -> Option<Overlap> {
+        if self.in_vain == Some(0) || self.most_pairs == 0 || self.sets.failed() {
+            return None;
+        }
+        let placed = self.placed;
+        // With a screen, members may meet that share no bucket.
+        if self.screened && !placed.are_candidates(a, b) {
+            return None;
+        }
+        self.verified += 1;
+        let params = &placed.options.params;
+        let (a, b) = placed.two(a, b, self.sets);
+        let found = verify::overlap_at_least(a, b, params.measure(), params.threshold());
+        if found.is_none() {
+            self.in_vain = self.in_vain.map(|left| left - 1);
+        } else if placed.options.pairs {
+            self.most_pairs -= 1;
+        }
+        found
+    }
+
+    /// The overlap of two members, whatever it is.
+    pub(super) fn overlap(&mut self, a: u32, b: u32) -> Overlap {
+        let (a, b) = self.placed.two(a, b, self.sets);
+        verify::overlap(a, b)
+    }
+}
+
+impl<'a> Placed<'a> {
+    fn two<'s>(&self, a: u32, b: u32, sets: &'s mut Sets<'_>) -> (&'s [u64], &'s [u64]) {
+        let member = |position| (self.place(position), self.document(position));
+        sets.two(self.batch, member(a), member(b))
     }
 }

@@ -1,75 +1,161 @@
-//! Decisions by number in, findings by id out.
+//! What a run found, and how its documents are read again.
 
-use super::collected::Collected;
-use super::component::Decided;
-use super::{Counts, Duplicate, FindOptions, Findings, Group, pairs};
+use super::documents::Documents;
+use super::groups::Groups;
+use super::pairs::Pairs;
+use super::SourceCounts;
+use crate::digest::Digest;
 use crate::error::Error;
+use crate::progress::Stage;
+use crate::read::{Document, Raw, RawSink, Scratch, Skipped};
+use crate::spill::{Sorted, Sorter};
 use lookalike_core::verify::Overlap;
+use std::io;
+use std::time::Duration;
 
 /// What documents with equal shingles overlap by; their sizes are not counted.
 pub(super) const EQUAL: Overlap = Overlap { intersection: 1, left: 1, right: 1 };
 
-/// Numbers to ids, copies of keepers added, everything sorted. Candidates and times are left open.
-pub(super) fn findings(
-    mut documents: Collected,
-    decided: Decided,
-    options: &FindOptions,
-) -> Result<Findings, Error> {
-    let skipped = std::mem::take(&mut documents.skipped);
-    let duplicates = with_copies_of_keepers(&documents, decided.duplicates);
-    let groups = groups(&documents, &duplicates);
-    let listed = options.pairs.then(|| pairs::pairs(&documents, &decided.pairs));
-    let pairs = listed.transpose()?;
-    let counts = Counts {
-        documents: (documents.len() - documents.left_out) as u64,
-        empty: documents.empty.len() as u64,
-        skipped: skipped.len() as u64,
-        copies: documents.copies().count() as u64,
-        candidates: 0,
-        verified: decided.verified,
-        groups: groups.len() as u64,
-        duplicates: duplicates.len() as u64,
-    };
-    let empty = documents.empty.iter().map(|d| documents.id(*d).to_owned());
-    let mut empty: Vec<String> = empty.collect();
-    empty.sort_unstable();
-    Ok(Findings { groups, pairs, skipped, empty, counts, times: Vec::new() })
+/// How many documents, candidates and groups there were.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Documents read, empty ones included, skipped ones not, reference collections included.
+    pub documents: u64,
+    /// How many of them belong to a reference collection.
+    pub reference: u64,
+    /// Documents without a token; they match nothing.
+    pub empty: u64,
+    /// Records and files that could not be read as documents.
+    pub skipped: u64,
+    /// Documents whose shingles equal those of an earlier one, found without comparing.
+    pub copies: u64,
+    /// Other documents that share a bucket with another one.
+    pub candidates: u64,
+    /// Pairs of documents whose shingle sets were compared.
+    pub verified: u64,
+    /// Groups of two documents or more.
+    pub groups: u64,
+    /// Documents that are in a group and not kept.
+    pub duplicates: u64,
 }
 
-/// Adds the copies of kept documents, which are their duplicates. Sorted by keeper.
-fn with_copies_of_keepers(
-    documents: &Collected,
-    mut duplicates: Vec<(u32, u32, Overlap)>,
-) -> Vec<(u32, u32, Overlap)> {
-    let mut decided = vec![false; documents.len()];
-    for duplicate in &duplicates {
-        decided[duplicate.0 as usize] = true;
+/// What a run found.
+pub struct Findings {
+    /// Largest group first, then by the keeper's id.
+    pub groups: Groups,
+    /// All verified pairs, sorted by both ids, where they were asked for.
+    pub pairs: Option<Pairs>,
+    /// What is no document: files that a folder's walk left out, then what could not be read, then
+    /// repeated ids, each in reading order.
+    pub skipped: Vec<Skipped>,
+    /// Ids of the empty documents, ascending.
+    pub empty: Ids,
+    /// Numbers of everything.
+    pub counts: Counts,
+    /// Documents and duplicates of each source, in reading order.
+    pub sources: Vec<SourceCounts>,
+    /// What was read, reference collections included: tells whether a later reading saw the same.
+    pub digest: Digest,
+    /// Wall-clock time of each stage, in order.
+    pub times: Vec<(Stage, Duration)>,
+    pub(super) documents: Documents,
+}
+
+impl Findings {
+    /// Reads a document again and gives its text; `document` is its number in reading order.
+    ///
+    /// # Errors
+    /// [`Error::Read`] when it is no longer what it was.
+    pub fn text(&self, document: u32) -> Result<String, Error> {
+        self.documents.with_row(document, |part, row| {
+            let mut scratch = Scratch::default();
+            Ok(part.retained.fetch(row.place, row.id, &mut scratch, str::to_owned)?)
+        })?
     }
-    let copies = documents.copies().filter(|(_, copy)| !decided[*copy as usize]);
-    duplicates.extend(copies.map(|(first, copy)| (copy, first, EQUAL)));
-    duplicates.sort_unstable_by_key(|d| (d.1, d.0));
-    duplicates
+
+    /// Gives every record of the inputs, but not of reference collections, to `take` in reading
+    /// order: the number of the document, the document, and its bytes as they stand. Records that
+    /// were skipped do not come again; the later of two documents with one id does.
+    ///
+    /// # Errors
+    /// [`Error::Read`] or [`Error::Changed`] when the input is no longer what it was, and what
+    /// `take` returns.
+    pub fn replay(
+        &self,
+        take: &mut dyn FnMut(u32, &Document<'_>, Raw<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut scratch = Scratch::default();
+        for i in 0..self.documents.part_count() {
+            let part = self.documents.part(i);
+            if part.reference {
+                continue;
+            }
+            let range = self.documents.range(i);
+            let mut again = Replay { next: range.start, take: &mut *take, outcome: Ok(()) };
+            part.retained.replay(&mut scratch, &mut again)?;
+            again.outcome?;
+            if again.next != range.end {
+                return Err(self.documents.changed(i)?);
+            }
+        }
+        Ok(())
+    }
 }
 
-fn groups(documents: &Collected, duplicates: &[(u32, u32, Overlap)]) -> Vec<Group> {
-    let mut groups: Vec<Group> = duplicates
-        .chunk_by(|a, b| a.1 == b.1)
-        .map(|members| {
-            let mut duplicates: Vec<Duplicate> = members
-                .iter()
-                .map(|(d, _, overlap)| Duplicate {
-                    id: documents.id(*d).to_owned(),
-                    overlap: *overlap,
-                })
-                .collect();
-            duplicates.sort_by(|a, b| {
-                b.overlap.compare_jaccard(&a.overlap).then_with(|| a.id.cmp(&b.id))
-            });
-            Group { keeper: documents.id(members[0].1).to_owned(), duplicates }
+/// Numbers records; stops taking them after the first error.
+struct Replay<'a> {
+    next: u32,
+    take: &'a mut dyn FnMut(u32, &Document<'_>, Raw<'_>) -> Result<(), Error>,
+    outcome: Result<(), Error>,
+}
+
+impl RawSink for Replay<'_> {
+    fn record(&mut self, document: &Document<'_>, raw: Raw<'_>) {
+        if self.outcome.is_ok() {
+            self.outcome = (self.take)(self.next, document, raw);
+        }
+        self.next += 1;
+    }
+
+    fn skipped(&mut self, _: Skipped) {}
+}
+
+/// Many ids in order, held in memory or on the disk.
+#[derive(Debug, Default)]
+pub struct Ids {
+    pub(super) sorted: Sorted,
+}
+
+impl Ids {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.sorted.len() as usize
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Of some ids, in any order.
+    ///
+    /// # Errors
+    /// None, as they are held in memory.
+    pub fn of<'a>(ids: impl IntoIterator<Item = &'a str>) -> Result<Self, Error> {
+        let mut sorter = Sorter::new(None, usize::MAX);
+        for id in ids {
+            sorter.push(id.as_bytes(), &[])?;
+        }
+        Ok(Self { sorted: sorter.finish()? })
+    }
+
+    /// The ids in order; may be asked for again.
+    pub fn iter(&self) -> impl Iterator<Item = io::Result<String>> + '_ {
+        self.sorted.iter().map(|record| {
+            let (key, _) = record.map_err(Error::into_io)?;
+            String::from_utf8(key).map_err(|_| {
+                io::Error::other(Error::TemporaryFile { what: "an id".to_owned() })
+            })
         })
-        .collect();
-    groups.sort_by(|a, b| {
-        b.duplicates.len().cmp(&a.duplicates.len()).then_with(|| a.keeper.cmp(&b.keeper))
-    });
-    groups
+    }
 }

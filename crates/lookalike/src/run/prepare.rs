@@ -1,187 +1,195 @@
 //! Blocks in, parts out: every document read, shingled, signed and banded; its text dropped.
 
 use super::FindOptions;
+use super::columns::{Columns, FIRST_BAND_COLUMN, Row, Rows};
+use super::counts::{Counting, Counts};
+use super::memory::Budget;
+use super::parts::{Data, Label, Part, Parts, Store};
+use super::traits::KeepRules;
 use super::workers::on_threads;
+use crate::digest::Digest;
 use crate::error::Error;
 use crate::progress::Progress;
 use crate::read::{
-    Block, BlockNumber, Collection, Place, ReadError, Retained, Scratch, Sink, Skipped,
+    Block, BlockNumber, Collection, Document, ReadError, Scratch, Sink, Skipped, Spool,
 };
+use crate::spill::TempSpace;
 use lookalike_core::band;
+use lookalike_core::hash;
 use lookalike_core::shingle::Shingler;
 use lookalike_core::signature::Signer;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
-/// The documents of one block, column by column.
-pub(super) struct Part {
-    number: BlockNumber,
-    pub(super) retained: Retained,
-    pub(super) ids: Ids,
-    /// Length of each text in bytes.
-    pub(super) lengths: Vec<u64>,
-    pub(super) places: Vec<Place>,
-    pub(super) fingerprints: Vec<u128>,
-    /// Whether each document has a token at all.
-    pub(super) empty: Vec<bool>,
-    /// Bucket keys, band after band: all documents' keys of the first band, then of the second.
-    pub(super) keys: Vec<u64>,
-    pub(super) skipped: Vec<Skipped>,
+/// What all threads share.
+pub(super) struct Prepare<'a> {
+    pub(super) collection: &'a Collection,
+    pub(super) options: &'a FindOptions,
+    pub(super) budget: &'a Budget,
+    pub(super) temp: &'a Arc<TempSpace>,
+    /// Takes what cannot be read again; memory does where there is none.
+    pub(super) spool: Option<&'a Arc<Spool>>,
+    /// Counts shingles, in exact mode.
+    pub(super) counts: Option<&'a Counts>,
+    pub(super) rules: &'a KeepRules,
 }
 
-impl Part {
-    /// How many documents it has.
-    pub(super) fn len(&self) -> usize {
-        self.lengths.len()
-    }
-
-    /// The keys of one band, in document order.
-    pub(super) fn column(&self, band: usize) -> &[u64] {
-        &self.keys[band * self.len()..][..self.len()]
-    }
-}
-
-/// Many short texts in one.
-#[derive(Debug, Default)]
-pub(super) struct Ids {
-    text: String,
-    ends: Vec<u32>,
-}
-
-impl Ids {
-    fn push(&mut self, id: &str) {
-        self.text.push_str(id);
-        // A block is far below 4 GiB, but for a record of that size, whose id then is cut short.
-        self.ends.push(u32::try_from(self.text.len()).unwrap_or(u32::MAX));
-    }
-
-    /// The i-th text.
-    pub(super) fn get(&self, i: usize) -> &str {
-        let start = if i == 0 { 0 } else { self.ends[i - 1] as usize };
-        self.text.get(start..self.ends[i] as usize).unwrap_or_default()
-    }
-}
-
-/// Reads the whole collection. Parts come in reading order.
-pub(super) fn prepare(
-    collection: &Collection,
-    options: &FindOptions,
-    progress: &dyn Progress,
-) -> Result<Vec<Part>, Error> {
-    let told = AtomicU64::new(0);
-    // Blocks of one source are given out in order and finished once begun, so of several failures
-    // in it the first is told, whoever meets it. Between sources it is the first of those met.
-    let failure: Mutex<Option<(BlockNumber, ReadError)>> = Mutex::new(None);
-    let parts = on_threads(options.threads, |stop| {
-        let mut preparer = Preparer::new(options);
-        let mut scratch = Scratch::default();
-        let mut parts = Vec::new();
-        while !stop.asked() {
-            let Some(block) = collection.next_block()? else { break };
-            let number = block.number();
-            match preparer.part(block, &mut scratch) {
-                Ok(part) => parts.push(part),
-                Err(error) => {
-                    let mut first = failure.lock().unwrap_or_else(PoisonError::into_inner);
-                    if first.as_ref().is_none_or(|(earlier, _)| number < *earlier) {
-                        *first = Some((number, error));
+impl Prepare<'_> {
+    /// Reads the whole collection. Parts come in reading order.
+    pub(super) fn run(&self, progress: &dyn Progress) -> Result<Parts, Error> {
+        let told = AtomicU64::new(0);
+        let store = Store::new(self.temp, self.budget);
+        // Blocks of one source are given out in order and finished once begun, so of several
+        // failures in it the first is told, whoever meets it. Between sources it is the first of
+        // those met.
+        let failure: Mutex<Option<(BlockNumber, ReadError)>> = Mutex::new(None);
+        on_threads(self.options.threads, |stop| {
+            let mut preparer = Preparer::new(self);
+            let mut scratch = Scratch::default();
+            while !stop.asked() {
+                let Some(block) = self.collection.next_block()? else { break };
+                let number = block.number();
+                match preparer.part(block, &mut scratch) {
+                    Ok(part) => store.push(part)?,
+                    Err(error) => {
+                        let mut first = failure.lock().unwrap_or_else(PoisonError::into_inner);
+                        if first.as_ref().is_none_or(|(earlier, _)| number < *earlier) {
+                            *first = Some((number, error));
+                        }
+                        stop.ask();
                     }
-                    stop.ask();
                 }
+                let read = self.collection.bytes_read();
+                progress.advance(read.saturating_sub(told.fetch_max(read, Ordering::Relaxed)));
             }
-            let read = collection.bytes_read();
-            progress.advance(read.saturating_sub(told.fetch_max(read, Ordering::Relaxed)));
+            preparer.finish();
+            Ok(())
+        })?;
+        if let Some((_, error)) = failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            return Err(error.into());
         }
-        Ok(parts)
-    });
-    if let Some((_, error)) = failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        return Err(error.into());
+        store.finish()
     }
-    let mut parts: Vec<Part> = parts?.into_iter().flatten().collect();
-    parts.sort_unstable_by_key(|part| part.number);
-    Ok(parts)
 }
 
 /// One thread's tools, and the columns of the block at hand.
-struct Preparer {
+struct Preparer<'a> {
+    shared: &'a Prepare<'a>,
     shingler: Shingler,
     signer: Signer,
+    counting: Option<Counting<'a>>,
+    /// Bands, of which there are none in exact mode.
     bands: usize,
-    rows: usize,
-    ids: Ids,
-    lengths: Vec<u64>,
-    places: Vec<Place>,
-    fingerprints: Vec<u128>,
-    empty: Vec<bool>,
-    /// Bucket keys, document after document.
-    keys: Vec<u64>,
+    rows_per_band: usize,
+    source: u32,
+    block: u32,
+    reference: bool,
+    rows: Rows,
+    key: Vec<u8>,
+    empty: Vec<u32>,
+    /// Values of the columns, document after document.
+    values: Vec<u64>,
+    labels: Vec<Label>,
     skipped: Vec<Skipped>,
+    digest: Digest,
 }
 
-impl Preparer {
-    fn new(options: &FindOptions) -> Self {
-        let params = &options.params;
+impl<'a> Preparer<'a> {
+    fn new(shared: &'a Prepare<'a>) -> Self {
+        let (params, kernel) = (&shared.options.params, shared.options.kernel);
         let (scheme, num_hashes, seed) = (params.scheme(), params.num_hashes(), params.seed());
         Self {
-            shingler: Shingler::with_kernel(params.shingle(), options.kernel),
-            signer: Signer::with_kernel(scheme, num_hashes, seed, options.kernel),
-            bands: params.bands(),
-            rows: params.rows(),
-            ids: Ids::default(),
-            lengths: Vec::new(),
-            places: Vec::new(),
-            fingerprints: Vec::new(),
+            shared,
+            shingler: Shingler::with_kernel(params.shingle(), kernel),
+            signer: Signer::with_kernel(scheme, num_hashes, seed, kernel),
+            counting: shared.counts.map(Counts::counting),
+            bands: if params.exact() { 0 } else { params.bands() },
+            rows_per_band: params.rows(),
+            source: 0,
+            block: 0,
+            reference: false,
+            rows: Rows::default(),
+            key: Vec::new(),
             empty: Vec::new(),
-            keys: Vec::new(),
+            values: Vec::new(),
+            labels: Vec::new(),
             skipped: Vec::new(),
+            digest: Digest::default(),
         }
     }
 
     fn part(&mut self, block: Block, scratch: &mut Scratch) -> Result<Part, ReadError> {
+        let number = block.number();
+        (self.source, self.block) = (number.source, number.index);
+        self.reference = self.shared.collection.is_reference(number.source);
         block.read(scratch, self)?;
-        let keys = transpose(&self.keys, self.bands);
-        self.keys.clear();
+        let columns = Columns::transposed(&self.values, FIRST_BAND_COLUMN + self.bands);
+        self.values.clear();
+        let mut rows = std::mem::take(&mut self.rows);
+        rows.bytes.shrink_to_fit();
         Ok(Part {
-            number: block.number(),
-            retained: block.retain(),
-            ids: std::mem::take(&mut self.ids),
-            lengths: std::mem::take(&mut self.lengths),
-            places: std::mem::take(&mut self.places),
-            fingerprints: std::mem::take(&mut self.fingerprints),
+            number,
+            retained: block.retain(self.shared.spool)?,
+            reference: self.reference,
+            documents: rows.len() as u32,
             empty: std::mem::take(&mut self.empty),
-            keys,
+            labels: std::mem::take(&mut self.labels),
             skipped: std::mem::take(&mut self.skipped),
+            digest: std::mem::take(&mut self.digest),
+            data: Data::Memory { columns, rows },
         })
+    }
+
+    /// Hands on what was counted last.
+    fn finish(self) {
+        if let Some(counting) = self.counting {
+            counting.finish();
+        }
+    }
+
+    /// The place in `labels` of the source that the document is counted under.
+    fn label(&mut self, document: &Document<'_>) -> u32 {
+        let bytes = document.text.len() as u64;
+        let name = self.shared.rules.source(self.shared.collection, self.source, document);
+        let found = self.labels.iter().rposition(|label| label.name == *name);
+        let place = found.unwrap_or_else(|| {
+            self.labels.push(Label { name: name.into_owned(), documents: 0, bytes: 0 });
+            self.labels.len() - 1
+        });
+        self.labels[place].documents += 1;
+        self.labels[place].bytes += bytes;
+        place as u32
     }
 }
 
-impl Sink for Preparer {
-    fn document(&mut self, id: &str, text: &str, place: Place) {
-        let shingles = self.shingler.shingle(text);
-        let start = self.keys.len();
-        self.keys.resize(start + self.bands, 0);
-        if !shingles.hashes.is_empty() {
+impl Sink for Preparer<'_> {
+    fn document(&mut self, document: &Document<'_>) {
+        let shingles = self.shingler.shingle(document.text);
+        let fingerprint = shingles.fingerprint;
+        let id_hash = hash::token_hash(document.id.as_bytes());
+        let start = self.values.len() + FIRST_BAND_COLUMN;
+        self.values.extend([id_hash, (fingerprint >> 64) as u64, fingerprint as u64]);
+        self.values.resize(start + self.bands, 0);
+        if shingles.hashes.is_empty() {
+            self.empty.push(self.rows.len() as u32);
+        } else if let Some(counting) = &mut self.counting {
+            counting.add(shingles.hashes);
+        } else {
             let signature = self.signer.sign(shingles.hashes);
-            band::bucket_keys(signature, self.rows, &mut self.keys[start..]);
+            band::bucket_keys(signature, self.rows_per_band, &mut self.values[start..]);
         }
-        self.empty.push(shingles.hashes.is_empty());
-        self.fingerprints.push(shingles.fingerprint);
-        self.ids.push(id);
-        self.lengths.push(text.len() as u64);
-        self.places.push(place);
+        self.digest.add(document.id, fingerprint);
+        let label = self.label(document);
+        let position = [self.source, self.block, self.rows.len() as u32];
+        self.key.clear();
+        let collection = self.shared.collection;
+        self.shared.rules.key(collection, document, position, self.reference, &mut self.key);
+        let bytes = document.text.len() as u64;
+        let (place, key, id) = (document.place, self.key.as_slice(), document.id);
+        self.rows.push(&Row { place, fingerprint, bytes, label, key, id });
     }
 
     fn skipped(&mut self, skipped: Skipped) {
         self.skipped.push(skipped);
     }
-}
-
-/// Document after document → band after band. Done per block, while it is in the cache.
-fn transpose(keys: &[u64], bands: usize) -> Vec<u64> {
-    let documents = keys.len() / bands;
-    let mut columns = Vec::with_capacity(keys.len());
-    for band in 0..bands {
-        columns.extend((0..documents).map(|document| keys[document * bands + band]));
-    }
-    columns
 }

@@ -17,6 +17,8 @@ struct Parameters<'a> {
     threshold: f64,
     recall: f64,
     predicted_recall: f64,
+    measure: String,
+    exact: bool,
     scheme: String,
     num_hashes: usize,
     bands: usize,
@@ -29,6 +31,7 @@ struct Parameters<'a> {
 #[derive(Serialize)]
 struct CountsView {
     documents: u64,
+    reference: u64,
     empty: u64,
     skipped: u64,
     copies: u64,
@@ -63,12 +66,18 @@ pub fn summary(out: &mut dyn Write, findings: &Findings, options: &FindOptions) 
     serde_json::to_writer(&mut *out, env!("CARGO_PKG_VERSION"))?;
     out.write_all(b",\n\"parameters\":")?;
     serde_json::to_writer(&mut *out, &parameters(options))?;
-    out.write_all(b",\n\"counts\":")?;
+    write!(
+        out,
+        ",\n\"inputs\":{{\"documents\":{},\"digest\":\"{}\"}},\n\"counts\":",
+        findings.digest.documents(),
+        findings.digest
+    )?;
     serde_json::to_writer(&mut *out, &counts(findings))?;
     out.write_all(b",\n\"groups\":[")?;
-    for (number, group) in (1u64..).zip(&findings.groups) {
+    let measure = options.params.measure();
+    for (number, group) in (1u64..).zip(findings.groups.iter()) {
         out.write_all(if number == 1 { b"\n" } else { b",\n" })?;
-        jsonl::group(out, number, group)?;
+        jsonl::group(out, number, &group?, measure)?;
     }
     out.write_all(b"],\n\"skipped\":[")?;
     for (i, each) in findings.skipped.iter().enumerate() {
@@ -81,9 +90,17 @@ pub fn summary(out: &mut dyn Write, findings: &Findings, options: &FindOptions) 
         };
         serde_json::to_writer(&mut *out, &view)?;
     }
-    out.write_all(b"],\n\"empty\":")?;
-    serde_json::to_writer(&mut *out, &findings.empty)?;
-    out.write_all(b",\n\"times\":")?;
+    out.write_all(b"],\n\"empty\":[")?;
+    for (i, id) in findings.empty.iter().enumerate() {
+        out.write_all(if i == 0 { b"" } else { b"," })?;
+        serde_json::to_writer(&mut *out, &id?)?;
+    }
+    out.write_all(b"],\n\"sources\":[")?;
+    for (i, source) in findings.sources.iter().enumerate() {
+        out.write_all(if i == 0 { b"\n" } else { b",\n" })?;
+        serde_json::to_writer(&mut *out, source)?;
+    }
+    out.write_all(b"],\n\"times\":")?;
     let times = findings.times.iter().map(|(stage, elapsed)| TimeView {
         stage: stage.to_string(),
         seconds: elapsed.as_secs_f64(),
@@ -109,6 +126,8 @@ fn parameters(options: &FindOptions) -> Parameters<'_> {
         threshold: params.threshold(),
         recall: params.recall(),
         predicted_recall: params.predicted_recall(),
+        measure: params.measure().to_string(),
+        exact: params.exact(),
         scheme: params.scheme().to_string(),
         num_hashes: params.num_hashes(),
         bands: params.bands(),
@@ -126,6 +145,7 @@ fn counts(findings: &Findings) -> CountsView {
     let counts = &findings.counts;
     CountsView {
         documents: counts.documents,
+        reference: counts.reference,
         empty: counts.empty,
         skipped: counts.skipped,
         copies: counts.copies,
@@ -138,27 +158,38 @@ fn counts(findings: &Findings) -> CountsView {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::findings;
     use super::*;
-    use crate::progress::Stage;
+    use crate::progress::Silent;
+    use crate::read::{Collection, ReadOptions};
     use lookalike_core::params::{Params, Wishes};
-    use std::time::Duration;
 
     #[test]
     fn the_whole_is_one_object() {
+        let folder = tempfile::tempdir().unwrap();
+        let input = folder.path().join("in.jsonl");
+        let text = "one two three four five six seven eight nine ten eleven twelve";
+        let lines = format!(
+            "{{\"id\":\"a\",\"text\":\"{text}\"}}\n{{\"id\":\"b\",\"text\":\"{text}!\"}}\n[7]\n\
+             {{\"id\":\"nothing\",\"text\":\"\"}}\n"
+        );
+        std::fs::write(&input, lines).unwrap();
+        let read = ReadOptions { skip_bad: true, ..ReadOptions::default() };
+        let collection = Collection::open(&[input], &read).unwrap();
         let options = FindOptions::new(Params::new(&Wishes::default()).unwrap());
-        let mut findings = findings();
-        findings.times.push((Stage::Prepare, Duration::from_millis(250)));
+        let findings = crate::run::find(&collection, &options, &Silent).unwrap();
         let mut bytes = Vec::new();
         summary(&mut bytes, &findings, &options).unwrap();
         let value: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
         assert_eq!(value["format"], 1);
         assert_eq!(value["parameters"]["unit"], "words");
         assert_eq!(value["parameters"]["num_hashes"], 128);
-        assert_eq!(value["counts"]["documents"], 9);
-        assert_eq!(value["groups"][0]["duplicates"][1]["jaccard"], 0.9);
-        assert_eq!(value["skipped"][0]["line"], 7);
+        assert_eq!(value["counts"]["documents"], 3);
+        assert_eq!(value["inputs"]["documents"], 3);
+        assert_eq!(value["inputs"]["digest"].as_str().map(str::len), Some(32));
+        assert_eq!(value["groups"][0]["duplicates"][0]["jaccard"], 1.0);
+        assert_eq!(value["skipped"][0]["line"], 3);
         assert_eq!(value["empty"][0], "nothing");
-        assert_eq!(value["times"][0]["seconds"], 0.25);
+        assert_eq!(value["sources"][0]["duplicates"], 1);
+        assert!(value["times"][0]["seconds"].as_f64().is_some());
     }
 }

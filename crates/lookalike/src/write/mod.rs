@@ -1,8 +1,8 @@
 //! Findings → files and reports. `docs/report.md` specifies every format.
 //!
 //! ```text
-//! Findings ─ csv::groups, csv::pairs, csv::skipped, jsonl::groups ─► any writer
-//!          └ json::summary                                        ─► any writer
+//! groups, pairs, skipped ─ csv::…, jsonl::… ─► any writer
+//! Findings ─ json::summary ─► any writer
 //! Target::new (name → format, compression) ─ create ─► Output ─ finish ─► the file, whole
 //! ```
 //!
@@ -122,36 +122,48 @@ impl Target {
 pub(crate) mod tests {
     use super::*;
     use crate::read::{SkipReason, Skipped};
-    use crate::run::{Counts, Duplicate, Findings, Group};
+    use crate::run::{Duplicate, Group, Groups, Ids, Member, Pair, Pairs};
     use lookalike_core::verify::Overlap;
 
-    /// Findings with everything that needs quoting somewhere.
-    pub(crate) fn findings() -> Findings {
-        let most = Overlap { intersection: 9, left: 10, right: 9 };
-        let equal = Overlap { intersection: 1, left: 1, right: 1 };
-        let duplicate = |id: &str, overlap| Duplicate { id: id.to_owned(), overlap };
-        let pair = |a: &str, b: &str, overlap| (a.to_owned(), b.to_owned(), overlap);
-        Findings {
-            groups: vec![
-                Group {
-                    keeper: "a,b".to_owned(),
-                    duplicates: vec![duplicate("say \"x\"", equal), duplicate("two\nlines", most)],
-                },
-                Group { keeper: "k".to_owned(), duplicates: vec![duplicate("ü", most)] },
-            ],
-            pairs: Some(
-                [pair("a,b", "say \"x\"", equal), pair("k", "ü", most)].into_iter().collect(),
-            ),
-            skipped: vec![Skipped {
-                source: "in.jsonl".to_owned(),
-                line: Some(7),
-                id: None,
-                reason: SkipReason::NotAnObject { got: "an array" },
-            }],
-            empty: vec!["nothing".to_owned()],
-            counts: Counts { documents: 9, empty: 1, skipped: 1, groups: 2, ..Counts::default() },
-            times: Vec::new(),
-        }
+    const MOST: Overlap = Overlap { intersection: 9, left: 10, right: 9 };
+    const EQUAL: Overlap = Overlap { intersection: 1, left: 1, right: 1 };
+
+    /// Groups with everything that needs quoting somewhere.
+    pub(crate) fn groups() -> Groups {
+        let keeper =
+            |id: &str| Member { id: id.to_owned(), document: 1, bytes: 9, reference: false };
+        let duplicate = |id: &str, overlap| Duplicate {
+            id: id.to_owned(),
+            document: 2,
+            bytes: 8,
+            overlap,
+            decided_by: Some(0),
+        };
+        let groups = [
+            Group { keeper: keeper("k"), duplicates: vec![duplicate("ü", MOST)] },
+            Group {
+                keeper: keeper("a,b"),
+                duplicates: vec![duplicate("say \"x\"", EQUAL), duplicate("two\nlines", MOST)],
+            },
+        ];
+        Groups::of(&groups).unwrap()
+    }
+
+    /// Two pairs.
+    pub(crate) fn pairs() -> Pairs {
+        let pair = |a: &str, b: &str, overlap| Pair { a: a.to_owned(), b: b.to_owned(), overlap };
+        Pairs::of(&[pair("k", "ü", MOST), pair("a,b", "say \"x\"", EQUAL)]).unwrap()
+    }
+
+    /// A record that was skipped.
+    pub(crate) fn skipped() -> Vec<Skipped> {
+        let reason = SkipReason::NotAnObject { got: "an array" };
+        vec![Skipped { source: "in.jsonl".to_owned(), line: Some(7), id: None, reason }]
+    }
+
+    /// A document without tokens.
+    pub(crate) fn empty() -> Ids {
+        Ids::of(["nothing"]).unwrap()
     }
 
     #[test]

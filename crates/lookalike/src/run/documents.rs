@@ -1,0 +1,249 @@
+//! Parts in, one numbered collection out: document 0, 1, 2 … in reading order.
+
+use super::columns::{Row, Rows};
+use super::parts::{Data, Part, Parts};
+use crate::digest::Digest;
+use crate::error::Error;
+use crate::read::Skipped;
+use lookalike_core::candidate::MAX_DOCUMENTS;
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// What a stage has found out about a document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct State(u8);
+
+impl State {
+    /// It takes part in everything.
+    pub(super) const PLAIN: Self = Self(0);
+    /// It has no token.
+    pub(super) const EMPTY: Self = Self(1);
+    /// An earlier document has its id.
+    pub(super) const LEFT_OUT: Self = Self(2);
+    /// An earlier document has equal shingles and stands for it.
+    pub(super) const COPY: Self = Self(3);
+
+    /// Whether it can be similar to anything.
+    pub(super) fn is_active(self) -> bool {
+        matches!(self, Self::PLAIN | Self::COPY)
+    }
+}
+
+/// Documents and bytes of one source.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct SourceCounts {
+    /// A file of records, a folder directly below a folder of texts, or the value of the field
+    /// that tells the source.
+    pub name: String,
+    /// Its documents, empty ones included.
+    pub documents: u64,
+    /// The bytes of their texts.
+    pub bytes: u64,
+    /// How many of its documents are duplicates.
+    pub duplicates: u64,
+    /// The bytes of their texts.
+    pub duplicate_bytes: u64,
+    /// Whether it belongs to a reference collection, whose documents are always kept.
+    pub reference: bool,
+}
+
+/// All documents of a run.
+pub(super) struct Documents {
+    parts: Parts,
+    /// The first document of each part, and the number of documents behind the last.
+    starts: Vec<u32>,
+    /// For each part the sources of its labels, by their place in `sources`.
+    labels: Vec<Vec<u32>>,
+    pub(super) sources: Vec<SourceCounts>,
+    pub(super) skipped: Vec<Skipped>,
+    pub(super) digest: Digest,
+    states: Vec<State>,
+}
+
+impl Documents {
+    /// Numbers the documents. `listed` is what was skipped before any was read.
+    pub(super) fn new(mut parts: Parts, listed: &[Skipped]) -> Result<Self, Error> {
+        let len: usize = parts.parts.iter().map(|part| part.documents as usize).sum();
+        if len > MAX_DOCUMENTS {
+            return Err(Error::TooManyDocuments { got: len });
+        }
+        let mut starts = Vec::with_capacity(parts.parts.len() + 1);
+        let mut skipped = listed.to_vec();
+        let mut states = vec![State::PLAIN; len];
+        let mut digest = Digest::default();
+        let mut start = 0;
+        for part in &mut parts.parts {
+            starts.push(start);
+            for place in std::mem::take(&mut part.empty) {
+                states[(start + place) as usize] = State::EMPTY;
+            }
+            start += part.documents;
+            skipped.append(&mut part.skipped);
+            digest.merge(&part.digest);
+        }
+        starts.push(start);
+        let (sources, labels) = sources(&parts.parts);
+        Ok(Self { parts, starts, labels, sources, skipped, digest, states })
+    }
+
+    /// How many documents there are.
+    pub(super) fn len(&self) -> usize {
+        self.states.len()
+    }
+
+    /// How many parts there are.
+    pub(super) fn part_count(&self) -> usize {
+        self.parts.parts.len()
+    }
+
+    /// The i-th part.
+    pub(super) fn part(&self, i: usize) -> &Part {
+        &self.parts.parts[i]
+    }
+
+    /// The documents of the i-th part.
+    pub(super) fn range(&self, i: usize) -> Range<u32> {
+        self.starts[i]..self.starts[i + 1]
+    }
+
+    /// The part a document is in.
+    pub(super) fn part_of(&self, document: u32) -> usize {
+        self.starts.partition_point(|start| *start <= document) - 1
+    }
+
+    /// The place in `sources` of a label of the i-th part.
+    pub(super) fn source(&self, part: usize, label: u32) -> u32 {
+        self.labels[part].get(label as usize).copied().unwrap_or(0)
+    }
+
+    /// What is known about a document.
+    pub(super) fn state(&self, document: u32) -> State {
+        self.states[document as usize]
+    }
+
+    /// Takes down what is known now.
+    pub(super) fn set_state(&mut self, document: u32, state: State) {
+        self.states[document as usize] = state;
+    }
+
+    /// The documents in a state, ascending.
+    pub(super) fn in_state(&self, state: State) -> impl Iterator<Item = u32> + '_ {
+        (0u32..).zip(&self.states).filter(move |(_, s)| **s == state).map(|(d, _)| d)
+    }
+
+    /// All rows of the i-th part.
+    pub(super) fn rows(&self, i: usize) -> Result<Cow<'_, Rows>, Error> {
+        let part = self.part(i);
+        match (&part.data, &self.parts.files) {
+            (Data::Memory { rows, .. }, _) => Ok(Cow::Borrowed(rows)),
+            (Data::Disk { rows_at, rows_bytes, .. }, Some(files)) => {
+                Ok(Cow::Owned(files.rows(*rows_at, *rows_bytes, part.documents)?))
+            }
+            (Data::Disk { .. }, None) => Ok(Cow::Owned(Rows::default())),
+        }
+    }
+
+    /// Gives a document's row to `f`. For a few documents; [`rows`](Self::rows) for many.
+    pub(super) fn with_row<R>(
+        &self,
+        document: u32,
+        f: impl FnOnce(&Part, Row<'_>) -> R,
+    ) -> Result<R, Error> {
+        let part = self.part_of(document);
+        let rows = self.rows(part)?;
+        let row = row(&rows, (document - self.starts[part]) as usize)?;
+        Ok(f(self.part(part), row))
+    }
+
+    /// The document's place in words.
+    pub(super) fn place_name(&self, document: u32) -> Result<String, Error> {
+        self.with_row(document, |part, row| match part.retained.location(row.place) {
+            (source, Some(line)) => format!("{source}:{line}"),
+            (source, None) => source,
+        })
+    }
+
+    /// What to say when the i-th part is read again and holds other documents.
+    pub(super) fn changed(&self, i: usize) -> Result<Error, Error> {
+        let first = self.starts[i];
+        let id = self.with_row(first, |_, row| row.id.to_owned())?;
+        Ok(Error::Changed { id, place: self.place_name(first)? })
+    }
+
+    /// Gives all values of some columns to `f`, part by part: the first document of the part and
+    /// the values of its documents. Parts on the disk come chunk by chunk.
+    pub(super) fn scan<const N: usize>(
+        &self,
+        columns: [usize; N],
+        mut f: impl FnMut(u32, [&[u64]; N]),
+    ) -> Result<(), Error> {
+        let mut on_disk: Vec<(u32, u32, usize)> = Vec::new();
+        for (i, part) in self.parts.parts.iter().enumerate() {
+            match &part.data {
+                Data::Memory { columns: held, .. } if part.documents > 0 => {
+                    f(self.starts[i], columns.map(|column| held.get(column)));
+                }
+                Data::Memory { .. } => {}
+                Data::Disk { chunk, within, .. } => on_disk.push((*chunk, *within, i)),
+            }
+        }
+        let Some(files) = &self.parts.files else { return Ok(()) };
+        on_disk.sort_unstable();
+        let mut buffer = Vec::new();
+        let mut values: [Vec<u64>; N] = std::array::from_fn(|_| Vec::new());
+        for parts in on_disk.chunk_by(|a, b| a.0 == b.0) {
+            let chunk = self.parts.chunks[parts[0].0 as usize];
+            for (column, values) in columns.iter().zip(&mut values) {
+                files.column(chunk, *column, &mut buffer, values)?;
+            }
+            for &(_, within, i) in parts {
+                let range = within as usize..(within + self.part(i).documents) as usize;
+                f(self.starts[i], std::array::from_fn(|n| &values[n][range.clone()]));
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets go of the columns; rows stay.
+    pub(super) fn drop_columns(&mut self) {
+        for part in &mut self.parts.parts {
+            if let Data::Memory { columns, .. } = &mut part.data {
+                *columns = super::columns::Columns::default();
+            }
+        }
+    }
+}
+
+/// The i-th row of a part. A temporary file that holds something else is an error.
+pub(super) fn row(rows: &Rows, i: usize) -> Result<Row<'_>, Error> {
+    let row = (i < rows.len()).then(|| rows.get(i)).and_then(Row::read);
+    row.ok_or_else(|| Error::TemporaryFile { what: "a row of a document".to_owned() })
+}
+
+/// The sources of all parts in reading order, and for each part where its labels are among them.
+fn sources(parts: &[Part]) -> (Vec<SourceCounts>, Vec<Vec<u32>>) {
+    let mut sources: Vec<SourceCounts> = Vec::new();
+    let mut places: HashMap<(&str, bool), u32> = HashMap::new();
+    let mut labels = Vec::with_capacity(parts.len());
+    for part in parts {
+        let of_part = part.labels.iter().map(|label| {
+            let place = *places.entry((&label.name, part.reference)).or_insert_with(|| {
+                sources.push(SourceCounts {
+                    name: label.name.clone(),
+                    documents: 0,
+                    bytes: 0,
+                    duplicates: 0,
+                    duplicate_bytes: 0,
+                    reference: part.reference,
+                });
+                sources.len() as u32 - 1
+            });
+            sources[place as usize].documents += label.documents;
+            sources[place as usize].bytes += label.bytes;
+            place
+        });
+        labels.push(of_part.collect());
+    }
+    (sources, labels)
+}

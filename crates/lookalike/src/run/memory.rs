@@ -1,0 +1,165 @@
+//! How a limit on memory is divided among the stages, and the least that works.
+//!
+//! ```text
+//! limit = process (code, tables, buffers of the threads)
+//!       + resident (some bytes for every document and block)
+//!       + work: half for the stage at hand, a quarter for buckets, the rest for results
+//! ```
+//!
+//! Without a limit everything is held; a share is then as good as endless. What is held only
+//! decides whether bytes go through a temporary file, never what comes out.
+
+use crate::error::Error;
+use std::path::PathBuf;
+
+const MIB: u64 = 1 << 20;
+/// The program itself, and what the allocator holds back.
+const PROCESS_BYTES: u64 = 20 * MIB;
+/// Buffers of one thread: a block and its decoded texts, tables of the hash functions, shingles.
+const THREAD_BYTES: u64 = 10 * MIB;
+/// Per document for good: its state, its place in the forest of candidates and the weight there.
+const DOCUMENT_BYTES: u64 = 10;
+/// Per block of the input for good: where its columns lie, how to read it again.
+const PART_BYTES: u64 = 400;
+/// The least that stages can work in.
+const LEAST_WORK: u64 = 16 * MIB;
+/// The largest share, also without a limit, of what is only kept to save work.
+const CACHE_BYTES: u64 = 256 * MIB;
+
+/// How much memory a run may use, and where temporary files go.
+#[derive(Debug, Clone, Default)]
+pub struct Memory {
+    /// The most bytes the whole process may hold, from 1; `None` for no limit.
+    pub limit: Option<u64>,
+    /// The folder in which temporary files are made; the system's where it is `None`.
+    pub temp_dir: Option<PathBuf>,
+    /// Whether finished stages are kept in `temp_dir`, so that the same run goes on from them after
+    /// it was broken off.
+    pub resume: bool,
+}
+
+impl Memory {
+    /// Where temporary files go.
+    pub(super) fn temp_dir(&self) -> PathBuf {
+        self.temp_dir.clone().unwrap_or_else(std::env::temp_dir)
+    }
+}
+
+/// The shares of a run.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Budget {
+    limit: Option<u64>,
+    threads: u64,
+    resident: u64,
+}
+
+impl Budget {
+    /// For a run whose documents are not known yet.
+    pub(super) fn new(memory: &Memory, threads: usize) -> Result<Self, Error> {
+        let budget = Self { limit: memory.limit, threads: threads as u64, resident: 0 };
+        budget.check()?;
+        Ok(budget)
+    }
+
+    /// The same, now that it is known how many documents and blocks there are.
+    pub(super) fn with_documents(self, documents: usize, parts: usize) -> Result<Self, Error> {
+        let resident = DOCUMENT_BYTES * documents as u64 + PART_BYTES * parts as u64;
+        let budget = Self { resident, ..self };
+        budget.check()?;
+        Ok(budget)
+    }
+
+    fn fixed(&self) -> u64 {
+        PROCESS_BYTES + THREAD_BYTES * self.threads
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        let least = self.fixed() + self.resident + LEAST_WORK;
+        match self.limit {
+            Some(got) if got < least => Err(Error::MemoryTooSmall { got, least }),
+            _ => Ok(()),
+        }
+    }
+
+    /// What stages may hold beside what is resident.
+    fn work(&self) -> u64 {
+        match self.limit {
+            Some(limit) => limit - self.fixed() - self.resident,
+            None => u64::MAX / 2,
+        }
+    }
+
+    /// Whether there is a limit at all.
+    pub(super) fn is_limited(&self) -> bool {
+        self.limit.is_some()
+    }
+
+    /// Columns of parts that are held before they go to the disk.
+    pub(super) fn columns(&self) -> usize {
+        // A half, since gathering and writing overlap with the threads that read on.
+        (self.work() / 2) as usize
+    }
+
+    /// Entries that one thread may sort at a time.
+    pub(super) fn entries(&self) -> usize {
+        (self.work() / 2 / self.threads) as usize
+    }
+
+    /// Lists of buckets.
+    pub(super) fn buckets(&self) -> usize {
+        (self.work() / 4) as usize
+    }
+
+    /// Records, memberships and results of the components that are worked on at a time.
+    pub(super) fn batch(&self) -> usize {
+        (self.work() / 4) as usize
+    }
+
+    /// Shingle sets that one thread keeps.
+    pub(super) fn sets(&self) -> usize {
+        (self.work() / 8 / self.threads).min(CACHE_BYTES) as usize
+    }
+
+    /// Results of one kind, before they go to the disk.
+    pub(super) fn results(&self) -> usize {
+        (self.work() / 16) as usize
+    }
+
+    /// Counters of shingles in exact mode, for `shingles` expected ones.
+    pub(super) fn counters(&self, shingles: u64) -> u64 {
+        let wanted = shingles.saturating_mul(3).next_power_of_two().max(1 << 20);
+        let mut bytes = wanted;
+        while bytes > (self.work() / 2).max(MIB) {
+            bytes /= 2;
+        }
+        bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_least_that_works_is_told_and_works() {
+        let tight = |limit| Memory { limit: Some(limit), ..Memory::default() };
+        let Err(Error::MemoryTooSmall { got: 1, least }) = Budget::new(&tight(1), 2) else {
+            panic!("one byte was enough");
+        };
+        let budget = Budget::new(&tight(least), 2).unwrap();
+        let Err(Error::MemoryTooSmall { least: more, .. }) = budget.with_documents(1_000_000, 2000)
+        else {
+            panic!("documents need no memory");
+        };
+        let budget = Budget::new(&tight(more), 2).unwrap().with_documents(1_000_000, 2000).unwrap();
+        assert_eq!(budget.work(), LEAST_WORK);
+    }
+
+    #[test]
+    fn without_a_limit_shares_do_not_end() {
+        let budget = Budget::new(&Memory::default(), 64).unwrap();
+        let budget = budget.with_documents(u32::MAX as usize, 1 << 30).unwrap();
+        assert!(budget.columns() > 1 << 50 && budget.entries() > 1 << 50);
+        assert_eq!(budget.sets() as u64, CACHE_BYTES);
+    }
+}

@@ -1,0 +1,112 @@
+//! A limit on memory changes where bytes lie and nothing else.
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+use flate2::write::GzEncoder;
+use lookalike::core::hash::SplitMix64;
+use lookalike::core::params::{Measure, Params, Wishes};
+use lookalike::error::Error;
+use lookalike::progress::Silent;
+use lookalike::read::{Collection, ReadOptions};
+use lookalike::run::{self, FindOptions, Findings, Grouping, Memory};
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+/// Short documents, enough of them that no share of the least memory holds their columns: one in
+/// five an edit of an earlier one, one in twenty a copy, some empty.
+fn corpus(count: usize) -> String {
+    let mut random = SplitMix64::new(11);
+    let mut texts: Vec<String> = Vec::new();
+    let mut lines = String::new();
+    for i in 0..count {
+        let text = match random.below(20) {
+            0 if i > 0 => texts[random.below(i as u64) as usize].clone(),
+            1..4 if i > 0 => {
+                let text = &texts[random.below(i as u64) as usize];
+                format!("{text} and {}", random.below(100))
+            }
+            4 if random.below(50) == 0 => String::new(),
+            _ => {
+                let words = (0..25).map(|_| format!("w{}", random.below(5_000)));
+                words.collect::<Vec<_>>().join(" ")
+            }
+        };
+        writeln!(lines, "{{\"id\":\"d{:06}\",\"text\":\"{text}\"}}", (i * 7919) % 1_000_003)
+            .unwrap();
+        texts.push(text);
+    }
+    lines
+}
+
+fn find(input: &Path, options: &FindOptions) -> Result<Findings, Error> {
+    run::find(&Collection::open(&[input.to_owned()], &ReadOptions::default())?, options, &Silent)
+}
+
+/// Everything a run gives but times.
+fn essence(found: &Findings) -> impl PartialEq + std::fmt::Debug + use<> {
+    let groups: Vec<_> = found.groups.iter().map(Result::unwrap).collect();
+    let pairs: Option<Vec<_>> =
+        found.pairs.as_ref().map(|pairs| pairs.iter().map(Result::unwrap).collect());
+    let empty: Vec<_> = found.empty.iter().map(Result::unwrap).collect();
+    (groups, pairs, empty, found.counts, found.sources.clone(), found.digest)
+}
+
+/// The least memory that a run of this input works in, as its errors tell.
+fn least(input: &Path, options: &FindOptions) -> u64 {
+    let mut limit = 1;
+    loop {
+        let memory = Memory { limit: Some(limit), ..options.memory.clone() };
+        match find(input, &FindOptions { memory, ..options.clone() }) {
+            Err(Error::MemoryTooSmall { got, least }) => {
+                assert!(got == limit && least > limit);
+                limit = least;
+            }
+            Err(error) => panic!("{error}"),
+            Ok(_) => return limit,
+        }
+    }
+}
+
+fn inputs(folder: &Path) -> [PathBuf; 2] {
+    let text = corpus(60_000);
+    let (plain, packed) = (folder.join("in.jsonl"), folder.join("in.jsonl.gz"));
+    std::fs::write(&plain, &text).unwrap();
+    let file = std::fs::File::create(&packed).unwrap();
+    let mut encoder = GzEncoder::new(file, flate2::Compression::fast());
+    encoder.write_all(text.as_bytes()).unwrap();
+    encoder.finish().unwrap();
+    [plain, packed]
+}
+
+#[test]
+fn the_least_memory_gives_the_same_as_no_limit() {
+    let folder = tempfile::tempdir().unwrap();
+    let temp = folder.path().join("temp");
+    std::fs::create_dir(&temp).unwrap();
+    for input in inputs(folder.path()) {
+        for (exact, measure, pairs, grouping) in [
+            (false, Measure::Jaccard, true, Grouping::Stars),
+            (false, Measure::Jaccard, false, Grouping::Components),
+            (true, Measure::Jaccard, false, Grouping::Stars),
+            (true, Measure::Containment, true, Grouping::Stars),
+        ] {
+            let wishes = Wishes { exact, measure, threshold: 0.7, ..Wishes::default() };
+            let mut options = FindOptions::new(Params::new(&wishes).unwrap());
+            (options.pairs, options.grouping) = (pairs, grouping);
+            options.memory.temp_dir = Some(temp.clone());
+            let unlimited = essence(&find(&input, &options).unwrap());
+            let limit = least(&input, &options);
+            options.memory.limit = Some(limit);
+            let limited = find(&input, &options).unwrap();
+            assert!(limited.counts.duplicates > 9_000, "{:?}", limited.counts);
+            assert_eq!(essence(&limited), unlimited, "{input:?} exact {exact} {measure}");
+            drop(limited);
+            let left: Vec<_> = std::fs::read_dir(&temp).unwrap().collect();
+            assert!(left.is_empty(), "temporary files stay: {left:?}");
+            // Columns, buckets and results did go through files: there is no run without them.
+            options.memory.temp_dir = Some(folder.path().join("missing"));
+            let error = find(&input, &options).map(|_| ()).unwrap_err();
+            assert!(error.to_string().contains("missing"), "{error}");
+        }
+    }
+}
