@@ -5,7 +5,7 @@ use super::workers::on_threads;
 use crate::error::Error;
 use crate::progress::Progress;
 use crate::read::{
-    Block, BlockNumber, Collection, Place, ReadError, Retained, Scratch, Sink, Skipped,
+    Block, BlockNumber, Collection, Document, Place, ReadError, Retained, Scratch, Sink, Skipped,
 };
 use lookalike_core::band;
 use lookalike_core::shingle::Shingler;
@@ -143,7 +143,7 @@ impl Preparer {
         self.keys.clear();
         Ok(Part {
             number: block.number(),
-            retained: block.retain(),
+            retained: block.retain(None)?,
             ids: std::mem::take(&mut self.ids),
             lengths: std::mem::take(&mut self.lengths),
             places: std::mem::take(&mut self.places),
@@ -156,7 +156,8 @@ impl Preparer {
 }
 
 impl Sink for Preparer {
-    fn document(&mut self, id: &str, text: &str, place: Place) {
+    fn document(&mut self, document: &Document<'_>) {
+        let &Document { id, text, place, .. } = document;
         let shingles = self.shingler.shingle(text);
         let start = self.keys.len();
         self.keys.resize(start + self.bands, 0);
