@@ -276,6 +276,7 @@ impl ReadArgs {
             format: self.format,
             id_field: self.id_field.clone(),
             text_field: self.text_field.clone(),
+            fields: Vec::new(),
             line_ids: self.line_ids,
             skip_bad: self.skip_bad,
             hidden: self.hidden,

@@ -13,7 +13,7 @@
 //! unrelated where they have no [`RELATED_WORDS`] words in a row in common.
 
 use crate::error::Error;
-use crate::read::{BlockNumber, Collection, Place, Scratch, Sink, Skipped};
+use crate::read::{BlockNumber, Collection, Document, Place, Scratch, Sink, Skipped};
 use lookalike_core::curve::Cost;
 use lookalike_core::error::ParamsError;
 use lookalike_core::hash;
@@ -113,7 +113,8 @@ struct Drawn {
 }
 
 impl Sink for Draw {
-    fn document(&mut self, id: &str, text: &str, place: Place) {
+    fn document(&mut self, document: &Document<'_>) {
+        let &Document { id, text, place, .. } = document;
         self.documents += 1;
         let key = hash::mix64(hash::token_hash(id.as_bytes()) ^ self.seed);
         let full = self.drawn.len() >= self.size;

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails and skips loudly")]
 
-use lookalike::read::{Collection, Format, Place, ReadOptions, Scratch, Sink, Skipped};
+use lookalike::read::{Collection, Document, Format, ReadOptions, Scratch, Sink, Skipped};
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -15,8 +15,9 @@ struct Count {
 }
 
 impl Sink for Count {
-    fn document(&mut self, id: &str, text: &str, _: Place) {
-        assert!(!id.is_empty());
+    fn document(&mut self, document: &Document<'_>) {
+        let text = document.text;
+        assert!(!document.id.is_empty());
         self.documents += 1;
         self.empty += usize::from(text.trim().is_empty());
         self.bytes += text.len();

@@ -12,7 +12,9 @@ use lookalike::core::shingle::Shingler;
 use lookalike::core::signature::Signer;
 use lookalike::core::verify::{self, Overlap};
 use lookalike::error::Error;
-use lookalike::read::{Collection, Format, Place, ReadError, ReadOptions, Scratch, Sink, Skipped};
+use lookalike::read::{
+    Collection, Document, Format, ReadError, ReadOptions, Scratch, Sink, Skipped,
+};
 use serde_json::{Value, json};
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -99,8 +101,8 @@ fn read(path: &Path, encoding: Option<&str>) -> Result<String, Failure> {
     struct Text(String);
 
     impl Sink for Text {
-        fn document(&mut self, _: &str, text: &str, _: Place) {
-            text.clone_into(&mut self.0);
+        fn document(&mut self, document: &Document<'_>) {
+            document.text.clone_into(&mut self.0);
         }
 
         fn skipped(&mut self, _: Skipped) {}

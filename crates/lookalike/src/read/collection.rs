@@ -1,11 +1,16 @@
 //! The opened inputs, and how threads share them.
 
 use super::block::Block;
+use super::csv::{Columns, Header};
 use super::error::{ReadError, Skipped};
 use super::open;
-use super::options::ReadOptions;
+use super::options::{Format, ReadOptions};
+use super::retained::{Retained, RetainedState};
 use super::source::{Next, Progress, Settings, Source};
-use std::path::{Path, PathBuf};
+use super::spool::Spool;
+use super::stamp::{InputStamp, Stamp};
+use super::walk::name_of;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
@@ -16,6 +21,7 @@ const BLOCK_BYTES: usize = 1 << 20;
 /// Inputs that are open for reading.
 pub struct Collection {
     sources: Vec<Shared>,
+    first_reference: u32,
     /// Sources before this one are finished.
     first: AtomicUsize,
     settings: Arc<Settings>,
@@ -37,16 +43,30 @@ impl Collection {
     /// A [`ReadError`] when an input is missing, cannot be opened, is a folder without a file to
     /// read, or when its format or an option has no meaning.
     pub fn open(inputs: &[PathBuf], options: &ReadOptions) -> Result<Self, ReadError> {
-        Self::with_block_bytes(inputs, options, BLOCK_BYTES)
+        Self::open_with_reference(inputs, &[], options)
+    }
+
+    /// The same with files and folders of documents to compare with. Their sources are numbered
+    /// after those of the inputs, and each side has its ids as if it were alone: a text file's is
+    /// relative to its folder where that is the only one of its side.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_with_reference(
+        inputs: &[PathBuf],
+        reference: &[PathBuf],
+        options: &ReadOptions,
+    ) -> Result<Self, ReadError> {
+        Self::with_block_bytes(inputs, reference, options, BLOCK_BYTES)
     }
 
     pub(super) fn with_block_bytes(
         inputs: &[PathBuf],
+        reference: &[PathBuf],
         options: &ReadOptions,
         block_bytes: usize,
     ) -> Result<Self, ReadError> {
-        let inputs: Vec<&Path> = inputs.iter().map(PathBuf::as_path).collect();
-        let opened = open::open(&inputs, options, block_bytes)?;
+        let opened = open::open(inputs, reference, options, block_bytes)?;
         let share = |source| Shared {
             source: Arc::new(source),
             progress: Mutex::new(Progress::Fresh),
@@ -54,6 +74,7 @@ impl Collection {
         };
         Ok(Self {
             sources: opened.sources.into_iter().map(share).collect(),
+            first_reference: opened.first_reference,
             first: AtomicUsize::new(0),
             settings: opened.settings,
             listed: opened.listed,
@@ -80,6 +101,73 @@ impl Collection {
     /// The name of a source: its file, the folder, or `stdin`.
     pub fn source_name(&self, source: u32) -> Option<&str> {
         self.sources.get(source as usize).map(|shared| shared.source.shown.as_str())
+    }
+
+    /// How many sources there are: files of records, streams, and folders of text files.
+    pub fn sources(&self) -> u32 {
+        self.sources.len() as u32
+    }
+
+    /// Whether a source is one to compare with.
+    pub fn is_reference(&self, source: u32) -> bool {
+        source >= self.first_reference
+    }
+
+    /// The format of a source; [`Format::Text`] for text files.
+    pub fn source_format(&self, source: u32) -> Option<Format> {
+        self.sources.get(source as usize).map(|shared| shared.source.format())
+    }
+
+    /// The header of a source of comma- or tab-separated values; known when its first block is.
+    pub fn header(&self, source: u32) -> Option<&Header> {
+        self.sources.get(source as usize)?.source.columns().map(Columns::header)
+    }
+
+    /// Every file that is read, source by source, as it was when the collection was opened. Streams
+    /// are not among them.
+    pub fn inputs(&self) -> Vec<InputStamp> {
+        let stamps = self.sources.iter().flat_map(|shared| shared.source.stamps());
+        let named =
+            |(path, Stamp { bytes, modified })| InputStamp { name: name_of(path), bytes, modified };
+        stamps.map(named).collect()
+    }
+
+    /// Looks at the size and time of every file again: one question to the system for each.
+    ///
+    /// # Errors
+    /// [`ReadError::InputChanged`] for the first file that is gone, or not what it was when the
+    /// collection was opened.
+    pub fn check_unchanged(&self) -> Result<(), ReadError> {
+        for (path, before) in self.sources.iter().flat_map(|shared| shared.source.stamps()) {
+            let after = std::fs::metadata(path).map(|metadata| Stamp::of(&metadata));
+            if after.as_ref().ok() != Some(&before) {
+                let source_name = name_of(path);
+                return Err(ReadError::InputChanged { source_name, before, after });
+            }
+        }
+        Ok(())
+    }
+
+    /// What [`Retained::state`] was made of, for a collection of the same inputs and options.
+    /// `spool` is the one its bytes went to, whose length must not be less.
+    ///
+    /// # Errors
+    /// [`ReadError::Changed`] when there is no such block here, and what the header of a table
+    /// gives, which is read once.
+    pub fn retained(
+        &self,
+        state: RetainedState,
+        spool: Option<&Arc<Spool>>,
+    ) -> Result<Retained, ReadError> {
+        let Some(shared) = self.sources.get(state.number.source as usize) else {
+            return Err(ReadError::Changed {
+                source_name: format!("source {}", state.number.source),
+                line: None,
+                what: format!("a stored block is of it, there are {}", self.sources.len()),
+            });
+        };
+        shared.source.know_columns()?;
+        Retained::of_state(Arc::clone(&shared.source), state, spool)
     }
 
     /// The next block of the first source that no other thread is reading from; `None` when all

@@ -1,18 +1,28 @@
 //! Comma- and tab-separated values: the header, the ends of records, the fields of one.
 
 use super::error::{Field, ReadError, SkipReason};
-use super::record::{Bad, Cut, Fields, Record};
+use super::further::Further;
+use super::record::{Bad, Cut, Fields, Record, without_line_end};
 use csv::ByteRecord;
 use memchr::{memchr, memchr3};
 
 /// The columns of a file that make a document.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(super) struct Columns {
     /// `None` where ids are made of the line number.
     id: Option<usize>,
     text: usize,
-    /// Columns there are.
-    count: usize,
+    further: Vec<usize>,
+    header: Header,
+}
+
+/// The header of a file of comma- or tab-separated values.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Header {
+    /// The record as it stands, without byte order mark and line end.
+    pub raw: Vec<u8>,
+    /// The names of the columns; what is not UTF-8 in one is U+FFFD.
+    pub columns: Vec<String>,
 }
 
 impl Columns {
@@ -28,7 +38,11 @@ impl Columns {
     ) -> Result<Self, ReadError> {
         let mut header = ByteRecord::new();
         // Reading from memory cannot fail; what is no header has no columns.
-        let _ = reader(delimiter, bytes).read_byte_record(&mut header);
+        let mut reader = reader(delimiter, bytes);
+        let _ = reader.read_byte_record(&mut header);
+        let raw = bytes.get(..reader.position().byte() as usize).unwrap_or_default();
+        let blank = raw.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
+        let raw = without_line_end(&raw[blank..]).to_owned();
         let present: Vec<String> =
             header.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect();
         let column = |field, name: &str| {
@@ -46,7 +60,32 @@ impl Columns {
             }
         };
         let id = if fields.line_ids { None } else { Some(column(Field::Id, &fields.id)?) };
-        Ok(Self { id, text: column(Field::Text, &fields.text)?, count: header.len() })
+        let text = column(Field::Text, &fields.text)?;
+        let further = fields.further.iter().map(|name| column(Field::Further, name));
+        let further = further.collect::<Result<_, _>>()?;
+        Ok(Self { id, text, further, header: Header { raw, columns: present } })
+    }
+
+    pub(super) fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// The values of the further columns of a record that is a document.
+    pub(super) fn further(
+        &self,
+        record: &ByteRecord,
+        id: Option<&str>,
+        further: &mut Further,
+    ) -> Result<(), Bad> {
+        if self.further.is_empty() {
+            return Ok(());
+        }
+        further.clear();
+        for &column in &self.further {
+            let value = utf8(record, column);
+            further.push(Some(value.map_err(|bad| Bad { id: id.map(str::to_owned), ..bad })?));
+        }
+        Ok(())
     }
 
     /// The document of a record.
@@ -56,8 +95,9 @@ impl Columns {
             None => None,
         };
         let bad = |reason| Bad { id: id.map(str::to_owned), reason };
-        if record.len() != self.count {
-            return Err(bad(SkipReason::FieldCount { expected: self.count, got: record.len() }));
+        let expected = self.header.columns.len();
+        if record.len() != expected {
+            return Err(bad(SkipReason::FieldCount { expected, got: record.len() }));
         }
         if memchr(0, record.as_slice()).is_some() {
             return Err(bad(SkipReason::Binary));

@@ -1,15 +1,19 @@
 //! What can go wrong with inputs, and why a document was skipped.
 
+use super::stamp::Stamp;
 use std::fmt;
 use std::io;
+use std::path::PathBuf;
 
-/// Which of a record's two fields is meant.
+/// Which of a record's fields is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Field {
     /// The id.
     Id,
     /// The text.
     Text,
+    /// One of [`ReadOptions::fields`](super::ReadOptions::fields).
+    Further,
 }
 
 impl Field {
@@ -18,6 +22,7 @@ impl Field {
         match self {
             Self::Id => "--id-field",
             Self::Text => "--text-field",
+            Self::Further => "the option that asks for it",
         }
     }
 }
@@ -189,6 +194,7 @@ impl fmt::Display for SkipReason {
                 match field {
                     Field::Id => "a string or a number",
                     Field::Text => "a string",
+                    Field::Further => "a value",
                 }
             ),
             Self::EmptyId => f.write_str("the id is empty"),
@@ -284,6 +290,22 @@ pub enum ReadError {
         /// What is different.
         what: String,
     },
+    /// A file is gone, or has another size or time than when it was opened.
+    InputChanged {
+        /// The file.
+        source_name: String,
+        /// What it looked like then.
+        before: Stamp,
+        /// What it looks like now, or what the system says when asked.
+        after: io::Result<Stamp>,
+    },
+    /// The temporary file for bytes that cannot be read again fails.
+    Spool {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        error: io::Error,
+    },
 }
 
 impl fmt::Display for ReadError {
@@ -339,6 +361,20 @@ impl fmt::Display for ReadError {
                 }
                 write!(f, ": changed while reading ({what}); run again when nothing writes to it")
             }
+            Self::InputChanged { source_name, before, after } => {
+                write!(f, "{source_name}: changed since it was opened: it had {before}; now ")?;
+                match after {
+                    Ok(after) => write!(f, "it has {after}")?,
+                    Err(error) => write!(f, "the system says: {error}")?,
+                }
+                f.write_str("; run again when nothing writes to it, or work on a copy")
+            }
+            Self::Spool { path, error } => write!(
+                f,
+                "the temporary file {}: {error}; make room there, or name another folder with \
+                 --temp-dir",
+                path.display()
+            ),
         }
     }
 }
@@ -348,7 +384,7 @@ fn column(field: Field, name: &str, found: usize, present: &[String]) -> String 
     let option = field.option();
     let or_lines = match field {
         Field::Id => " or make ids of file and line with --line-ids",
-        Field::Text => "",
+        Field::Text | Field::Further => "",
     };
     match (found, present) {
         (0, []) => "it is empty, and a table needs a first line that names its columns; write one"
@@ -367,7 +403,9 @@ fn column(field: Field, name: &str, found: usize, present: &[String]) -> String 
 impl std::error::Error for ReadError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::Io { error, .. } => Some(error),
+            Self::Io { error, .. }
+            | Self::Spool { error, .. }
+            | Self::InputChanged { after: Err(error), .. } => Some(error),
             _ => None,
         }
     }

@@ -3,6 +3,7 @@
 //! addition any depth of nesting; where a key stands twice the last one counts.
 
 use memchr::memchr2;
+use std::borrow::Cow;
 
 /// Where in the line something else was expected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -300,18 +301,21 @@ impl<'a> Scanner<'a> {
             Value::String { start, end, escaped: false } => {
                 &self.bytes[start..end] == name.as_bytes()
             }
-            _ => self.key_text(key) == name,
+            _ => *self.key_text(key) == *name,
         }
     }
 
     /// A key's text; half surrogate pairs become U+FFFD.
-    pub(super) fn key_text(&self, key: Value) -> String {
-        let Value::String { start, end, escaped } = key else { return String::new() };
+    pub(super) fn key_text(&self, key: Value) -> Cow<'a, str> {
+        let Value::String { start, end, escaped } = key else { return Cow::Borrowed("") };
+        if !escaped {
+            return Cow::Borrowed(&self.line[start..end]);
+        }
         let mut buffer = String::new();
-        match self.text_of(start, end, escaped, &mut buffer) {
+        Cow::Owned(match self.text_of(start, end, escaped, &mut buffer) {
             Ok(text) => text.to_owned(),
             Err(_) => format!("{}\u{FFFD}", &self.line[start..end]),
-        }
+        })
     }
 
     /// Any value, checked and passed over.

@@ -1,8 +1,11 @@
-//! One line of JSONL → id and text.
+//! One line of JSONL → id, text and the values of further fields.
 
 use super::error::{Field, SkipReason};
+use super::further::Further;
 use super::json::{Broken, Scanner, StringFault, Value};
 use super::record::{Bad, Fields, Record};
+use std::borrow::Cow;
+use std::ops::Range;
 
 /// Names of fields listed in a message.
 const NAMED_FIELDS: usize = 20;
@@ -20,7 +23,7 @@ pub(super) fn parse<'b>(
     let found = members(&mut scanner, fields, text).map_err(|fault| fault.bad(line, fields))?;
     // From here on the line is one whole object.
     let id_value = match found.id {
-        None if !fields.line_ids => at_path(&scanner, 0, &fields.id),
+        None if !fields.line_ids => inside(&scanner, &fields.id),
         value => value,
     };
     let id = match id_value {
@@ -40,7 +43,7 @@ pub(super) fn parse<'b>(
         Some(Value::String { start, end, escaped: false }) => &line[start..end],
         // `members` has decoded it.
         Some(Value::String { .. }) => text.as_str(),
-        None => match at_path(&scanner, 0, &fields.text) {
+        None => match inside(&scanner, &fields.text) {
             Some(Value::String { start, end, escaped }) => scanner
                 .text_of(start, end, escaped, text)
                 .map_err(|_| bad(surrogate(Field::Text, &fields.text)))?,
@@ -49,6 +52,23 @@ pub(super) fn parse<'b>(
         other => return Err(bad(lacking(&scanner, other, Field::Text, &fields.text))),
     };
     Ok(Record { id, text })
+}
+
+/// The values of the further fields of a line that [`parse`] made a document of.
+pub(super) fn further(line: &[u8], fields: &Fields, further: &mut Further) {
+    let Ok(line) = std::str::from_utf8(line) else { return further.none(fields.further.len()) };
+    let scanner = Scanner::new(line);
+    let mut buffer = String::new();
+    for path in &fields.further {
+        let value = at_path(&scanner, 0, path).and_then(|(value, range)| match value {
+            Value::Other("null") => None,
+            Value::String { start, end, escaped } => {
+                Some(scanner.text_of(start, end, escaped, &mut buffer).unwrap_or(&line[start..end]))
+            }
+            _ => line.get(range),
+        });
+        further.push(value);
+    }
 }
 
 /// The two fields as members of the object itself.
@@ -79,11 +99,9 @@ impl Fault {
                 column: line.get(..at).unwrap_or(line).chars().count() as u64 + 1,
             }),
             Self::NotAnObject(got) => Bad::new(SkipReason::NotAnObject { got }),
-            Self::Surrogate { field: Field::Id, id } => {
-                Bad { id, reason: surrogate(Field::Id, &fields.id) }
-            }
-            Self::Surrogate { field: Field::Text, id } => {
-                Bad { id, reason: surrogate(Field::Text, &fields.text) }
+            Self::Surrogate { field, id } => {
+                let name = if field == Field::Id { &fields.id } else { &fields.text };
+                Bad { id, reason: surrogate(field, name) }
             }
         }
     }
@@ -158,16 +176,21 @@ fn lacking(scanner: &Scanner, value: Option<Value>, field: Field, name: &str) ->
         return SkipReason::WrongType { field, name, got: value.kind() };
     }
     let mut present = Vec::new();
-    each_member(scanner, 0, |key, _| {
-        if present.len() < NAMED_FIELDS && !present.contains(&key) {
-            present.push(key);
+    each_member(scanner, 0, |key, _, _| {
+        if present.len() < NAMED_FIELDS && !present.iter().any(|name| *name == key) {
+            present.push(key.into_owned());
         }
     });
     SkipReason::MissingField { field, name, present }
 }
 
-/// Calls `visit` with each key and value of the object at `start`, which has been checked.
-fn each_member(scanner: &Scanner, start: usize, mut visit: impl FnMut(String, Value)) {
+/// Calls `visit` with each key and value of the object at `start`, which has been checked, and
+/// with where in the line the value stands.
+fn each_member<'a>(
+    scanner: &Scanner<'a>,
+    start: usize,
+    mut visit: impl FnMut(Cow<'a, str>, Value, Range<usize>),
+) {
     let mut scanner = scanner.rewound(start);
     let mut first = true;
     if scanner.begin().is_err() {
@@ -176,28 +199,33 @@ fn each_member(scanner: &Scanner, start: usize, mut visit: impl FnMut(String, Va
     while let Ok(Some(key)) = scanner.key(first) {
         first = false;
         let key = scanner.key_text(key);
+        scanner.peek();
+        let start = scanner.at;
         let Ok(value) = scanner.value() else { return };
-        visit(key, value);
+        visit(key, value, start..scanner.at);
     }
 }
 
+/// A value inside of a member of the record; `members` has looked at the members themselves.
+fn inside(scanner: &Scanner, path: &str) -> Option<Value> {
+    if path.contains('.') { at_path(scanner, 0, path).map(|(value, _)| value) } else { None }
+}
+
 /// The value that a dotted path leads to from the object at `start`. A longer key wins over a
-/// shorter one (`{"a.b": 1}` over `{"a": {"b": 2}}`), among equal keys the last.
-fn at_path(scanner: &Scanner, start: usize, path: &str) -> Option<Value> {
-    if !path.contains('.') && start == 0 {
-        return None; // `members` has looked already.
-    }
-    let mut steps: Vec<(usize, Value)> = Vec::new();
-    each_member(scanner, start, |key, value| {
-        let rest = path.strip_prefix(key.as_str());
+/// shorter one (`{"a.b": 1}` over `{"a": {"b": 2}}`), among equal keys the last. With the place of
+/// the value in the line.
+fn at_path(scanner: &Scanner, start: usize, path: &str) -> Option<(Value, Range<usize>)> {
+    let mut steps: Vec<(usize, Value, Range<usize>)> = Vec::new();
+    each_member(scanner, start, |key, value, range| {
+        let rest = path.strip_prefix(&*key);
         if rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.')) {
-            steps.retain(|(length, _)| *length != key.len());
-            steps.push((key.len(), value));
+            steps.retain(|(length, ..)| *length != key.len());
+            steps.push((key.len(), value, range));
         }
     });
-    steps.sort_unstable_by_key(|(length, _)| std::cmp::Reverse(*length));
-    steps.into_iter().find_map(|(length, value)| match (path.get(length + 1..), value) {
-        (None, value) => Some(value),
+    steps.sort_unstable_by_key(|(length, ..)| std::cmp::Reverse(*length));
+    steps.into_iter().find_map(|(length, value, range)| match (path.get(length + 1..), value) {
+        (None, value) => Some((value, range)),
         (Some(rest), Value::Object { start }) => at_path(scanner, start, rest),
         _ => None,
     })

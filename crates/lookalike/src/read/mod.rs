@@ -2,9 +2,10 @@
 //! by block, to any number of threads, and every file or record that was not read.
 //!
 //! ```text
-//! Collection::open ── next_block ──► Block ── read ──► Sink::document(id, text, place)
+//! Collection::open ── next_block ──► Block ── read ──► Sink::document(id, text, place, …)
 //!                                      │                    ::skipped(what, why)
 //!                                      └─ retain ──► Retained ── fetch(place) ──► text
+//!                                                             └─ replay ──► RawSink
 //! ```
 //!
 //! What is read as what:
@@ -30,30 +31,77 @@ mod compress;
 mod csv;
 mod encoding;
 mod error;
+mod further;
 mod json;
 mod jsonl;
 mod open;
 mod options;
+mod parse;
+mod position;
 mod record;
+mod retained;
 mod source;
+mod spool;
+mod stamp;
 mod stream;
 #[cfg(test)]
 mod tests;
 mod text;
 mod walk;
 
-pub use block::{Block, Retained};
+pub use block::Block;
 pub use collection::Collection;
+pub use csv::Header;
 pub use error::{Field, ReadError, SkipReason, Skipped};
 pub use options::{Format, ReadOptions};
+pub use retained::{Retained, RetainedState};
+pub use spool::Spool;
+pub use stamp::{InputStamp, Stamp};
+
+use serde::{Deserialize, Serialize};
+use std::path::Path;
 
 /// The longest document or record, in bytes: 2 GiB less one.
 pub const MAX_DOCUMENT_BYTES: usize = (1 << 31) - 1;
 
+/// A document as it is read.
+#[derive(Debug, Clone, Copy)]
+pub struct Document<'a> {
+    /// What names it.
+    pub id: &'a str,
+    /// What it says.
+    pub text: &'a str,
+    /// Reads it again by [`Retained::fetch`].
+    pub place: Place,
+    /// The values of [`ReadOptions::fields`], in that order.
+    pub fields: &'a [Option<&'a str>],
+    /// When the file it stands in was last changed, in ns since 1970; `None` for streams.
+    pub modified: Option<u64>,
+}
+
 /// Takes what a block holds.
 pub trait Sink {
-    /// A document. `place` reads it again by [`Retained::fetch`].
-    fn document(&mut self, id: &str, text: &str, place: Place);
+    /// A document.
+    fn document(&mut self, document: &Document<'_>);
+
+    /// A file or record that is no document.
+    fn skipped(&mut self, skipped: Skipped);
+}
+
+/// What a document was in its input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Raw<'a> {
+    /// Its record without the line end, byte for byte as it stands in the decompressed input
+    /// (in UTF-8 where that has another encoding); of a text from a stream all there is.
+    Record(&'a [u8]),
+    /// A file of its own.
+    File(&'a Path),
+}
+
+/// Takes what a block holds, with the bytes of each record.
+pub trait RawSink {
+    /// A document and what it was in its input.
+    fn record(&mut self, document: &Document<'_>, raw: Raw<'_>);
 
     /// A file or record that is no document.
     fn skipped(&mut self, skipped: Skipped);
@@ -62,7 +110,7 @@ pub trait Sink {
 /// Where a block stands among all: by source in the order of the inputs (in a folder the text
 /// files first, then its files of records), then from start to end. It depends on the inputs only,
 /// never on threads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct BlockNumber {
     /// The source, from 0.
     pub source: u32,
@@ -72,7 +120,7 @@ pub struct BlockNumber {
 
 /// Where a document stands in its block. Meaningful to that block's [`Retained`] only; places of
 /// one block are in reading order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Place {
     start: u32,
     length: u32,
@@ -84,6 +132,17 @@ impl Place {
     pub fn bytes(self) -> u32 {
         self.length
     }
+
+    /// The place as numbers, to be stored.
+    pub fn to_numbers(self) -> [u32; 3] {
+        [self.start, self.length, self.line]
+    }
+
+    /// The place that [`to_numbers`](Self::to_numbers) gave. Others are no harm: fetching from
+    /// there is an error.
+    pub fn from_numbers([start, length, line]: [u32; 3]) -> Self {
+        Self { start, length, line }
+    }
 }
 
 /// Buffers of one thread, used again from block to block. They grow to the longest document.
@@ -94,4 +153,5 @@ pub struct Scratch {
     line_id: String,
     bytes: Vec<u8>,
     values: ::csv::ByteRecord,
+    further: further::Further,
 }

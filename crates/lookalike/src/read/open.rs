@@ -6,6 +6,7 @@ use super::error::{ReadError, SkipReason, Skipped};
 use super::options::{Format, ReadOptions};
 use super::record::Fields;
 use super::source::{Kind, Origin, Settings, Source, peek, without_mark};
+use super::stamp::Stamp;
 use super::stream::Pool;
 use super::text::TextFile;
 use super::walk::{self, name_of};
@@ -21,13 +22,16 @@ const SNIFFED_BYTES: u64 = 64 << 10;
 /// All inputs.
 pub(super) struct Opened {
     pub(super) sources: Vec<Source>,
+    /// The first source that is a reference.
+    pub(super) first_reference: u32,
     pub(super) settings: Arc<Settings>,
     pub(super) listed: Vec<Skipped>,
     pub(super) bytes: Option<u64>,
 }
 
 pub(super) fn open(
-    inputs: &[&Path],
+    inputs: &[PathBuf],
+    reference: &[PathBuf],
     options: &ReadOptions,
     block_bytes: usize,
 ) -> Result<Opened, ReadError> {
@@ -37,6 +41,7 @@ pub(super) fn open(
             id: options.id_field.clone(),
             text: options.text_field.clone(),
             line_ids: options.line_ids,
+            further: options.fields.clone(),
         },
         skip_bad: options.skip_bad,
         encoding,
@@ -51,6 +56,7 @@ pub(super) fn open(
         named: Vec::new(),
         opened: Opened {
             sources: Vec::new(),
+            first_reference: 0,
             settings: Arc::new(settings),
             listed: Vec::new(),
             bytes: Some(0),
@@ -60,12 +66,18 @@ pub(super) fn open(
         opener.input(input)?;
     }
     opener.flush();
+    opener.opened.first_reference = opener.opened.sources.len() as u32;
+    opener.alone = reference.len() == 1;
+    for input in reference {
+        opener.input(input)?;
+    }
+    opener.flush();
     if inputs.is_empty() { Err(ReadError::NoInputs) } else { Ok(opener.opened) }
 }
 
 struct Opener<'a> {
     options: &'a ReadOptions,
-    /// There is one input only.
+    /// There is one input only, or one reference.
     alone: bool,
     /// Text files named one after the other: they become one source.
     named: Vec<TextFile>,
@@ -101,12 +113,13 @@ impl Opener<'_> {
             let (head, _) = peek(stream, SNIFFED_BYTES).map_err(failed)?;
             if is_jsonl(&head) { Format::Jsonl } else { Format::Text }
         };
-        self.add_bytes(metadata.len());
+        let stamp = Stamp::of(&metadata);
+        self.add_bytes(stamp.bytes);
         if format == Format::Text {
-            let (path, size) = (path.to_owned(), metadata.len());
-            self.named.push(TextFile { path, id: shown, size, named: true });
+            let path = path.to_owned();
+            self.named.push(TextFile { path, id: shown, stamp, named: true });
         } else {
-            let kind = Kind::Records { format, origin: Origin::File(compression) };
+            let kind = Kind::Records { format, origin: Origin::File(compression, stamp) };
             self.push(path.to_owned(), shown.clone(), shown, kind);
         }
         Ok(())
@@ -175,16 +188,18 @@ impl Opener<'_> {
         self.opened.listed.extend(walked.skipped);
         let (mut texts, mut records) = (Vec::new(), Vec::new());
         for found in walked.files {
-            self.add_bytes(found.size);
+            let stamp = found.stamp;
+            self.add_bytes(stamp.bytes);
             let id = if self.alone { found.name.clone() } else { name_of(&found.path) };
             let (compression, stem) = Compression::of_name(&found.name);
             let by_name = format_of(stem).filter(|format| *format == Format::Jsonl);
             match self.options.format.or(by_name).unwrap_or(Format::Text) {
                 Format::Text => {
-                    texts.push(TextFile { path: found.path, id, size: found.size, named: false });
+                    texts.push(TextFile { path: found.path, id, stamp, named: false });
                 }
                 format => {
-                    let kind = Kind::Records { format, origin: Origin::File(compression) };
+                    let origin = Origin::File(compression, stamp);
+                    let kind = Kind::Records { format, origin };
                     records.push((found.path, id, kind));
                 }
             }

@@ -59,6 +59,14 @@ pub struct ReadOptions {
     pub id_field: String,
     /// The field or column that holds the text, written as [`id_field`](Self::id_field) is.
     pub text_field: String,
+    /// Further fields or columns whose values are given as [`Document::fields`], each written as
+    /// [`id_field`](Self::id_field) is. JSON strings are given without escapes (with them where
+    /// one is half a surrogate pair), other values as they stand in the line; null and a missing
+    /// field are no value. A column that is not in the header once is an error. Text files and
+    /// files of lines have none.
+    ///
+    /// [`Document::fields`]: super::Document::fields
+    pub fields: Vec<String>,
     /// The id of a record is `NAME:LINE` (the file's name as in ids of text files, the number of
     /// the line the record begins on, from 1) and is looked for in no field.
     pub line_ids: bool,
@@ -86,6 +94,7 @@ impl Default for ReadOptions {
             format: None,
             id_field: "id".to_owned(),
             text_field: "text".to_owned(),
+            fields: Vec::new(),
             line_ids: false,
             skip_bad: false,
             hidden: false,

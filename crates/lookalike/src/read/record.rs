@@ -11,6 +11,8 @@ pub(super) struct Fields {
     pub(super) id: String,
     pub(super) text: String,
     pub(super) line_ids: bool,
+    /// Those whose values are given beside.
+    pub(super) further: Vec<String>,
 }
 
 /// A record that became a document.
@@ -57,6 +59,12 @@ pub(super) fn cut(format: Format, bytes: &[u8]) -> Cut {
 /// Whether a line is no document: empty, or blanks only.
 pub(super) fn is_blank(line: &[u8]) -> bool {
     line.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r'))
+}
+
+/// The record without the line feed and the carriage return before it.
+pub(super) fn without_line_end(record: &[u8]) -> &[u8] {
+    let record = record.strip_suffix(b"\n").unwrap_or(record);
+    record.strip_suffix(b"\r").unwrap_or(record)
 }
 
 /// The document of a line `id text`; the line feed is off, a carriage return may be there.

@@ -6,14 +6,16 @@ use super::csv::Columns;
 use super::encoding;
 use super::error::{ReadError, SkipReason, Skipped};
 use super::options::Format;
+use super::position::read_exact_at;
 use super::record::Fields;
+use super::stamp::Stamp;
 use super::stream::{Pool, RecordStream, Records};
 use super::text::TextFile;
 use encoding_rs::Encoding;
 use std::fs::File;
 use std::io::{self, Cursor, Read};
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -37,8 +39,8 @@ pub(super) struct Settings {
 
 /// Where records come from.
 pub(super) enum Origin {
-    /// A file that can be opened again.
-    File(Compression),
+    /// A file that can be opened again, and what it looked like at first.
+    File(Compression, Stamp),
     /// Standard input or a pipe, not touched but for `head`; taken when the first block is read.
     Stream(Mutex<Option<Stream>>),
 }
@@ -104,7 +106,7 @@ impl Source {
     pub(super) fn next(&self, progress: &mut Progress) -> Result<Option<Next>, ReadError> {
         if let Progress::Fresh = progress {
             *progress = match &self.kind {
-                Kind::Records { .. } => Progress::Records(self.open()?),
+                Kind::Records { .. } => Progress::Records(self.open(true)?),
                 Kind::Files(_) => Progress::Files { next: 0, index: 0 },
             };
         }
@@ -129,14 +131,16 @@ impl Source {
         }
     }
 
-    fn open(&self) -> Result<RecordStream, ReadError> {
+    /// The stream from its start; `counted` where it is part of the progress.
+    fn open(&self, counted: bool) -> Result<RecordStream, ReadError> {
         let Kind::Records { format, origin } = &self.kind else {
             return Err(self.io(io::ErrorKind::InvalidInput.into()));
         };
         let (stream, plain) = match origin {
-            Origin::File(compression) => {
+            Origin::File(compression, _) => {
                 let file = File::open(&self.path).map_err(|error| self.io(error))?;
-                let counted = Counted { file, settings: Arc::clone(&self.settings) };
+                let settings = counted.then(|| Arc::clone(&self.settings));
+                let counted = Counted { file, settings };
                 let stream = compression.decode(counted).map_err(|error| self.io(error))?;
                 (stream, *compression == Compression::None)
             }
@@ -170,6 +174,45 @@ impl Source {
         let columns = Columns::find(delimiter, bytes, &self.settings.fields, &self.shown)?;
         let _ = self.columns.set(columns);
         Ok(())
+    }
+
+    /// Reads the header of a file when it is not known yet, for blocks that were read before.
+    pub(super) fn know_columns(&self) -> Result<(), ReadError> {
+        match &self.kind {
+            Kind::Records { format, origin: Origin::File(..) }
+                if matches!(format, Format::Csv | Format::Tsv) && self.columns.get().is_none() =>
+            {
+                let first = self.open(false)?.next(&self.shown)?;
+                self.find_columns(*format, first.as_ref())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn format(&self) -> Format {
+        match &self.kind {
+            Kind::Records { format, .. } => *format,
+            Kind::Files(_) => Format::Text,
+        }
+    }
+
+    /// When the file was last changed; `None` for a stream, and for files each of its own.
+    pub(super) fn modified(&self) -> Option<u64> {
+        match &self.kind {
+            Kind::Records { origin: Origin::File(_, stamp), .. } => stamp.modified,
+            _ => None,
+        }
+    }
+
+    /// Every file there is, with what it looked like at first.
+    pub(super) fn stamps(&self) -> impl Iterator<Item = (&Path, Stamp)> {
+        let (file, files) = match &self.kind {
+            Kind::Records { origin: Origin::File(_, stamp), .. } => (Some(*stamp), None),
+            Kind::Records { .. } => (None, None),
+            Kind::Files(files) => (None, Some(files)),
+        };
+        let files = files.into_iter().flatten().map(|file| (file.path.as_path(), file.stamp));
+        file.into_iter().map(|stamp| (self.path.as_path(), stamp)).chain(files)
     }
 
     pub(super) fn columns(&self) -> Option<&Columns> {
@@ -212,22 +255,6 @@ impl Source {
     }
 }
 
-#[cfg(unix)]
-fn read_exact_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<()> {
-    std::os::unix::fs::FileExt::read_exact_at(file, buffer, offset)
-}
-
-#[cfg(not(unix))]
-fn read_exact_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<()> {
-    use std::io::{Seek, SeekFrom};
-    // A file has one position for all threads.
-    static POSITION: Mutex<()> = Mutex::new(());
-    let _position = POSITION.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut file = file;
-    file.seek(SeekFrom::Start(offset))?;
-    file.read_exact(buffer)
-}
-
 /// The bytes behind a UTF-8 byte order mark.
 pub(super) fn without_mark(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes)
@@ -246,7 +273,7 @@ fn batch(files: &[TextFile], start: usize, block_bytes: u64) -> Range<usize> {
     let mut size: u64 = 0;
     let mut end = start;
     while let Some(file) = files.get(end) {
-        size = size.saturating_add(file.size.min(MAX_DOCUMENT_BYTES as u64));
+        size = size.saturating_add(file.stamp.bytes.min(MAX_DOCUMENT_BYTES as u64));
         if end > start && (size > block_bytes || end - start == BLOCK_FILES) {
             break;
         }
@@ -255,16 +282,18 @@ fn batch(files: &[TextFile], start: usize, block_bytes: u64) -> Range<usize> {
     start..end
 }
 
-/// A file that counts the bytes read from it.
+/// A file that counts the bytes read from it, or does not.
 struct Counted {
     file: File,
-    settings: Arc<Settings>,
+    settings: Option<Arc<Settings>>,
 }
 
 impl Read for Counted {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let got = self.file.read(buffer)?;
-        self.settings.consumed.fetch_add(got as u64, Ordering::Relaxed);
+        if let Some(settings) = &self.settings {
+            settings.consumed.fetch_add(got as u64, Ordering::Relaxed);
+        }
         Ok(got)
     }
 }

@@ -68,6 +68,8 @@ pub(super) struct RecordStream {
     stream: Stream,
     format: Format,
     block_bytes: usize,
+    /// The longest record.
+    limit: usize,
     pool: Arc<Pool>,
     /// The beginning of a record that did not end in the last piece.
     carry: Vec<u8>,
@@ -83,6 +85,7 @@ impl RecordStream {
             stream,
             format,
             block_bytes,
+            limit: MAX_DOCUMENT_BYTES,
             pool,
             carry: Vec::new(),
             index: 0,
@@ -99,7 +102,10 @@ impl RecordStream {
         }
         let mut buffer = self.pool.take();
         let mut length = self.carry.len();
-        let mut goal = self.block_bytes.max(length * 2);
+        // One byte above the limit tells a record of that length from a longer one. What is carried
+        // is always less: it stood behind a whole record.
+        let most = self.limit + 1;
+        let mut goal = self.block_bytes.max(length * 2).min(most);
         if buffer.len() < goal {
             buffer.resize(goal, 0);
         }
@@ -118,15 +124,15 @@ impl RecordStream {
                 cut.unclosed = false;
                 break cut;
             }
-            if goal > MAX_DOCUMENT_BYTES {
+            if goal == most {
                 let source_name = source_name.to_owned();
                 return Err(ReadError::RecordTooLong { source_name, line: self.line });
             }
-            // One byte above the limit tells a record of that length from a longer one.
-            goal = (goal * 2).min(MAX_DOCUMENT_BYTES + 1);
+            goal = (goal * 2).min(most);
             buffer.resize(goal, 0);
         };
         self.carry.clear();
+        self.carry.shrink_to(self.block_bytes * 4);
         self.carry.extend_from_slice(&buffer[cut.whole..length]);
         Ok(self.piece(buffer, cut))
     }
@@ -167,4 +173,55 @@ fn fill(stream: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
         }
     }
     Ok(length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stream(text: &str, limit: usize, block_bytes: usize) -> RecordStream {
+        let stream = Box::new(io::Cursor::new(text.to_owned()));
+        let mut stream =
+            RecordStream::new(stream, Format::Lines, block_bytes, Arc::new(Pool::default()));
+        stream.limit = limit;
+        stream
+    }
+
+    /// A record up to the limit is read, a longer one is refused, wherever blocks end.
+    #[test]
+    fn a_record_of_the_longest_length() {
+        for before in 0..40 {
+            for block_bytes in [1, 8, 20, 33, 100] {
+                for (length, fits) in [(31, true), (32, true), (33, false), (60, false)] {
+                    let text = format!("{}\n{}\nend\n", "a".repeat(before), "b".repeat(length));
+                    let mut stream = stream(&text, 32, block_bytes);
+                    let mut read = Vec::new();
+                    let end = loop {
+                        match stream.next("x") {
+                            Ok(Some(records)) => {
+                                assert!(records.piece.len() <= 33);
+                                read.extend_from_slice(&records.piece);
+                            }
+                            end => break end.map(drop),
+                        }
+                    };
+                    let fits = fits && before <= 32;
+                    assert_eq!(end.is_ok(), fits, "{before} {length} {block_bytes}");
+                    assert!(!fits || read == text.as_bytes());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_pool_keeps_few_buffers_of_the_usual_length() {
+        let pool = Arc::new(Pool::default());
+        let piece =
+            |length| Piece { buffer: vec![0; length], length, usual: 100, pool: Arc::clone(&pool) };
+        drop((0..POOLED + 9).map(|_| piece(100)).collect::<Vec<_>>());
+        assert_eq!(pool.buffers.lock().unwrap().len(), POOLED);
+        pool.take();
+        drop(piece(101));
+        assert_eq!(pool.buffers.lock().unwrap().len(), POOLED - 1);
+    }
 }

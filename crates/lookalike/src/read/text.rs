@@ -4,6 +4,7 @@ use super::MAX_DOCUMENT_BYTES;
 use super::compress::Compression;
 use super::encoding;
 use super::error::SkipReason;
+use super::stamp::Stamp;
 use encoding_rs::Encoding;
 use std::borrow::Cow;
 use std::fs::File;
@@ -19,8 +20,8 @@ pub(super) struct TextFile {
     pub(super) path: PathBuf,
     /// The id of the document.
     pub(super) id: String,
-    /// Its length when it was listed.
-    pub(super) size: u64,
+    /// What it looked like when it was listed.
+    pub(super) stamp: Stamp,
     /// Named by the user, not found in a folder: it is an error if it cannot be read.
     pub(super) named: bool,
 }

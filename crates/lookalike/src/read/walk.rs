@@ -2,6 +2,7 @@
 
 use super::error::{SkipReason, Skipped};
 use super::options::ReadOptions;
+use super::stamp::Stamp;
 use ignore::{DirEntry, WalkBuilder};
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -13,7 +14,7 @@ pub(super) struct Found {
     pub(super) path: PathBuf,
     /// The path inside the folder, with `/` between its parts, see [`name_of`].
     pub(super) name: String,
-    pub(super) size: u64,
+    pub(super) stamp: Stamp,
 }
 
 /// What a folder holds.
@@ -90,7 +91,7 @@ fn file(folder: &Path, entry: &DirEntry, walked: &mut Walked) {
             Ok(metadata) => walked.files.push(Found {
                 path: path.to_owned(),
                 name: name_of(path.strip_prefix(folder).unwrap_or(path)),
-                size: metadata.len(),
+                stamp: Stamp::of(&metadata),
             }),
             Err(error) => {
                 let message = error.to_string();

@@ -117,7 +117,7 @@ fn threads_get_every_block_once_in_a_fixed_numbering() {
     let inputs = [folder.path().to_owned()];
     let run = |threads: usize| {
         let collection =
-            Collection::with_block_bytes(&inputs, &ReadOptions::default(), 100).unwrap();
+            Collection::with_block_bytes(&inputs, &[], &ReadOptions::default(), 100).unwrap();
         let found = Mutex::new(Vec::new());
         std::thread::scope(|scope| {
             for _ in 0..threads {

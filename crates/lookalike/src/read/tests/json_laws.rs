@@ -111,7 +111,8 @@ fn oracle(line: &[u8]) -> Option<(Option<String>, String)> {
 }
 
 fn check(line: &[u8]) {
-    let fields = Fields { id: "id".into(), text: "text".into(), line_ids: false };
+    let fields =
+        Fields { id: "id".into(), text: "text".into(), line_ids: false, further: Vec::new() };
     let (mut id, mut text) = ("stale".to_owned(), "stale".to_owned());
     let ours = jsonl::parse(line, &fields, &mut id, &mut text);
     let shown = String::from_utf8_lossy(line);

@@ -1,11 +1,14 @@
 //! What only the inside can test: tiny blocks, streams without a file, the scanner itself.
 
+mod again;
 mod blocks;
 mod inputs;
 mod json_laws;
 mod records;
 
-use super::{Collection, Place, ReadError, ReadOptions, Retained, Scratch, Sink, Skipped};
+use super::{
+    Collection, Document, Place, ReadError, ReadOptions, Retained, Scratch, Sink, Skipped,
+};
 use std::path::{Path, PathBuf};
 
 /// Documents and skipped records of one block.
@@ -16,7 +19,8 @@ struct Taken {
 }
 
 impl Sink for Taken {
-    fn document(&mut self, id: &str, text: &str, place: Place) {
+    fn document(&mut self, document: &Document<'_>) {
+        let &Document { id, text, place, .. } = document;
         self.documents.push((id.to_owned(), text.to_owned(), place));
     }
 
@@ -55,7 +59,7 @@ fn blocks(collection: &Collection) -> Result<Vec<(Retained, Taken)>, ReadError> 
     while let Some(block) = collection.next_block()? {
         let mut taken = Taken::default();
         block.read(&mut scratch, &mut taken)?;
-        blocks.push((block.retain(), taken));
+        blocks.push((block.retain(None)?, taken));
     }
     Ok(blocks)
 }
@@ -84,7 +88,7 @@ fn read_paths(
     block_bytes: usize,
 ) -> Result<All, ReadError> {
     let inputs: Vec<PathBuf> = inputs.iter().map(|&path| path.to_owned()).collect();
-    drain(&Collection::with_block_bytes(&inputs, options, block_bytes)?)
+    drain(&Collection::with_block_bytes(&inputs, &[], options, block_bytes)?)
 }
 
 /// Reads bytes as a file called `name` in blocks of `block_bytes`.

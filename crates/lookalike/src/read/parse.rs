@@ -1,0 +1,224 @@
+//! The bytes of a block, or the files of one → documents.
+
+use super::csv;
+use super::encoding;
+use super::error::{ReadError, SkipReason, Skipped};
+use super::jsonl;
+use super::options::Format;
+use super::record::{self, Bad, Record};
+use super::source::{Source, without_mark};
+use super::text::{self, TextFile};
+use super::{Document, Place, Raw, RawSink, Scratch};
+use std::fmt::Write;
+
+/// Whole records of a source, as they were read.
+#[derive(Clone, Copy)]
+pub(super) struct Piece<'a> {
+    pub(super) source: &'a Source,
+    /// The number of the block in its source.
+    pub(super) index: u32,
+    pub(super) bytes: &'a [u8],
+    /// The number of the first line.
+    pub(super) first_line: u64,
+    /// The source ends inside of quotes, in the last of these records.
+    pub(super) unclosed: bool,
+}
+
+impl Piece<'_> {
+    /// Gives every document to the sink, in order.
+    pub(super) fn read(
+        self,
+        format: Format,
+        scratch: &mut Scratch,
+        sink: &mut impl RawSink,
+    ) -> Result<(), ReadError> {
+        match format {
+            Format::Csv => self.read_values(b',', scratch, sink),
+            Format::Tsv => self.read_values(b'\t', scratch, sink),
+            Format::Text => self.read_whole(scratch, sink),
+            Format::Lines | Format::Jsonl => self.read_lines(format, scratch, sink),
+        }
+    }
+
+    fn read_lines(
+        self,
+        format: Format,
+        scratch: &mut Scratch,
+        sink: &mut impl RawSink,
+    ) -> Result<(), ReadError> {
+        let mut start = self.mark_bytes();
+        let mut line = 0;
+        while start < self.bytes.len() {
+            let rest = &self.bytes[start..];
+            let length = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+            let record = &rest[..length];
+            if !record::is_blank(record) {
+                let place = Place { start: start as u32, length: length as u32, line };
+                let Scratch { id, text, line_id, further, .. } = &mut *scratch;
+                let parsed = self.source.parse(format, record, id, text);
+                if parsed.is_ok() && !self.source.settings.fields.further.is_empty() {
+                    further.clear();
+                    if format == Format::Jsonl {
+                        jsonl::further(record, &self.source.settings.fields, further);
+                    } else {
+                        further.none(self.source.settings.fields.further.len());
+                    }
+                }
+                self.give(parsed, &further.list(), place, record, line_id, sink)?;
+            }
+            start += length + 1;
+            line += 1;
+        }
+        Ok(())
+    }
+
+    /// A stream that is one document; [`RecordStream`](super::stream::RecordStream) never cuts it.
+    fn read_whole(self, scratch: &mut Scratch, sink: &mut impl RawSink) -> Result<(), ReadError> {
+        let place = Place { start: 0, length: self.bytes.len() as u32, line: 0 };
+        match encoding::decode(self.bytes, self.source.settings.encoding) {
+            Ok(text) => {
+                scratch.further.none(self.source.settings.fields.further.len());
+                let document = Document {
+                    id: &self.source.name,
+                    text: &text,
+                    place,
+                    fields: &scratch.further.list(),
+                    modified: self.source.modified(),
+                };
+                sink.record(&document, Raw::Record(self.bytes));
+            }
+            Err(reason) => sink.skipped(self.source.bad(self.first_line, None, reason)?),
+        }
+        Ok(())
+    }
+
+    fn read_values(
+        self,
+        delimiter: u8,
+        scratch: &mut Scratch,
+        sink: &mut impl RawSink,
+    ) -> Result<(), ReadError> {
+        let Some(columns) = self.source.columns() else { return Ok(()) };
+        let mark = self.mark_bytes();
+        let bytes = &self.bytes[mark..];
+        let mut reader = csv::reader(delimiter, bytes);
+        let mut header = self.index == 0;
+        let (mut start, mut line) = (0, 0);
+        let Scratch { values, line_id, further, .. } = scratch;
+        further.clear();
+        // Memory does not fail to be read: an error is the end.
+        while reader.read_byte_record(values).unwrap_or(false) {
+            let end = reader.position().byte() as usize;
+            // The reader takes blank lines, and the line feed of CR LF, with the next record.
+            let blank = bytes[start..end].iter().take_while(|b| matches!(b, b'\r' | b'\n')).count();
+            line += memchr::memchr_iter(b'\n', &bytes[start..start + blank]).count() as u32;
+            start += blank;
+            let raw = &bytes[start..end];
+            let place = Place { start: (start + mark) as u32, length: raw.len() as u32, line };
+            line += memchr::memchr_iter(b'\n', raw).count() as u32;
+            start = end;
+            if std::mem::take(&mut header) {
+                continue;
+            }
+            let parsed = if self.unclosed && end == bytes.len() {
+                Err(Bad::new(SkipReason::UnclosedQuote))
+            } else {
+                columns.document(values)
+            };
+            let parsed = parsed.and_then(|record| {
+                columns.further(values, record.id, further)?;
+                Ok(record)
+            });
+            self.give(parsed, &further.list(), place, raw, line_id, sink)?;
+        }
+        Ok(())
+    }
+
+    fn give(
+        self,
+        parsed: Result<Record<'_>, Bad>,
+        fields: &[Option<&str>],
+        place: Place,
+        raw: &[u8],
+        line_id: &mut String,
+        sink: &mut impl RawSink,
+    ) -> Result<(), ReadError> {
+        let line = self.first_line + u64::from(place.line);
+        let Record { id, text } = match parsed {
+            Ok(record) => record,
+            Err(Bad { id, reason }) => {
+                sink.skipped(self.source.bad(line, id, reason)?);
+                return Ok(());
+            }
+        };
+        let id = if let Some(id) = id {
+            id
+        } else {
+            line_id.clear();
+            // Writing to a string does not fail.
+            let _ = write!(line_id, "{}:{line}", self.source.name);
+            line_id
+        };
+        let document = Document { id, text, place, fields, modified: self.source.modified() };
+        sink.record(&document, Raw::Record(record::without_line_end(raw)));
+        Ok(())
+    }
+
+    /// Bytes of the byte order mark before the first record.
+    fn mark_bytes(&self) -> usize {
+        if self.index > 0 { 0 } else { self.bytes.len() - without_mark(self.bytes).len() }
+    }
+}
+
+/// Gives the documents of text files to the sink, in order.
+pub(super) fn read_files(
+    source: &Source,
+    files: &[TextFile],
+    scratch: &mut Scratch,
+    sink: &mut impl RawSink,
+) -> Result<(), ReadError> {
+    let settings = &source.settings;
+    scratch.further.none(settings.fields.further.len());
+    for (start, file) in files.iter().enumerate() {
+        match text::read(file, settings.encoding, &mut scratch.bytes) {
+            Ok((text, length)) => {
+                let length = u32::try_from(length).unwrap_or(u32::MAX);
+                let document = Document {
+                    id: &file.id,
+                    text: &text,
+                    place: Place { start: start as u32, length, line: 0 },
+                    fields: &scratch.further.list(),
+                    modified: file.stamp.modified,
+                };
+                sink.record(&document, Raw::File(&file.path));
+            }
+            Err(reason) => {
+                let name = super::walk::name_of(&file.path);
+                let id = Some(file.id.clone());
+                let skipped = Skipped { source: name, line: None, id, reason };
+                if file.named && !settings.skip_bad {
+                    return Err(ReadError::BadRecord(skipped));
+                }
+                sink.skipped(skipped);
+            }
+        }
+    }
+    Ok(())
+}
+
+impl Source {
+    /// The document of one line.
+    pub(super) fn parse<'a>(
+        &self,
+        format: Format,
+        line: &'a [u8],
+        id: &'a mut String,
+        text: &'a mut String,
+    ) -> Result<Record<'a>, Bad> {
+        if format == Format::Jsonl {
+            jsonl::parse(line, &self.settings.fields, id, text)
+        } else {
+            record::parse_line(line, &self.settings.fields)
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! What is left of a block that was read: how single documents, or all of them, are read again.
+
+use super::csv;
+use super::encoding;
+use super::error::{ReadError, Skipped};
+use super::options::Format;
+use super::parse::{self, Piece};
+use super::source::{Kind, Source};
+use super::spool::Spool;
+use super::text::{self, TextFile};
+use super::{BlockNumber, Place, RawSink, Scratch};
+use serde::{Deserialize, Serialize};
+use std::io;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// What is left of a [`Block`](super::Block) that was read: enough to read it again, one document
+/// or all of them. Some 80 bytes, and the block's own where [`Block::retain`](super::Block::retain)
+/// had to keep them in memory.
+pub struct Retained {
+    number: BlockNumber,
+    source: Arc<Source>,
+    content: Kept,
+}
+
+pub(super) enum Kept {
+    Disk(Stretch),
+    Spooled(Arc<Spool>, Stretch),
+    Memory(Box<[u8]>, Stretch),
+    Files(Range<usize>),
+}
+
+/// Where the bytes of a block stand, and what else is to be known to read them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Stretch {
+    /// In the file, the decoded stream, or the spool.
+    pub(super) offset: u64,
+    pub(super) length: u32,
+    /// The number of the first line.
+    pub(super) first_line: u64,
+    /// The source ends inside of quotes, in the last record.
+    pub(super) unclosed: bool,
+}
+
+/// A [`Retained`] as a few numbers, for a run that goes on after it was stopped. It is good for a
+/// [`Collection`](super::Collection) of the same unchanged inputs and options.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RetainedState {
+    pub(super) number: BlockNumber,
+    kept: KeptState,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+enum KeptState {
+    Disk(Stretch),
+    Spooled(Stretch),
+    Files { start: usize, end: usize },
+}
+
+impl Retained {
+    pub(super) fn new(number: BlockNumber, source: Arc<Source>, content: Kept) -> Self {
+        Self { number, source, content }
+    }
+
+    /// The value as numbers; `None` when bytes of it are in memory.
+    pub fn state(&self) -> Option<RetainedState> {
+        let kept = match &self.content {
+            Kept::Disk(stretch) => KeptState::Disk(*stretch),
+            Kept::Spooled(_, stretch) => KeptState::Spooled(*stretch),
+            Kept::Files(range) => KeptState::Files { start: range.start, end: range.end },
+            Kept::Memory(..) => return None,
+        };
+        Some(RetainedState { number: self.number, kept })
+    }
+
+    pub(super) fn of_state(
+        source: Arc<Source>,
+        state: RetainedState,
+        spool: Option<&Arc<Spool>>,
+    ) -> Result<Self, ReadError> {
+        let is_records = matches!(source.kind, Kind::Records { .. });
+        let content = match (state.kept, &source.kind, spool) {
+            (KeptState::Files { start, end }, Kind::Files(files), _)
+                if files.get(start..end).is_some() =>
+            {
+                Kept::Files(start..end)
+            }
+            (KeptState::Disk(stretch), ..) if is_records => Kept::Disk(stretch),
+            (KeptState::Spooled(stretch), _, Some(spool))
+                if is_records && stretch.end() <= spool.len() =>
+            {
+                Kept::Spooled(Arc::clone(spool), stretch)
+            }
+            _ => {
+                return Err(ReadError::Changed {
+                    source_name: source.shown.clone(),
+                    line: None,
+                    what: "the stored block is not one of it".to_owned(),
+                });
+            }
+        };
+        Ok(Self { number: state.number, source, content })
+    }
+
+    /// Where the block stands in the reading order.
+    pub fn number(&self) -> BlockNumber {
+        self.number
+    }
+
+    /// Bytes of memory held beside the value itself.
+    pub fn memory_bytes(&self) -> usize {
+        if let Kept::Memory(bytes, _) = &self.content { bytes.len() } else { 0 }
+    }
+
+    /// The file a document of this block was read from, `stdin` for standard input, and the line
+    /// its record begins on, from 1; no line where the file is the document.
+    pub fn location(&self, place: Place) -> (String, Option<u64>) {
+        let line = self.stretch().map(|stretch| stretch.first_line + u64::from(place.line));
+        match self.file(place) {
+            Some(file) => (super::walk::name_of(&file.path), line),
+            None => (self.source.shown.clone(), line),
+        }
+    }
+
+    fn stretch(&self) -> Option<&Stretch> {
+        match &self.content {
+            Kept::Files(_) => None,
+            Kept::Disk(stretch) | Kept::Spooled(_, stretch) | Kept::Memory(_, stretch) => {
+                Some(stretch)
+            }
+        }
+    }
+
+    fn files(&self) -> Option<&[TextFile]> {
+        match (&self.content, &self.source.kind) {
+            (Kept::Files(range), Kind::Files(files)) => files.get(range.clone()),
+            _ => None,
+        }
+    }
+
+    fn file(&self, place: Place) -> Option<&TextFile> {
+        self.files()?.get(place.start as usize)
+    }
+
+    /// Reads the document `id` at `place` of this block again and gives its text to `f`. From any
+    /// thread; one positioned read of the record, or one of the whole text file.
+    ///
+    /// # Errors
+    /// [`ReadError::Changed`] when it is no longer there: the file is gone or shorter, or there is
+    /// no such record, or one with another id. [`ReadError::Spool`] when the spool cannot be read.
+    pub fn fetch<R>(
+        &self,
+        place: Place,
+        id: &str,
+        scratch: &mut Scratch,
+        f: impl FnOnce(&str) -> R,
+    ) -> Result<R, ReadError> {
+        if let Some(file) = self.file(place) {
+            let (text, length) =
+                text::read(file, self.source.settings.encoding, &mut scratch.bytes)
+                    .map_err(|reason| self.changed(place, reason.to_string()))?;
+            if u32::try_from(length).unwrap_or(u32::MAX) != place.length {
+                let what = format!("{length} bytes, were {}", place.length);
+                return Err(self.changed(place, what));
+            }
+            return Ok(f(&text));
+        }
+        let Scratch { bytes: buffer, id: id_buffer, text, values, .. } = scratch;
+        let record = self.bytes_at(place.start, place.length, buffer, place)?;
+        let Kind::Records { format, .. } = &self.source.kind else {
+            return Err(self.changed(place, "no such document".to_owned()));
+        };
+        let parsed = match (format, self.source.columns()) {
+            (Format::Text, _) => {
+                let text = encoding::decode(record, self.source.settings.encoding)
+                    .map_err(|reason| self.changed(place, reason.to_string()))?;
+                return Ok(f(&text));
+            }
+            (Format::Csv | Format::Tsv, Some(columns)) => {
+                let delimiter = if *format == Format::Csv { b',' } else { b'\t' };
+                let _ = csv::reader(delimiter, record).read_byte_record(values);
+                columns.document(values)
+            }
+            _ => self.source.parse(*format, record, id_buffer, text),
+        };
+        match parsed {
+            Ok(record) if record.id.is_none_or(|found| found == id) => Ok(f(record.text)),
+            Ok(record) => {
+                let found = record.id.unwrap_or_default();
+                Err(self.changed(place, format!("the id is {found:?}, was {id:?}")))
+            }
+            Err(bad) => Err(self.changed(place, bad.reason.to_string())),
+        }
+    }
+
+    /// Reads the whole block again: every document in order, with its record as it stands; bad
+    /// records again to [`RawSink::skipped`]. The caller compares ids and their number with those
+    /// of the first time.
+    ///
+    /// # Errors
+    /// [`ReadError::Changed`] when the block cannot be read any more, or has a bad record where
+    /// those are not skipped. [`ReadError::Spool`] when the spool cannot be read.
+    pub fn replay(&self, scratch: &mut Scratch, sink: &mut impl RawSink) -> Result<(), ReadError> {
+        let read = match (self.files(), self.stretch(), &self.source.kind) {
+            (Some(files), ..) => parse::read_files(&self.source, files, scratch, sink),
+            (_, Some(stretch), Kind::Records { format, .. }) => {
+                let mut buffer = std::mem::take(&mut scratch.bytes);
+                let start = Place { start: 0, length: stretch.length, line: 0 };
+                let bytes = self.bytes_at(0, stretch.length, &mut buffer, start);
+                let read = bytes.and_then(|bytes| {
+                    let piece = Piece {
+                        source: &self.source,
+                        index: self.number.index,
+                        bytes,
+                        first_line: stretch.first_line,
+                        unclosed: stretch.unclosed,
+                    };
+                    piece.read(*format, scratch, sink)
+                });
+                scratch.bytes = buffer;
+                read
+            }
+            _ => Ok(()),
+        };
+        read.map_err(|error| match error {
+            ReadError::BadRecord(Skipped { source, line, reason, .. }) => {
+                ReadError::Changed { source_name: source, line, what: reason.to_string() }
+            }
+            error => error,
+        })
+    }
+
+    /// Bytes of the block; `place` is for the message.
+    fn bytes_at<'a>(
+        &'a self,
+        start: u32,
+        length: u32,
+        buffer: &'a mut Vec<u8>,
+        place: Place,
+    ) -> Result<&'a [u8], ReadError> {
+        let inside =
+            |stretch: &Stretch| start.checked_add(length).is_some_and(|end| end <= stretch.length);
+        if !self.stretch().is_some_and(inside) {
+            return Err(self.changed(place, "no such document".to_owned()));
+        }
+        let end = start as usize + length as usize;
+        let (stretch, spool) = match &self.content {
+            Kept::Memory(bytes, _) => {
+                return bytes
+                    .get(start as usize..end)
+                    .ok_or_else(|| self.changed(place, "no such document".to_owned()));
+            }
+            Kept::Disk(stretch) => (stretch, None),
+            Kept::Spooled(spool, stretch) => (stretch, Some(spool)),
+            Kept::Files(_) => return Err(self.changed(place, "no such document".to_owned())),
+        };
+        let length = length as usize;
+        buffer.resize(buffer.len().max(length), 0);
+        let buffer = &mut buffer[..length];
+        let offset = stretch.offset + u64::from(start);
+        match spool {
+            Some(spool) => spool.read_at(buffer, offset).map_err(|error| spool.failed(error))?,
+            None => self
+                .source
+                .read_at(buffer, offset)
+                .map_err(|error: io::Error| self.changed(place, error.to_string()))?,
+        }
+        Ok(buffer)
+    }
+
+    fn changed(&self, place: Place, what: String) -> ReadError {
+        let (source_name, line) = self.location(place);
+        ReadError::Changed { source_name, line, what }
+    }
+}
+
+impl Stretch {
+    fn end(&self) -> u64 {
+        self.offset.saturating_add(u64::from(self.length))
+    }
+}
