@@ -12,11 +12,13 @@
 //! | [`mod@write`] | findings | CSV, JSON lines, JSON; complete files or none |
 //! | [`evaluate`] | a report and a truth file | precision, recall, F1, adjusted Rand index |
 //! | [`tune`] | a threshold, a recall, a sample | bands × rows, what they cost, advice |
+//! | [`digest`] | documents | 128 bits that tell whether two readings saw the same |
 //! | [`progress`] | – | how a run tells how far it is |
 //!
 //! Only [`run`] has threads. Nothing here prints, exits or looks at the environment. The
 //! algorithms are in [`core`].
 
+pub mod digest;
 pub mod error;
 pub mod evaluate;
 pub mod progress;
