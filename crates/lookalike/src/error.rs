@@ -2,6 +2,7 @@
 
 use crate::read::ReadError;
 use crate::run::MAX_PAIRS;
+use crate::spill::Difference;
 use lookalike_core::candidate::MAX_DOCUMENTS;
 use lookalike_core::error::ParamsError;
 use std::fmt;
@@ -48,6 +49,41 @@ pub enum Error {
         path: PathBuf,
         /// What the system says.
         source: std::io::Error,
+    },
+    /// A temporary file could not be written or read.
+    Spill {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// A temporary file does not hold what was written to it.
+    SpillDamaged {
+        /// The file.
+        path: PathBuf,
+        /// What was expected and what was found.
+        problem: String,
+        /// The folder of a resumable run to remove, if it is one of those.
+        folder: Option<PathBuf>,
+    },
+    /// The folder for temporary files does not exist or takes no files.
+    TempDir {
+        /// The folder.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// A run to go on with was started with other inputs or parameters.
+    RunDiffers {
+        /// The folder of that run.
+        path: PathBuf,
+        /// What differs, one at least.
+        differences: Vec<Difference>,
+    },
+    /// A run to go on with is at work.
+    RunInUse {
+        /// The folder of that run.
+        path: PathBuf,
     },
     /// A report or truth file cannot be understood.
     Table {
@@ -98,11 +134,79 @@ impl fmt::Display for Error {
                 plain(source),
                 remedy(source.kind())
             ),
+            Self::Spill { .. }
+            | Self::SpillDamaged { .. }
+            | Self::TempDir { .. }
+            | Self::RunDiffers { .. }
+            | Self::RunInUse { .. } => self.fmt_spill(f),
             Self::Table { path, line: 0, problem } => write!(f, "{}: {problem}", path.display()),
             Self::Table { path, line, problem } => {
                 write!(f, "{} line {line}: {problem}", path.display())
             }
         }
+    }
+}
+
+/// How many differences a message lists.
+const SHOWN_DIFFERENCES: usize = 8;
+
+impl Error {
+    /// The messages about temporary files.
+    fn fmt_spill(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Spill { path, source } => {
+                let (path, plain) = (path.display(), plain(source));
+                write!(f, "cannot write or read the temporary file {path}: {plain}; ")?;
+                f.write_str(spill_remedy(source.kind()))
+            }
+            Self::SpillDamaged { path, problem, folder } => {
+                write!(f, "the temporary file {} is damaged: {problem}; ", path.display())?;
+                match folder {
+                    Some(folder) => {
+                        let folder = folder.display();
+                        write!(f, "remove the folder {folder}, and the run starts anew")
+                    }
+                    None => f.write_str("run again, with --temp-dir on another disk"),
+                }
+            }
+            Self::TempDir { path, source } => {
+                let (path, plain) = (path.display(), plain(source));
+                write!(f, "cannot make temporary files in {path}: {plain}; ")?;
+                f.write_str("--temp-dir names a folder that exists and takes files")
+            }
+            Self::RunDiffers { path, differences } => {
+                let path = path.display();
+                write!(f, "the run stored in {path} is another one:")?;
+                for difference in differences.iter().take(SHOWN_DIFFERENCES) {
+                    write!(f, " {difference};")?;
+                }
+                if let Some(more) = differences.len().checked_sub(SHOWN_DIFFERENCES + 1) {
+                    write!(f, " and {} more;", more + 1)?;
+                }
+                write!(
+                    f,
+                    " to go on with it, give it what it was started with; to start anew, remove \
+                     the folder {path} or name another --temp-dir"
+                )
+            }
+            Self::RunInUse { path } => write!(
+                f,
+                "the run stored in {} is in use by another run; wait until that ends, or name \
+                 another --temp-dir",
+                path.display()
+            ),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn spill_remedy(kind: io::ErrorKind) -> &'static str {
+    match kind {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "the disk is full: make room there (a run with --resume then goes on where it \
+             stopped), or name another --temp-dir"
+        }
+        _ => "try again (a run with --resume goes on where it stopped), or name another --temp-dir",
     }
 }
 
@@ -128,7 +232,9 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Read(error) => error.source(),
-            Self::Write { source, .. } => Some(source),
+            Self::Write { source, .. }
+            | Self::Spill { source, .. }
+            | Self::TempDir { source, .. } => Some(source),
             _ => None,
         }
     }

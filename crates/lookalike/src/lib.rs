@@ -9,6 +9,7 @@
 //! |---|---|---|
 //! | [`read`] | paths, standard input | documents, blocks of them for every thread |
 //! | [`run`] | a collection and parameters | groups, pairs, counts, times |
+//! | [`spill`] | records, steps of a run | the same from temporary files; how much memory |
 //! | [`mod@write`] | findings | CSV, JSON lines, JSON; complete files or none |
 //! | [`evaluate`] | a report and a truth file | precision, recall, F1, adjusted Rand index |
 //! | [`tune`] | a threshold, a recall, a sample | bands × rows, what they cost, advice |
@@ -24,6 +25,7 @@ pub mod evaluate;
 pub mod progress;
 pub mod read;
 pub mod run;
+pub mod spill;
 pub mod stop_words;
 pub mod tune;
 pub mod write;

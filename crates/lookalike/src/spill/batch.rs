@@ -1,0 +1,177 @@
+//! Records in memory, in one piece, and their order.
+
+use super::codec::{Reader, put_u64};
+use std::cmp::Ordering;
+
+/// Memory that an index entry takes.
+const ENTRY_BYTES: usize = size_of::<Entry>();
+
+/// The smallest allocation of either buffer.
+const FIRST_BYTES: usize = 4096;
+
+/// Records as they were pushed, and after [`sort`](Batch::sort) in the order of key, then payload.
+#[derive(Debug, Default)]
+pub(super) struct Batch {
+    /// Each record is the length of its key, that of its payload, the key, the payload.
+    arena: Vec<u8>,
+    entries: Vec<Entry>,
+}
+
+/// Where a record begins, and bytes of its key to compare first.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    prefix: u64,
+    start: usize,
+}
+
+impl Batch {
+    /// Records in it.
+    pub(super) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Bytes it has taken from the system.
+    pub(super) fn memory(&self) -> usize {
+        self.arena.capacity() + self.entries.capacity() * ENTRY_BYTES
+    }
+
+    /// Makes room for a record of `bytes` with its lengths, as long as no more than `limit` bytes
+    /// are taken from the system in all. Whether it could.
+    pub(super) fn make_room(&mut self, bytes: usize, limit: usize) -> bool {
+        let (used, records) = (self.arena.len().saturating_add(bytes), self.entries.len() + 1);
+        let (arena, entries) = (self.arena.capacity(), self.entries.capacity());
+        if used <= arena && records <= entries {
+            return true;
+        }
+        let grown = |capacity: usize, need: usize, least: usize| {
+            if need <= capacity { capacity } else { need.max(capacity * 2).max(least) }
+        };
+        let (a, e) = (grown(arena, used, FIRST_BYTES), grown(entries, records, FIRST_BYTES / 16));
+        if a.saturating_add(e * ENTRY_BYTES) <= limit {
+            self.grow(a, e);
+            return true;
+        }
+        // Both do not fit twice as large: all that is left, divided as the records so far need it.
+        let record = used as f64 / records as f64;
+        let count = limit as f64 / (record + ENTRY_BYTES as f64);
+        let e = (count as usize).max(entries);
+        let a = limit.saturating_sub(e * ENTRY_BYTES);
+        let pays = a >= arena && a >= used + used / 8 && e >= records + records / 8;
+        if pays {
+            self.grow(a, e);
+        }
+        pays
+    }
+
+    fn grow(&mut self, arena: usize, entries: usize) {
+        self.arena.reserve_exact(arena.saturating_sub(self.arena.len()));
+        self.entries.reserve_exact(entries.saturating_sub(self.entries.len()));
+    }
+
+    /// Adds a record.
+    pub(super) fn push(&mut self, key: &[u8], payload: &[u8]) {
+        self.entries.push(Entry { prefix: 0, start: self.arena.len() });
+        put_u64(&mut self.arena, key.len() as u64);
+        put_u64(&mut self.arena, payload.len() as u64);
+        self.arena.extend_from_slice(key);
+        self.arena.extend_from_slice(payload);
+    }
+
+    /// Bytes that a record with its lengths takes at most.
+    pub(super) fn record_bytes(key: &[u8], payload: &[u8]) -> usize {
+        key.len().saturating_add(payload.len()).saturating_add(20)
+    }
+
+    /// Sorts the records. O(n log n) comparisons, nearly all of 8 bytes behind what all keys begin
+    /// with; no memory.
+    pub(super) fn sort(&mut self) {
+        let Self { arena, entries } = self;
+        let shared = shared_prefix(arena, entries);
+        for entry in entries.iter_mut() {
+            let (key, _) = record(arena, entry.start);
+            entry.prefix = prefix(key.get(shared..).unwrap_or_default());
+        }
+        entries.sort_unstable_by(|a, b| {
+            a.prefix.cmp(&b.prefix).then_with(|| by_record(arena, a.start, b.start))
+        });
+    }
+
+    /// The record at a place of the order.
+    pub(super) fn get(&self, at: usize) -> Option<(&[u8], &[u8])> {
+        self.entries.get(at).map(|entry| record(&self.arena, entry.start))
+    }
+
+    /// The bytes of the record at a place of the order, with its lengths.
+    pub(super) fn raw(&self, at: usize) -> Option<&[u8]> {
+        let start = self.entries.get(at)?.start;
+        let bytes = self.arena.get(start..)?;
+        bytes.get(..parse(bytes)?.end)
+    }
+
+    /// Takes out all records; the memory stays with it.
+    pub(super) fn clear(&mut self) {
+        self.arena.clear();
+        self.entries.clear();
+    }
+
+    /// Gives back memory that no record needs.
+    pub(super) fn shrink(&mut self) {
+        self.arena.shrink_to_fit();
+        self.entries.shrink_to_fit();
+    }
+}
+
+/// Where the parts of a record are, behind its lengths.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Layout {
+    pub(super) key: usize,
+    pub(super) payload: usize,
+    pub(super) end: usize,
+}
+
+/// The layout of the record that `bytes` begin with; its parts may go on behind them. `None` if the
+/// lengths are not complete, or none.
+pub(super) fn parse(bytes: &[u8]) -> Option<Layout> {
+    let mut reader = Reader::new(bytes);
+    let (key_bytes, payload_bytes) = (reader.u64()?, reader.u64()?);
+    let key = bytes.len() - reader.rest().len();
+    let payload = key.checked_add(usize::try_from(key_bytes).ok()?)?;
+    let end = payload.checked_add(usize::try_from(payload_bytes).ok()?)?;
+    Some(Layout { key, payload, end })
+}
+
+/// The record that begins at `start`; empty where none does.
+fn record(arena: &[u8], start: usize) -> (&[u8], &[u8]) {
+    let bytes = arena.get(start..).unwrap_or_default();
+    let layout = parse(bytes).unwrap_or_default();
+    let key = bytes.get(layout.key..layout.payload).unwrap_or_default();
+    (key, bytes.get(layout.payload..layout.end).unwrap_or_default())
+}
+
+fn by_record(arena: &[u8], a: usize, b: usize) -> Ordering {
+    record(arena, a).cmp(&record(arena, b))
+}
+
+/// The first eight bytes as a number that sorts like them; zeros stand for those not there, so
+/// equal numbers do not mean equal bytes.
+fn prefix(key: &[u8]) -> u64 {
+    let mut first = [0; 8];
+    for (to, from) in first.iter_mut().zip(key) {
+        *to = *from;
+    }
+    u64::from_be_bytes(first)
+}
+
+/// How many bytes all keys have in common from their first on.
+fn shared_prefix(arena: &[u8], entries: &[Entry]) -> usize {
+    let Some(first) = entries.first() else { return 0 };
+    let mut shared = record(arena, first.start).0;
+    for entry in entries {
+        let (key, _) = record(arena, entry.start);
+        if !key.starts_with(shared) {
+            let equal = shared.iter().zip(key).take_while(|(a, b)| a == b).count();
+            shared = shared.get(..equal).unwrap_or_default();
+        }
+    }
+    shared.len()
+}

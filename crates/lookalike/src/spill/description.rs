@@ -1,0 +1,151 @@
+//! What a resumable run is: stored in its folder, and compared when it is found again.
+
+use super::workspace::sync_folder;
+use crate::error::Error;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::fmt;
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+use tempfile::NamedTempFile;
+
+/// The file that makes a folder one of a run.
+pub(super) const FILE: &str = "run.json";
+
+/// Prefix of the name that file has while it is written.
+const UNFINISHED: &str = ".unfinished-";
+
+/// Version of what the files of a run are; another one is another run.
+const FORMAT_VERSION: u32 = 1;
+
+/// The most characters of a value that a message shows.
+const SHOWN_CHARS: usize = 80;
+
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    format_version: Value,
+    run: Value,
+}
+
+/// A member in which two descriptions of runs differ.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    /// Which one, as a path through the description such as `inputs[2].bytes`.
+    pub member: String,
+    /// Its value in the run that was found, as JSON; `None` where it is absent.
+    pub stored: Option<String>,
+    /// Its value in the run that was to go on.
+    pub wanted: Option<String>,
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown = |value: &Option<String>| {
+            let Some(value) = value else { return "absent".to_owned() };
+            match value.char_indices().nth(SHOWN_CHARS) {
+                Some((end, _)) => format!("{}…", value.get(..end).unwrap_or_default()),
+                None => value.clone(),
+            }
+        };
+        write!(f, "{} was {} and is {}", self.member, shown(&self.stored), shown(&self.wanted))
+    }
+}
+
+/// Stores the description in a new folder, or compares it with the one that is stored. The folder
+/// is locked, by its file `lock`.
+///
+/// # Errors
+/// As [`Workspace::resumable`](super::Workspace::resumable).
+pub(super) fn check(folder: &Path, lock: &str, description: &Value) -> Result<(), Error> {
+    let path = folder.join(FILE);
+    let failed = |source| Error::Spill { path: path.clone(), source };
+    let damaged = |problem: String| Error::SpillDamaged {
+        path: path.clone(),
+        problem,
+        folder: Some(folder.to_owned()),
+    };
+    let text = text_of(description).map_err(|error| failed(error.into()))?;
+    match fs::read(&path) {
+        Ok(found) => {
+            let stored: Stored = serde_json::from_slice(&found).map_err(|error| {
+                damaged(format!("a description of a run was expected, {error}"))
+            })?;
+            // The text is read as the stored one was, so that numbers went the same way.
+            let wanted: Stored =
+                serde_json::from_slice(&text).map_err(|error| failed(error.into()))?;
+            let differences = differences(&stored, &wanted);
+            if differences.is_empty() {
+                return Ok(());
+            }
+            Err(Error::RunDiffers { path: folder.to_owned(), differences })
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            if let Some(other) = foreign(folder, lock).map_err(failed)? {
+                return Err(damaged(format!("it is missing, but there is {other:?}")));
+            }
+            store(folder, &text).map_err(failed)
+        }
+        Err(error) => Err(failed(error)),
+    }
+}
+
+fn text_of(description: &Value) -> serde_json::Result<Vec<u8>> {
+    let stored = Stored { format_version: FORMAT_VERSION.into(), run: description.clone() };
+    let mut text = serde_json::to_vec_pretty(&stored)?;
+    text.push(b'\n');
+    Ok(text)
+}
+
+/// Complete under its name, or not there.
+fn store(folder: &Path, text: &[u8]) -> io::Result<()> {
+    let mut file = tempfile::Builder::new().prefix(UNFINISHED).tempfile_in(folder)?;
+    file.write_all(text)?;
+    file.as_file().sync_all()?;
+    let _: fs::File = NamedTempFile::persist(file, folder.join(FILE)).map_err(|e| e.error)?;
+    sync_folder(folder)
+}
+
+/// A file in a folder without a description that a start which was stopped did not leave.
+fn foreign(folder: &Path, lock: &str) -> io::Result<Option<String>> {
+    for entry in fs::read_dir(folder)? {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        if name != lock && !name.starts_with(UNFINISHED) {
+            return Ok(Some(name));
+        }
+    }
+    Ok(None)
+}
+
+fn differences(stored: &Stored, wanted: &Stored) -> Vec<Difference> {
+    let mut found = Vec::new();
+    let versions = (Some(&stored.format_version), Some(&wanted.format_version));
+    compare("format_version", versions, &mut found);
+    compare("", (Some(&stored.run), Some(&wanted.run)), &mut found);
+    found
+}
+
+/// As deep as both sides are objects or arrays.
+fn compare(member: &str, sides: (Option<&Value>, Option<&Value>), found: &mut Vec<Difference>) {
+    match sides {
+        (stored, wanted) if stored == wanted => {}
+        (Some(Value::Object(stored)), Some(Value::Object(wanted))) => {
+            let new = wanted.keys().filter(|name| !stored.contains_key(*name));
+            for name in stored.keys().chain(new) {
+                let dot = if member.is_empty() { "" } else { "." };
+                let inner = format!("{member}{dot}{name}");
+                compare(&inner, (stored.get(name), wanted.get(name)), found);
+            }
+        }
+        (Some(Value::Array(stored)), Some(Value::Array(wanted))) => {
+            for at in 0..stored.len().max(wanted.len()) {
+                compare(&format!("{member}[{at}]"), (stored.get(at), wanted.get(at)), found);
+            }
+        }
+        (stored, wanted) => found.push(Difference {
+            member: if member.is_empty() { "the run" } else { member }.to_owned(),
+            stored: stored.map(Value::to_string),
+            wanted: wanted.map(Value::to_string),
+        }),
+    }
+}

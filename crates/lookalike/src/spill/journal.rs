@@ -1,0 +1,122 @@
+//! The steps of a run that are done: one line each, on the disk before the next step begins.
+//!
+//! A line is 16 hexadecimal digits, a space, the step as JSON and `\n`; the digits are the hash of
+//! the JSON's bytes as tokens are hashed.
+
+use super::workspace::{Folder, Workspace};
+use crate::error::Error;
+use lookalike_core::hash::token_hash;
+use serde::{Serialize, de::DeserializeOwned};
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::marker::PhantomData;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Digits of a checksum.
+const DIGITS: usize = 16;
+
+/// A file of finished steps. A step speaks of data in other files; bring those to the disk first
+/// ([`SpillFile::sync`](super::SpillFile::sync)), for what the journal holds is taken as done.
+#[derive(Debug)]
+pub struct Journal<T> {
+    path: PathBuf,
+    state: Mutex<State>,
+    _folder: Arc<Folder>,
+    steps: PhantomData<fn(&T)>,
+}
+
+#[derive(Debug)]
+struct State {
+    file: File,
+    len: u64,
+}
+
+impl<T: Serialize + DeserializeOwned> Journal<T> {
+    /// Opens the journal `name` and gives the steps it holds, in their order; makes it if it is not
+    /// there. A last line that was not written to its end is cut off.
+    ///
+    /// # Errors
+    /// [`Error::SpillDamaged`] when a line before the last is not what was written, or a step is no
+    /// `T`, [`Error::Spill`] when the file cannot be opened or read.
+    pub fn open(workspace: &Workspace, name: &str) -> Result<(Self, Vec<T>), Error> {
+        let (mut file, path) = workspace.raw(name)?;
+        let failed = |source| Error::Spill { path: path.clone(), source };
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(failed)?;
+        let good = whole_lines(&bytes).map_err(|p| workspace.damaged(path.clone(), p))?;
+        if good < bytes.len() {
+            file.set_len(good as u64).and_then(|()| file.sync_data()).map_err(failed)?;
+        }
+        let steps = steps(bytes.get(..good).unwrap_or_default());
+        let steps = steps.map_err(|p| workspace.damaged(path.clone(), p))?;
+        let state = Mutex::new(State { file, len: good as u64 });
+        let folder = workspace.folder();
+        Ok((Self { path, state, _folder: folder, steps: PhantomData }, steps))
+    }
+
+    /// Appends a step. It is on the disk when this returns.
+    ///
+    /// # Errors
+    /// [`Error::Spill`]; the step is then not in the journal.
+    pub fn append(&self, step: &T) -> Result<(), Error> {
+        let failed = |source| Error::Spill { path: self.path.clone(), source };
+        let line = line(step).map_err(failed)?;
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let written = state.write(&line);
+        if written.is_err() {
+            // Should this fail too, the line is a torn end, which the next run cuts off.
+            let _ = state.file.set_len(state.len);
+        }
+        written.map_err(failed)
+    }
+}
+
+impl State {
+    fn write(&mut self, line: &[u8]) -> io::Result<()> {
+        self.file.seek(SeekFrom::Start(self.len))?;
+        self.file.write_all(line)?;
+        self.file.sync_data()?;
+        self.len += line.len() as u64;
+        Ok(())
+    }
+}
+
+fn line<T: Serialize>(step: &T) -> io::Result<Vec<u8>> {
+    let json = serde_json::to_string(step)?;
+    Ok(format!("{:0DIGITS$x} {json}\n", token_hash(json.as_bytes())).into_bytes())
+}
+
+/// How many bytes are whole lines as they were written. What follows the last of them is the end
+/// that was torn off; a bad line before a good one is damage.
+fn whole_lines(bytes: &[u8]) -> Result<usize, String> {
+    let (mut good, mut at, mut bad) = (0, 0, None);
+    for (number, line) in (1..).zip(bytes.split_inclusive(|&byte| byte == b'\n')) {
+        at += line.len();
+        match (json_of(line), bad) {
+            (Some(_), None) => good = at,
+            (Some(_), Some(bad)) => {
+                return Err(format!("line {bad} does not match its checksum"));
+            }
+            (None, None) => bad = Some(number),
+            (None, Some(_)) => {}
+        }
+    }
+    Ok(good)
+}
+
+/// The JSON of a line that is whole.
+fn json_of(line: &[u8]) -> Option<&[u8]> {
+    let (digits, rest) = line.split_at_checked(DIGITS)?;
+    let json = rest.strip_prefix(b" ")?.strip_suffix(b"\n")?;
+    (digits == format!("{:0DIGITS$x}", token_hash(json)).as_bytes()).then_some(json)
+}
+
+fn steps<T: DeserializeOwned>(bytes: &[u8]) -> Result<Vec<T>, String> {
+    let lines = bytes.split_inclusive(|&byte| byte == b'\n').filter_map(json_of);
+    let step = |(number, json)| {
+        serde_json::from_slice(json)
+            .map_err(|error| format!("line {number} is no step of this version: {error}"))
+    };
+    (1u64..).zip(lines).map(step).collect()
+}

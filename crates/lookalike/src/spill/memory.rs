@@ -1,0 +1,57 @@
+//! Amounts of memory as people write them.
+
+use lookalike_core::error::ParamsError;
+
+/// What an amount may look like.
+const EXPECTED: &str = "an amount of memory such as 512MiB, 4GiB, 1.5g (binary), 2GB (decimal), \
+                        or a number of bytes, from 1 to 18446744073709551615 bytes";
+
+/// Bytes of an amount of memory: a number, with a fraction or without, and a unit in any case:
+/// `KiB`, `MiB`, `GiB`, `TiB` and the single letters `k`, `m`, `g`, `t` count by 1024, `kB`, `MB`,
+/// `GB`, `TB` by 1000, `B` or nothing is bytes. Fractions of a byte are cut off.
+///
+/// # Errors
+/// [`ParamsError::Parse`] for `--memory` when it is anything else, or not from 1 to 2⁶⁴ − 1 bytes.
+///
+/// ```
+/// use lookalike::spill::parse_memory;
+///
+/// assert_eq!(parse_memory("1.5g").unwrap(), 1_610_612_736);
+/// ```
+pub fn parse_memory(text: &str) -> Result<u64, ParamsError> {
+    let (option, expected) = ("--memory", EXPECTED);
+    let refused = || ParamsError::Parse { option, got: text.to_owned(), expected };
+    amount(text.trim()).filter(|&bytes| bytes > 0).ok_or_else(refused)
+}
+
+fn amount(text: &str) -> Option<u64> {
+    let is_number = |c: char| c.is_ascii_digit() || c == '.';
+    let (number, unit) = text.split_at(text.find(|c| !is_number(c)).unwrap_or(text.len()));
+    let unit = factor(&unit.trim_start().to_ascii_lowercase())?;
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let fraction_is_one = fraction.bytes().all(|digit| digit.is_ascii_digit());
+    if whole.is_empty() || !fraction_is_one || (number.contains('.') && fraction.is_empty()) {
+        return None;
+    }
+    let whole = whole.parse::<u64>().ok()?.checked_mul(unit)?;
+    // Twelve digits decide a byte of a tebibyte; further ones do not matter.
+    let digits = fraction.get(..12).unwrap_or(fraction);
+    let numerator = digits.parse::<u128>().unwrap_or(0);
+    let part = numerator * u128::from(unit) / 10u128.pow(digits.len() as u32);
+    whole.checked_add(u64::try_from(part).ok()?)
+}
+
+fn factor(unit: &str) -> Option<u64> {
+    Some(match unit {
+        "" | "b" => 1,
+        "k" | "kib" => 1 << 10,
+        "m" | "mib" => 1 << 20,
+        "g" | "gib" => 1 << 30,
+        "t" | "tib" => 1 << 40,
+        "kb" => 1000,
+        "mb" => 1_000_000,
+        "gb" => 1_000_000_000,
+        "tb" => 1_000_000_000_000,
+        _ => return None,
+    })
+}

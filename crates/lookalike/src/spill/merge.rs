@@ -1,0 +1,179 @@
+//! Sorted runs of records in a temporary file, and many of them as one.
+
+use super::batch::{Layout, parse};
+use super::file::SpillFile;
+use crate::error::Error;
+use std::cmp::Ordering;
+use std::ops::Range;
+
+/// The least bytes of a run that are read at once.
+pub(super) const LEAST_BUFFER: usize = 4096;
+/// The most: larger reads are no faster.
+const MOST_BUFFER: usize = 1 << 18;
+/// The most runs that are merged at once.
+const MOST_RUNS: usize = 64;
+
+/// How many runs are merged at once with `memory` bytes, one buffer of which is for writing.
+pub(super) fn fan_in(memory: usize) -> usize {
+    (memory / LEAST_BUFFER).saturating_sub(1).clamp(2, MOST_RUNS)
+}
+
+/// Bytes of each of `count` buffers that share `memory` bytes.
+pub(super) fn buffer_bytes(memory: usize, count: usize) -> usize {
+    (memory / count.max(1)).clamp(LEAST_BUFFER, MOST_BUFFER)
+}
+
+/// Records of several runs in the order of key, then payload.
+#[derive(Debug)]
+pub(super) struct Merge<'a> {
+    file: &'a SpillFile,
+    /// A heap: the source with the first record is the first.
+    sources: Vec<Source>,
+    /// Whether the first source's record was given.
+    given: bool,
+}
+
+impl<'a> Merge<'a> {
+    /// Reads the first bytes of each of `runs`, with `buffer` bytes for each.
+    ///
+    /// # Errors
+    /// [`Error::Spill`], [`Error::SpillDamaged`].
+    pub(super) fn new(
+        file: &'a SpillFile,
+        runs: &[Range<u64>],
+        buffer: usize,
+    ) -> Result<Self, Error> {
+        let mut sources = Vec::with_capacity(runs.len());
+        for run in runs {
+            let mut source = Source::new(run.clone(), buffer);
+            if source.advance(file)? {
+                sources.push(source);
+            }
+        }
+        let mut merge = Self { file, sources, given: false };
+        for at in (0..merge.sources.len() / 2).rev() {
+            merge.sift_down(at);
+        }
+        Ok(merge)
+    }
+
+    /// The next record: its bytes with its lengths, and where its parts are in them.
+    ///
+    /// # Errors
+    /// [`Error::Spill`], [`Error::SpillDamaged`].
+    pub(super) fn next(&mut self) -> Result<Option<(&[u8], Layout)>, Error> {
+        if self.given {
+            if let Some(first) = self.sources.first_mut()
+                && !first.advance(self.file)?
+            {
+                self.sources.swap_remove(0);
+            }
+            self.sift_down(0);
+        }
+        self.given = true;
+        Ok(self.sources.first().map(|source| (source.bytes(), source.layout)))
+    }
+
+    fn sift_down(&mut self, mut at: usize) {
+        loop {
+            let (left, right) = (2 * at + 1, 2 * at + 2);
+            let mut first = at;
+            for child in [left, right] {
+                if self.is_before(child, first) {
+                    first = child;
+                }
+            }
+            if first == at {
+                return;
+            }
+            self.sources.swap(at, first);
+            at = first;
+        }
+    }
+
+    fn is_before(&self, a: usize, b: usize) -> bool {
+        match (self.sources.get(a), self.sources.get(b)) {
+            (Some(a), Some(b)) => a.record().cmp(&b.record()) == Ordering::Less,
+            _ => false,
+        }
+    }
+}
+
+/// A run being read from its first record to its last.
+#[derive(Debug)]
+struct Source {
+    /// What of the file is not in the buffer yet.
+    rest: Range<u64>,
+    buffer: Vec<u8>,
+    /// Size the buffer has unless a record is larger.
+    usual: usize,
+    /// Where the record begins in the buffer.
+    start: usize,
+    layout: Layout,
+}
+
+impl Source {
+    fn new(run: Range<u64>, usual: usize) -> Self {
+        Self { rest: run, buffer: Vec::new(), usual, start: 0, layout: Layout::default() }
+    }
+
+    /// Bytes of the record, with its lengths.
+    fn bytes(&self) -> &[u8] {
+        self.buffer.get(self.start..self.start + self.layout.end).unwrap_or_default()
+    }
+
+    fn record(&self) -> (&[u8], &[u8]) {
+        let (bytes, layout) = (self.bytes(), self.layout);
+        let key = bytes.get(layout.key..layout.payload).unwrap_or_default();
+        (key, bytes.get(layout.payload..).unwrap_or_default())
+    }
+
+    /// Goes to the next record. Whether there is one.
+    fn advance(&mut self, file: &SpillFile) -> Result<bool, Error> {
+        self.start += self.layout.end;
+        self.layout = Layout::default();
+        loop {
+            let unread = self.buffer.len() - self.start;
+            let left = self.rest.end - self.rest.start;
+            if unread == 0 && left == 0 {
+                return Ok(false);
+            }
+            let layout = parse(self.buffer.get(self.start..).unwrap_or_default());
+            let need = layout.map_or(unread + 1, |layout| layout.end);
+            if let Some(layout) = layout
+                && need <= unread
+            {
+                self.layout = layout;
+                return Ok(true);
+            }
+            if (need - unread) as u64 > left {
+                let problem = format!(
+                    "a record of {need} bytes was expected, {unread} and {left} more are there"
+                );
+                let path = file.path().to_owned();
+                return Err(Error::SpillDamaged { path, problem, folder: None });
+            }
+            self.fill(file, need)?;
+        }
+    }
+
+    /// Reads until the buffer is full, and holds `need` bytes of the record at least if the run has
+    /// them; the record begins the buffer then.
+    fn fill(&mut self, file: &SpillFile, need: usize) -> Result<(), Error> {
+        self.buffer.drain(..self.start);
+        self.start = 0;
+        let size = need.max(self.usual);
+        if self.buffer.capacity() > size {
+            self.buffer.shrink_to(size);
+        }
+        let old = self.buffer.len();
+        let left = self.rest.end - self.rest.start;
+        let more = ((size - old) as u64).min(left) as usize;
+        self.buffer.reserve_exact(more);
+        self.buffer.resize(old + more, 0);
+        let space = self.buffer.get_mut(old..).unwrap_or_default();
+        file.read_at(space, self.rest.start)?;
+        self.rest.start += more as u64;
+        Ok(())
+    }
+}

@@ -1,0 +1,279 @@
+//! Sorts more records than fit in memory: batches in memory are sorted and go to a temporary file
+//! as runs, runs are merged when they are read.
+
+use super::batch::{Batch, Layout};
+use super::file::{BufferedAppend, SpillFile};
+use super::merge::{LEAST_BUFFER, Merge, buffer_bytes, fan_in};
+use super::workspace::TempSpace;
+use crate::error::Error;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The least memory a sorter works with, in bytes; with a smaller share it takes this.
+pub const MIN_MEMORY: usize = 4 * LEAST_BUFFER;
+
+/// Takes records, each a key and a payload, both any bytes, and gives them in the order of the
+/// keys, byte by byte; records with equal keys in that of their payloads. Equal records stay as
+/// many as they are.
+#[derive(Debug)]
+pub struct Sorter {
+    temp: Option<Arc<TempSpace>>,
+    memory: usize,
+    batch: Batch,
+    spilled: Option<Spilled>,
+    len: u64,
+}
+
+/// Runs in a file.
+#[derive(Debug)]
+struct Spilled {
+    file: SpillFile,
+    runs: Vec<Range<u64>>,
+}
+
+impl Sorter {
+    /// Holds at most `memory` bytes ([`MIN_MEMORY`] at least), its index among them, but always one
+    /// record; what is more goes to a file in `temp`. Without `temp` all stays in memory.
+    pub fn new(temp: Option<Arc<TempSpace>>, memory: usize) -> Self {
+        let memory = memory.max(MIN_MEMORY);
+        Self { temp, memory, batch: Batch::default(), spilled: None, len: 0 }
+    }
+
+    /// Takes a record.
+    ///
+    /// # Errors
+    /// [`Error::TempDir`] and [`Error::Spill`] when memory is full and the records cannot go to a
+    /// file; the sorter is then good for nothing more.
+    pub fn push(&mut self, key: &[u8], payload: &[u8]) -> Result<(), Error> {
+        let bytes = Batch::record_bytes(key, payload);
+        let limit = self.limit();
+        if !self.batch.make_room(bytes, limit) {
+            self.spill()?;
+            if !self.batch.make_room(bytes, limit) {
+                // Larger than all the memory there is: by itself, and at once to the file.
+                self.batch = Batch::default();
+                self.batch.make_room(bytes, usize::MAX);
+            }
+        }
+        self.batch.push(key, payload);
+        self.len += 1;
+        if self.batch.memory() > limit {
+            self.spill()?;
+            self.batch = Batch::default();
+        }
+        Ok(())
+    }
+
+    /// Records so far.
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Bytes it has taken from the system at this moment.
+    pub fn memory(&self) -> usize {
+        self.batch.memory()
+    }
+
+    /// Sorts what is in memory; merges runs until one pass over all can give the records.
+    ///
+    /// # Errors
+    /// [`Error::TempDir`], [`Error::Spill`], [`Error::SpillDamaged`].
+    pub fn finish(mut self) -> Result<Sorted, Error> {
+        if self.spilled.is_some() {
+            self.spill()?;
+        }
+        let Self { temp, memory, mut batch, spilled, len } = self;
+        let (Some(mut spilled), Some(temp)) = (spilled, temp) else {
+            batch.sort();
+            batch.shrink();
+            return Ok(Sorted { len, records: Records::Memory(batch) });
+        };
+        drop(batch);
+        while spilled.runs.len() > fan_in(memory) {
+            spilled = spilled.merged(&temp, memory)?;
+        }
+        Ok(Sorted { len, records: Records::File { spilled, memory } })
+    }
+
+    /// How much the batch may take: a part is for the buffer through which it is written.
+    fn limit(&self) -> usize {
+        if self.temp.is_some() { self.memory - write_buffer(self.memory) } else { usize::MAX }
+    }
+
+    /// Writes the records in memory as a run.
+    fn spill(&mut self) -> Result<(), Error> {
+        let Some(temp) = &self.temp else { return Ok(()) };
+        if self.batch.len() == 0 {
+            return Ok(());
+        }
+        self.batch.sort();
+        let spilled = match &mut self.spilled {
+            Some(spilled) => spilled,
+            none => none.insert(Spilled::new(temp)?),
+        };
+        let mut out = BufferedAppend::new(&spilled.file, write_buffer(self.memory));
+        let start = spilled.file.len();
+        for at in 0..self.batch.len() {
+            out.append(self.batch.raw(at).unwrap_or_default())?;
+        }
+        out.flush()?;
+        spilled.runs.push(start..spilled.file.len());
+        self.batch.clear();
+        Ok(())
+    }
+}
+
+/// Bytes of the buffer for writing.
+fn write_buffer(memory: usize) -> usize {
+    buffer_bytes(memory, 8)
+}
+
+impl Spilled {
+    fn new(temp: &TempSpace) -> Result<Self, Error> {
+        Ok(Self { file: temp.workspace()?.scratch("sort")?, runs: Vec::new() })
+    }
+
+    /// Longer and fewer runs, in another file; this one goes.
+    fn merged(self, temp: &TempSpace, memory: usize) -> Result<Self, Error> {
+        let mut longer = Self::new(temp)?;
+        let together = fan_in(memory);
+        let buffer = buffer_bytes(memory, together + 1);
+        for runs in self.runs.chunks(together) {
+            let start = longer.file.len();
+            let mut out = BufferedAppend::new(&longer.file, buffer);
+            let mut merge = Merge::new(&self.file, runs, buffer)?;
+            while let Some((bytes, _)) = merge.next()? {
+                out.append(bytes)?;
+            }
+            out.flush()?;
+            longer.runs.push(start..longer.file.len());
+        }
+        Ok(longer)
+    }
+}
+
+/// Records in order. Any number of threads may read them, each from the first, and again.
+#[derive(Debug, Default)]
+pub struct Sorted {
+    len: u64,
+    records: Records,
+}
+
+#[derive(Debug)]
+enum Records {
+    Memory(Batch),
+    File { spilled: Spilled, memory: usize },
+}
+
+impl Default for Records {
+    fn default() -> Self {
+        Self::Memory(Batch::default())
+    }
+}
+
+impl Sorted {
+    /// No records.
+    pub fn empty() -> Self {
+        Self::default()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Whether they are in a file.
+    pub fn is_spilled(&self) -> bool {
+        matches!(self.records, Records::File { .. })
+    }
+
+    /// Bytes of memory they take. Every [`cursor`](Self::cursor) takes as much as the sorter was
+    /// given beside that if they are in a file, and nothing otherwise.
+    pub fn memory(&self) -> usize {
+        match &self.records {
+            Records::Memory(batch) => batch.memory(),
+            Records::File { .. } => 0,
+        }
+    }
+
+    /// Reads them from the first on, without a copy of each.
+    pub fn cursor(&self) -> Cursor<'_> {
+        let state = match &self.records {
+            Records::Memory(batch) => State::Memory { batch, at: 0 },
+            Records::File { spilled, memory } => State::Opening { spilled, memory: *memory },
+        };
+        Cursor { state }
+    }
+
+    /// The records from the first on, copied: key and payload. It ends after an error.
+    pub fn iter(&self) -> impl Iterator<Item = Result<(Vec<u8>, Vec<u8>), Error>> + Send + '_ {
+        let mut cursor = Some(self.cursor());
+        std::iter::from_fn(move || {
+            let record = cursor.as_mut()?.next_record();
+            match record {
+                Ok(Some((key, payload))) => Some(Ok((key.to_vec(), payload.to_vec()))),
+                Ok(None) => None,
+                Err(error) => {
+                    cursor = None;
+                    Some(Err(error))
+                }
+            }
+        })
+    }
+}
+
+/// Goes through records, one at a time.
+#[derive(Debug)]
+pub struct Cursor<'a> {
+    state: State<'a>,
+}
+
+#[derive(Debug)]
+enum State<'a> {
+    Memory {
+        batch: &'a Batch,
+        at: usize,
+    },
+    /// The runs are opened when the first record is asked for.
+    Opening {
+        spilled: &'a Spilled,
+        memory: usize,
+    },
+    Merge(Merge<'a>),
+}
+
+impl Cursor<'_> {
+    /// The next record, key and payload.
+    ///
+    /// # Errors
+    /// [`Error::Spill`] and [`Error::SpillDamaged`] when the temporary file cannot be read.
+    pub fn next_record(&mut self) -> Result<Option<(&[u8], &[u8])>, Error> {
+        if let State::Opening { spilled, memory } = &self.state {
+            let buffer = buffer_bytes(*memory, spilled.runs.len());
+            self.state = State::Merge(Merge::new(&spilled.file, &spilled.runs, buffer)?);
+        }
+        match &mut self.state {
+            State::Memory { batch, at } => {
+                *at += 1;
+                Ok(batch.get(*at - 1))
+            }
+            State::Merge(merge) => Ok(merge.next()?.map(parts)),
+            State::Opening { .. } => Ok(None),
+        }
+    }
+}
+
+fn parts((bytes, layout): (&[u8], Layout)) -> (&[u8], &[u8]) {
+    let key = bytes.get(layout.key..layout.payload).unwrap_or_default();
+    (key, bytes.get(layout.payload..).unwrap_or_default())
+}
