@@ -33,6 +33,18 @@ pub enum Error {
         /// Where it stands.
         place: String,
     },
+    /// The memory that is allowed is not enough.
+    MemoryTooSmall {
+        /// Bytes allowed.
+        got: u64,
+        /// The least that works, as far as is known by then.
+        least: u64,
+    },
+    /// A temporary file holds something that was not written to it.
+    TemporaryFile {
+        /// What was expected there.
+        what: String,
+    },
     /// More documents than one run can number.
     TooManyDocuments {
         /// How many there are at least.
@@ -116,6 +128,17 @@ impl fmt::Display for Error {
                 f,
                 "document {id:?} at {place} changed while it was being read; run again when \
                  nothing writes to the input, or work on a copy"
+            ),
+            Self::MemoryTooSmall { got, least } => write!(
+                f,
+                "--memory {} is too small: this run needs at least {}",
+                amount(*got),
+                amount(least.next_multiple_of(1 << 20))
+            ),
+            Self::TemporaryFile { what } => write!(
+                f,
+                "a temporary file does not hold {what} any more; run again, and let nothing else \
+                 write to the folder for temporary files"
             ),
             Self::TooManyDocuments { got } => write!(
                 f,
@@ -207,6 +230,26 @@ fn spill_remedy(kind: io::ErrorKind) -> &'static str {
              stopped), or name another --temp-dir"
         }
         _ => "try again (a run with --resume goes on where it stopped), or name another --temp-dir",
+    }
+}
+
+/// Bytes as `--memory` takes them.
+fn amount(bytes: u64) -> String {
+    match bytes {
+        0x10_0000.. if bytes.is_multiple_of(1 << 20) => format!("{}MiB", bytes >> 20),
+        bytes => bytes.to_string(),
+    }
+}
+
+impl Error {
+    /// The same, for what reads and writes.
+    pub(crate) fn into_io(self) -> io::Error {
+        match self {
+            Self::Spill { source, .. } if source.kind() != io::ErrorKind::Other => {
+                io::Error::new(source.kind(), source)
+            }
+            other => io::Error::other(other),
+        }
     }
 }
 

@@ -22,6 +22,7 @@ const BLOCK_BYTES: usize = 1 << 20;
 pub struct Collection {
     sources: Vec<Shared>,
     first_reference: u32,
+    reading: String,
     /// Sources before this one are finished.
     first: AtomicUsize,
     settings: Arc<Settings>,
@@ -75,6 +76,7 @@ impl Collection {
         Ok(Self {
             sources: opened.sources.into_iter().map(share).collect(),
             first_reference: opened.first_reference,
+            reading: format!("{:?}", ReadOptions { leave_out: Vec::new(), ..options.clone() }),
             first: AtomicUsize::new(0),
             settings: opened.settings,
             listed: opened.listed,
@@ -146,6 +148,17 @@ impl Collection {
             }
         }
         Ok(())
+    }
+
+    /// The first source that cannot be read a second time: standard input, a pipe.
+    pub fn stream(&self) -> Option<&str> {
+        let streams = self.sources.iter().filter(|shared| shared.source.is_stream());
+        streams.map(|shared| shared.source.shown.as_str()).next()
+    }
+
+    /// How the inputs are read, in words that are equal for equal options.
+    pub fn reading(&self) -> &str {
+        &self.reading
     }
 
     /// What [`Retained::state`] was made of, for a collection of the same inputs and options.

@@ -1,12 +1,14 @@
 //! What can go wrong with inputs, and why a document was skipped.
 
 use super::stamp::Stamp;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
 /// Which of a record's fields is meant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Field {
     /// The id.
     Id,
@@ -28,7 +30,7 @@ impl Field {
 }
 
 /// A document, record or file that was not read, and why.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Skipped {
     /// The file, as a path that can be opened from where the inputs were named, or `stdin`.
     pub source: String,
@@ -51,7 +53,7 @@ impl fmt::Display for Skipped {
 }
 
 /// Why a document was not read. `Display` is a phrase that follows a place.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum SkipReason {
     /// The name, or that of a folder above, begins with a dot.
@@ -79,7 +81,7 @@ pub enum SkipReason {
     /// Not JSON.
     BrokenJson {
         /// What was expected.
-        expected: &'static str,
+        expected: Cow<'static, str>,
         /// What stands there instead.
         got: String,
         /// Where, in characters from the start of the line, from 1.
@@ -88,7 +90,7 @@ pub enum SkipReason {
     /// JSON, but not an object.
     NotAnObject {
         /// What it is.
-        got: &'static str,
+        got: Cow<'static, str>,
     },
     /// The object has no such field.
     MissingField {
@@ -106,7 +108,7 @@ pub enum SkipReason {
         /// Its name.
         name: String,
         /// What it holds.
-        got: &'static str,
+        got: Cow<'static, str>,
     },
     /// The id has no characters.
     EmptyId,
@@ -219,6 +221,11 @@ impl fmt::Display for SkipReason {
 pub enum ReadError {
     /// No inputs at all.
     NoInputs,
+    /// An input that can be read only once, where it must be read again.
+    NotAgain {
+        /// The input, `stdin` for standard input.
+        source_name: String,
+    },
     /// An input does not exist.
     Missing {
         /// The input as given.
@@ -338,6 +345,11 @@ impl fmt::Display for ReadError {
                 f,
                 "{source_name}: the format cannot be told; say --format lines (id, blank, text), \
                  jsonl, csv, tsv, or text (all of it one document)"
+            ),
+            Self::NotAgain { source_name } => write!(
+                f,
+                "{source_name} cannot be read a second time, so this run could not go on from it; \
+                 write it to a file first, or leave out --resume"
             ),
             Self::StdinTwice => f.write_str("stdin (-) is given twice; give it once"),
             Self::Column { source_name, field, name, found, present } => {

@@ -94,11 +94,11 @@ impl Fault {
     fn bad(self, line: &str, fields: &Fields) -> Bad {
         match self {
             Self::Broken(Broken { at, expected }) => Bad::new(SkipReason::BrokenJson {
-                expected,
+                expected: expected.into(),
                 got: Scanner::seen(line, at),
                 column: line.get(..at).unwrap_or(line).chars().count() as u64 + 1,
             }),
-            Self::NotAnObject(got) => Bad::new(SkipReason::NotAnObject { got }),
+            Self::NotAnObject(got) => Bad::new(SkipReason::NotAnObject { got: got.into() }),
             Self::Surrogate { field, id } => {
                 let name = if field == Field::Id { &fields.id } else { &fields.text };
                 Bad { id, reason: surrogate(field, name) }
@@ -173,7 +173,7 @@ fn surrogate(field: Field, name: &str) -> SkipReason {
 fn lacking(scanner: &Scanner, value: Option<Value>, field: Field, name: &str) -> SkipReason {
     let name = name.to_owned();
     if let Some(value) = value {
-        return SkipReason::WrongType { field, name, got: value.kind() };
+        return SkipReason::WrongType { field, name, got: value.kind().into() };
     }
     let mut present = Vec::new();
     each_member(scanner, 0, |key, _, _| {

@@ -219,6 +219,11 @@ impl Source {
         self.columns.get()
     }
 
+    /// Whether it is standard input or a pipe.
+    pub(super) fn is_stream(&self) -> bool {
+        matches!(self.kind, Kind::Records { origin: Origin::Stream(_), .. })
+    }
+
     /// Whether single records can be read from the disk again.
     pub(super) fn is_plain(&self) -> bool {
         self.plain.get().copied().unwrap_or(false)

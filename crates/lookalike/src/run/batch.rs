@@ -150,7 +150,7 @@ impl Batch {
         connected: &mut Connected,
         roots: &Range<u32>,
     ) -> Result<Self, Error> {
-        let Connected { forest, involved } = connected;
+        let Connected { forest, involved, .. } = connected;
         let mut chosen = Bits::new(all.len());
         let documents: Vec<u32> =
             involved.iter().filter(|document| roots.contains(&forest.root(*document))).collect();

@@ -2,6 +2,7 @@
 
 use super::FindOptions;
 use super::buckets::{BucketLists, Lists};
+use super::checkpoint::Checkpoint;
 use super::columns::FIRST_BAND_COLUMN;
 use super::documents::{Documents, State};
 use super::memory::Budget;
@@ -21,6 +22,7 @@ pub(super) fn band_buckets(
     options: &FindOptions,
     budget: &Budget,
     lists: &mut BucketLists<'_>,
+    checkpoint: Option<&Checkpoint>,
     progress: &dyn Progress,
 ) -> Result<(), Error> {
     let bands = options.params.bands();
@@ -30,6 +32,10 @@ pub(super) fn band_buckets(
         let mut scratch = BandScratch::default();
         let (mut keys, mut numbers) = (Vec::new(), Vec::new());
         while let Some(band) = counter.next(bands) {
+            if checkpoint.is_some_and(|c| c.done.bands.contains_key(&(band as u32))) {
+                continue;
+            }
+            let mut of_band = Vec::new();
             for range in Ranges::new(documents.len(), ENTRY_BYTES, budget) {
                 if stop.asked() {
                     return Ok(());
@@ -46,7 +52,14 @@ pub(super) fn band_buckets(
                 })?;
                 let buckets = candidate::band_buckets(&keys, |_| true, &mut scratch);
                 let found = Lists::of_band(&buckets, &numbers);
-                lists.lock().unwrap_or_else(PoisonError::into_inner).add(found)?;
+                match checkpoint {
+                    Some(_) => of_band.push(found),
+                    None => lists.lock().unwrap_or_else(PoisonError::into_inner).add(found)?,
+                }
+            }
+            if let Some(checkpoint) = checkpoint {
+                let mut lists = lists.lock().unwrap_or_else(PoisonError::into_inner);
+                lists.add_band(band as u32, of_band, checkpoint)?;
             }
             progress.advance(1);
         }

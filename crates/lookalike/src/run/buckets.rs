@@ -3,14 +3,13 @@
 //! A list is its length and its documents, ascending: 4 bytes each. Nothing depends on the order
 //! of the lists.
 
+use super::checkpoint::{BandStep, Checkpoint, Piece};
 use super::memory::Budget;
 use crate::error::Error;
-use crate::spill::{SpillFile, TempSpace};
+use crate::spill::TempSpace;
+use super::written::{Written, end};
 use lookalike_core::candidate::BandBuckets;
 use std::sync::Arc;
-
-/// Bytes of lists that are written and read at a time; a longer list is one piece.
-const PIECE_BYTES: usize = 1 << 20;
 
 /// Lists of documents, one after the other.
 #[derive(Debug, Default)]
@@ -62,6 +61,11 @@ impl Lists {
         })
     }
 
+    /// Documents in all lists, counted once for each.
+    fn memberships(&self) -> u64 {
+        (self.values.len() - self.iter().count()) as u64
+    }
+
     fn held(&self) -> usize {
         4 * self.values.len()
     }
@@ -70,20 +74,20 @@ impl Lists {
 /// The lists of a whole run.
 pub(super) struct BucketLists<'a> {
     temp: &'a Arc<TempSpace>,
+    name: &'static str,
     share: usize,
     held: Vec<Lists>,
     held_bytes: usize,
-    file: Option<SpillFile>,
-    /// Pieces of whole lists in the file.
-    pieces: Vec<(u64, u64)>,
-    /// Documents in all lists, counted once for each.
+    file: Option<Written>,
+    pieces: Vec<Piece>,
     memberships: u64,
 }
 
 impl<'a> BucketLists<'a> {
-    pub(super) fn new(temp: &'a Arc<TempSpace>, budget: &Budget) -> Self {
+    pub(super) fn new(temp: &'a Arc<TempSpace>, name: &'static str, budget: &Budget) -> Self {
         Self {
             temp,
+            name,
             share: budget.buckets(),
             held: Vec::new(),
             held_bytes: 0,
@@ -93,15 +97,52 @@ impl<'a> BucketLists<'a> {
         }
     }
 
+    /// Takes over what an earlier run finished; everything goes to the file from now on.
+    pub(super) fn resume(&mut self, checkpoint: &Checkpoint) -> Result<(), Error> {
+        for band in checkpoint.done.bands.values() {
+            self.pieces.extend_from_slice(&band.pieces);
+            self.memberships += band.memberships;
+        }
+        self.file = Some(Written::open(self.temp, self.name, end(&self.pieces))?);
+        self.share = 0;
+        Ok(())
+    }
+
     /// Takes lists; writes what it holds when that is more than its share.
     pub(super) fn add(&mut self, lists: Lists) -> Result<(), Error> {
         if lists.values.is_empty() {
             return Ok(());
         }
-        self.memberships += (lists.values.len() - lists.iter().count()) as u64;
+        self.memberships += lists.memberships();
         self.held_bytes += lists.held();
         self.held.push(lists);
         if self.held_bytes > self.share { self.write() } else { Ok(()) }
+    }
+
+    /// Takes the lists of one band, and takes down that it is done.
+    pub(super) fn add_band(
+        &mut self,
+        band: u32,
+        lists: Vec<Lists>,
+        checkpoint: &Checkpoint,
+    ) -> Result<(), Error> {
+        let memberships = lists.iter().map(Lists::memberships).sum();
+        let before = self.pieces.len();
+        lists.into_iter().try_for_each(|lists| self.add(lists))?;
+        if let Some(file) = &self.file {
+            file.sync()?;
+        }
+        let pieces = self.pieces[before..].to_vec();
+        checkpoint.band(BandStep { band, pieces, memberships })
+    }
+
+    /// Takes down that the lists are complete.
+    pub(super) fn all_done(&mut self, checkpoint: &Checkpoint) -> Result<(), Error> {
+        if let Some(file) = &self.file {
+            file.sync()?;
+        }
+        let (pieces, memberships) = (self.pieces.clone(), self.memberships);
+        checkpoint.band(BandStep { band: 0, pieces, memberships })
     }
 
     /// Documents in all lists, counted once for each.
@@ -110,24 +151,20 @@ impl<'a> BucketLists<'a> {
     }
 
     fn write(&mut self) -> Result<(), Error> {
-        let file = match &self.file {
+        let file = match &mut self.file {
             Some(file) => file,
-            None => self.file.insert(self.temp.workspace()?.create("buckets")?),
+            None => self.file.insert(Written::open(self.temp, self.name, 0)?),
         };
-        let mut piece = Vec::with_capacity(PIECE_BYTES);
+        let mut bytes = Vec::new();
         for lists in std::mem::take(&mut self.held) {
             for list in lists.iter() {
-                piece.extend_from_slice(&(list.len() as u32).to_le_bytes());
-                piece.extend(list.iter().flat_map(|document| document.to_le_bytes()));
-                if piece.len() >= PIECE_BYTES {
-                    self.pieces.push((file.append(&piece)?, piece.len() as u64));
-                    piece.clear();
-                }
+                bytes.clear();
+                bytes.extend_from_slice(&(list.len() as u32).to_le_bytes());
+                bytes.extend(list.iter().flat_map(|document| document.to_le_bytes()));
+                file.push(&bytes, &mut self.pieces)?;
             }
         }
-        if !piece.is_empty() {
-            self.pieces.push((file.append(&piece)?, piece.len() as u64));
-        }
+        file.flush(&mut self.pieces)?;
         self.held_bytes = 0;
         Ok(())
     }
@@ -138,9 +175,8 @@ impl<'a> BucketLists<'a> {
         let Some(file) = &self.file else { return Ok(()) };
         let mut bytes = Vec::new();
         let mut lists = Lists::default();
-        for &(at, length) in &self.pieces {
-            bytes.resize(length as usize, 0);
-            file.read_at(&mut bytes, at)?;
+        for piece in &self.pieces {
+            file.read(*piece, &mut bytes)?;
             lists.values.clear();
             let values = bytes.chunks_exact(4);
             lists.values.extend(values.map(|v| v.try_into().map_or(0, u32::from_le_bytes)));

@@ -37,7 +37,7 @@ pub(super) struct Row<'a> {
 impl<'a> Row<'a> {
     /// Appends the row to `out`.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
-        for value in self.place.to_parts() {
+        for value in self.place.to_numbers() {
             out.extend_from_slice(&value.to_le_bytes());
         }
         out.extend_from_slice(&self.fingerprint.to_le_bytes());
@@ -50,7 +50,7 @@ impl<'a> Row<'a> {
 
     /// A row that says nothing.
     pub(super) fn none() -> Self {
-        let place = Place::from_parts([0; 3]);
+        let place = Place::from_numbers([0; 3]);
         Self { place, fingerprint: 0, bytes: 0, label: 0, key: &[], id: "" }
     }
 
@@ -58,7 +58,7 @@ impl<'a> Row<'a> {
     pub(super) fn read(row: &'a [u8]) -> Option<Self> {
         let (head, rest) = row.split_at_checked(HEAD_BYTES)?;
         let u32_at = |at: usize| Some(u32::from_le_bytes(head.get(at..at + 4)?.try_into().ok()?));
-        let place = Place::from_parts([u32_at(0)?, u32_at(4)?, u32_at(8)?]);
+        let place = Place::from_numbers([u32_at(0)?, u32_at(4)?, u32_at(8)?]);
         let fingerprint = u128::from_le_bytes(head.get(12..28)?.try_into().ok()?);
         let bytes = u64::from_le_bytes(head.get(28..36)?.try_into().ok()?);
         let (key, id) = rest.split_at_checked(u32_at(40)? as usize)?;
@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn rows_read_back_and_short_ones_are_refused() {
         let row = Row {
-            place: Place::from_parts([1, u32::MAX, 3]),
+            place: Place::from_numbers([1, u32::MAX, 3]),
             fingerprint: u128::MAX - 5,
             bytes: 1 << 40,
             label: 7,

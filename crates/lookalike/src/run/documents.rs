@@ -2,7 +2,7 @@
 
 use super::columns::{Row, Rows};
 use super::parts::{Data, Part, Parts};
-use crate::digest::Digest;
+use crate::digest::Inputs;
 use crate::error::Error;
 use crate::read::Skipped;
 use lookalike_core::candidate::MAX_DOCUMENTS;
@@ -57,7 +57,7 @@ pub(super) struct Documents {
     labels: Vec<Vec<u32>>,
     pub(super) sources: Vec<SourceCounts>,
     pub(super) skipped: Vec<Skipped>,
-    pub(super) digest: Digest,
+    pub(super) inputs: Inputs,
     states: Vec<State>,
 }
 
@@ -71,7 +71,7 @@ impl Documents {
         let mut starts = Vec::with_capacity(parts.parts.len() + 1);
         let mut skipped = listed.to_vec();
         let mut states = vec![State::PLAIN; len];
-        let mut digest = Digest::default();
+        let mut inputs = Inputs::default();
         let mut start = 0;
         for part in &mut parts.parts {
             starts.push(start);
@@ -80,11 +80,11 @@ impl Documents {
             }
             start += part.documents;
             skipped.append(&mut part.skipped);
-            digest.merge(&part.digest);
+            inputs.merge(part.inputs);
         }
         starts.push(start);
         let (sources, labels) = sources(&parts.parts);
-        Ok(Self { parts, starts, labels, sources, skipped, digest, states })
+        Ok(Self { parts, starts, labels, sources, skipped, inputs, states })
     }
 
     /// How many documents there are.

@@ -7,7 +7,6 @@
 //! up among *all* shingles of the longer one, which takes one more reading.
 
 use super::FindOptions;
-use super::batch::Links;
 use super::buckets::{BucketLists, Lists};
 use super::counts::Counted;
 use super::documents::{Documents, State};
@@ -20,7 +19,7 @@ use crate::progress::Progress;
 use crate::read::{Document, Raw, RawSink, Scratch, Skipped};
 use crate::spill::TempSpace;
 use lookalike_core::params::{Measure, Params};
-use lookalike_core::prefix;
+use lookalike_core::prefix::{self, SelectScratch};
 use lookalike_core::shingle::Shingler;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -180,7 +179,7 @@ struct Tools {
     shingler: Shingler,
     set: Vec<u64>,
     counts: Vec<u8>,
-    scratch: Vec<u64>,
+    scratch: SelectScratch,
 }
 
 impl Tools {
@@ -189,7 +188,7 @@ impl Tools {
             shingler: Shingler::with_kernel(options.params.shingle(), options.kernel),
             set: Vec::new(),
             counts: Vec::new(),
-            scratch: Vec::new(),
+            scratch: SelectScratch::default(),
         }
     }
 

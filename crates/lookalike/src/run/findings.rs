@@ -1,16 +1,19 @@
 //! What a run found, and how its documents are read again.
 
-use super::documents::Documents;
-use super::groups::Groups;
-use super::pairs::Pairs;
 use super::SourceCounts;
-use crate::digest::Digest;
+use super::documents::{Documents, State};
+use super::groups::Groups;
+use super::memory::Budget;
+use super::pairs::Pairs;
+use super::results::Found;
+use crate::digest::Inputs;
 use crate::error::Error;
 use crate::progress::Stage;
 use crate::read::{Document, Raw, RawSink, Scratch, Skipped};
-use crate::spill::{Sorted, Sorter};
+use crate::spill::{Sorted, Sorter, TempSpace};
 use lookalike_core::verify::Overlap;
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What documents with equal shingles overlap by; their sizes are not counted.
@@ -55,13 +58,73 @@ pub struct Findings {
     /// Documents and duplicates of each source, in reading order.
     pub sources: Vec<SourceCounts>,
     /// What was read, reference collections included: tells whether a later reading saw the same.
-    pub digest: Digest,
+    pub inputs: Inputs,
     /// Wall-clock time of each stage, in order.
     pub times: Vec<(Stage, Duration)>,
     pub(super) documents: Documents,
+    pub(super) temp: Arc<TempSpace>,
+}
+
+/// Numbers of everything, and what is empty.
+pub(super) fn findings(
+    mut documents: Documents,
+    found: Found,
+    left_out: usize,
+    budget: &Budget,
+    times: Vec<(Stage, Duration)>,
+    temp: Arc<TempSpace>,
+) -> Result<Findings, Error> {
+    let mut empty = Sorter::new(Some(Arc::clone(&temp)), budget.results());
+    for document in documents.in_state(State::EMPTY) {
+        documents.with_row(document, |_, row| empty.push(row.id.as_bytes(), &[]))??;
+    }
+    let empty = Ids { sorted: empty.finish()? };
+    for (source, (duplicates, bytes)) in documents.sources.iter_mut().zip(&found.duplicates) {
+        (source.duplicates, source.duplicate_bytes) = (*duplicates, *bytes);
+    }
+    let (sources, skipped) =
+        (std::mem::take(&mut documents.sources), std::mem::take(&mut documents.skipped));
+    let counts = Counts {
+        documents: (documents.len() - left_out) as u64,
+        reference: sources.iter().filter(|s| s.reference).map(|s| s.documents).sum(),
+        empty: empty.len() as u64,
+        skipped: skipped.len() as u64,
+        copies: documents.in_state(State::COPY).count() as u64,
+        candidates: found.candidates,
+        verified: found.verified,
+        groups: found.groups.len() as u64,
+        duplicates: sources.iter().map(|source| source.duplicates).sum(),
+    };
+    let (groups, pairs, inputs) = (found.groups, found.pairs, documents.inputs);
+    Ok(Findings {
+        groups,
+        pairs,
+        skipped,
+        empty,
+        counts,
+        sources,
+        inputs,
+        times,
+        documents,
+        temp,
+    })
 }
 
 impl Findings {
+    /// Lets go of everything, and of what was kept so that the run could go on: call it when the
+    /// results are where they should be.
+    ///
+    /// # Errors
+    /// [`Error::Spill`] when the folder of a run that may be resumed cannot be removed.
+    pub fn finish(self) -> Result<(), Error> {
+        let Self { temp, groups, pairs, empty, documents, .. } = self;
+        drop((groups, pairs, empty, documents));
+        match Arc::into_inner(temp).and_then(TempSpace::into_workspace) {
+            Some(workspace) => workspace.finish(),
+            None => Ok(()),
+        }
+    }
+
     /// Reads a document again and gives its text; `document` is its number in reading order.
     ///
     /// # Errors

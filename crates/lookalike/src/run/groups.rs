@@ -85,8 +85,9 @@ impl Groups {
         Ok(Self { sorted: sorter.finish()? })
     }
 
-    pub(super) fn finish(sorter: Sorter) -> Result<Self, Error> {
-        Ok(Self { sorted: sorter.finish()? })
+    /// Of records as [`records`] makes them.
+    pub(super) fn new(sorted: Sorted) -> Self {
+        Self { sorted }
     }
 }
 
@@ -94,12 +95,12 @@ fn corrupt() -> Error {
     Error::TemporaryFile { what: "a group".to_owned() }
 }
 
-/// Adds the groups of a batch; `decided` is sorted by keeper.
-pub(super) fn add(
-    sorter: &mut Sorter,
+/// Gives the groups of a batch as records; `decided` is sorted by keeper.
+pub(super) fn records(
     batch: &Batch,
     decided: &Decided,
     options: &FindOptions,
+    take: &mut dyn FnMut(&[u8], &[u8]) -> Result<(), Error>,
 ) -> Result<(), Error> {
     for of_keeper in decided.duplicates.chunk_by(|a, b| a.1 == b.1) {
         let keeper = of_keeper[0].1;
@@ -126,7 +127,7 @@ pub(super) fn add(
             b.overlap.compare(&a.overlap, measure).then_with(|| a.id.cmp(&b.id))
         });
         let group = Group { keeper: member, duplicates };
-        sorter.push(&key(&group), &encode(&group))?;
+        take(&key(&group), &encode(&group))?;
     }
     Ok(())
 }

@@ -31,7 +31,7 @@ const CACHE_BYTES: u64 = 256 * MIB;
 pub struct Memory {
     /// The most bytes the whole process may hold, from 1; `None` for no limit.
     pub limit: Option<u64>,
-    /// The folder in which temporary files are made; the system's where it is `None`.
+    /// The folder in which temporary files are made; the current one where it is `None`.
     pub temp_dir: Option<PathBuf>,
     /// Whether finished stages are kept in `temp_dir`, so that the same run goes on from them after
     /// it was broken off.
@@ -41,7 +41,7 @@ pub struct Memory {
 impl Memory {
     /// Where temporary files go.
     pub(super) fn temp_dir(&self) -> PathBuf {
-        self.temp_dir.clone().unwrap_or_else(std::env::temp_dir)
+        self.temp_dir.clone().unwrap_or_else(|| PathBuf::from("."))
     }
 }
 

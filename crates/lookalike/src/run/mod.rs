@@ -19,6 +19,7 @@
 mod batch;
 mod bucket;
 mod buckets;
+mod checkpoint;
 mod columns;
 mod component;
 mod copies;
@@ -37,10 +38,12 @@ mod parts;
 mod prepare;
 mod ranges;
 mod records;
+mod results;
 mod screen;
 mod sets;
 mod traits;
 mod workers;
+mod written;
 
 pub use documents::SourceCounts;
 pub use findings::{Counts, Findings, Ids};
@@ -51,15 +54,20 @@ pub use pairs::{MAX_PAIRS, Pair, Pairs};
 use crate::error::Error;
 use crate::progress::{Progress, Stage};
 use crate::read::{Collection, Spool};
-use crate::spill::{Sorter, TempSpace};
+use crate::spill::TempSpace;
 use batch::{Batch, Connected, Links};
 use buckets::BucketLists;
-use documents::{Documents, State};
+use checkpoint::Checkpoint;
+use counts::Counts as ShingleCounts;
+use documents::Documents;
+use exact::Exact;
 use lookalike_core::keep::KeepPolicy;
 use lookalike_core::kernel::Kernel;
 use lookalike_core::params::{Measure, Params};
 use memory::Budget;
 use prepare::Prepare;
+use results::{Found, Results};
+use traits::KeepRules;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -151,75 +159,119 @@ struct Run<'a> {
 
 impl Run<'_> {
     fn find(&mut self) -> Result<Findings, Error> {
-        let (collection, options, progress) = (self.collection, self.options, self.progress);
+        let (collection, options) = (self.collection, self.options);
         let budget = Budget::new(&options.memory, options.threads.get())?;
-        let temp = Arc::new(TempSpace::new(options.memory.temp_dir()));
-        let counts = options.params.exact().then(|| counts::Counts::new(counters(collection, &budget)));
-        let documents = self.timed(Stage::Prepare, collection.bytes(), || {
-            let rules = traits::KeepRules::new(options)?;
-            let spool = spool(collection, &budget, &temp)?;
-            let prepare = Prepare {
-                collection,
-                options,
-                budget: &budget,
-                temp: &temp,
-                spool: spool.as_ref(),
-                counts: counts.as_ref(),
-                rules: &rules,
-            };
-            Documents::new(prepare.run(progress)?, collection.listed())
-        })?;
-        let mut documents = documents;
+        let (checkpoint, temp) = if options.memory.resume {
+            let (checkpoint, temp) = Checkpoint::open(collection, options)?;
+            (Some(checkpoint), temp)
+        } else {
+            (None, Arc::new(TempSpace::new(options.memory.temp_dir())))
+        };
+        let checkpoint = checkpoint.as_ref();
+        let counts = options.params.exact().then(|| ShingleCounts::new(counters(collection, &budget)));
+        let mut documents = self.prepare(&budget, &temp, counts.as_ref(), checkpoint)?;
         let budget = budget.with_documents(documents.len(), documents.part_count())?;
-        let mut links = Links {
-            equal: BucketLists::new(&temp, &budget),
-            shared: BucketLists::new(&temp, &budget),
-            directed: options.params.measure() == Measure::Containment,
-        };
+        let (links, left_out) = self.link(&mut documents, &budget, &temp, counts, checkpoint)?;
+        documents.drop_columns();
+        let found = self.decide(&documents, &links, &budget, &temp, checkpoint)?;
+        collection.check_unchanged()?;
+        let times = std::mem::take(&mut self.times);
+        findings::findings(documents, found, left_out, &budget, times, Arc::clone(&temp))
+    }
+
+    /// Reads all documents.
+    fn prepare(
+        &mut self,
+        budget: &Budget,
+        temp: &Arc<TempSpace>,
+        counts: Option<&ShingleCounts>,
+        checkpoint: Option<&Checkpoint>,
+    ) -> Result<Documents, Error> {
+        let (collection, options, progress) = (self.collection, self.options, self.progress);
+        self.timed(Stage::Prepare, collection.bytes(), || {
+            let rules = KeepRules::new(options)?;
+            let spool = spool(budget, temp, checkpoint)?;
+            let spool = spool.as_ref();
+            let prepare =
+                Prepare { collection, options, budget, temp, spool, counts, rules: &rules, checkpoint };
+            Documents::new(prepare.run(progress)?, collection.listed())
+        })
+    }
+
+    /// Finds what is equal and what shares a bucket; also how many documents were left out.
+    fn link<'t>(
+        &mut self,
+        documents: &mut Documents,
+        budget: &Budget,
+        temp: &'t Arc<TempSpace>,
+        counts: Option<ShingleCounts>,
+        checkpoint: Option<&Checkpoint>,
+    ) -> Result<(Links<'t>, usize), Error> {
+        let (options, progress) = (self.options, self.progress);
+        let directed = options.params.measure() == Measure::Containment;
         let total = match counts {
-            Some(_) => documents.len() as u64,
-            None => options.params.bands() as u64,
+            Some(_) => documents.len() * if directed { 2 } else { 1 },
+            None => options.params.bands(),
         };
-        let left_out = self.timed(Stage::Bucket, Some(total), || {
-            let left_out = identity::unique_ids(&mut documents, &budget, options.skip_duplicate_ids)?;
-            identity::equal_documents(&mut documents, &budget, &mut links.equal)?;
-            let shared = &mut links.shared;
+        self.timed(Stage::Bucket, Some(total as u64), || {
+            let mut equal = BucketLists::new(temp, "equal", budget);
+            let mut shared = BucketLists::new(temp, "buckets", budget);
+            let left_out = identity::unique_ids(documents, budget, options.skip_duplicate_ids)?;
+            identity::equal_documents(documents, budget, &mut equal)?;
+            if let Some(checkpoint) = checkpoint {
+                shared.resume(checkpoint)?;
+            }
             match counts {
-                None => bucket::band_buckets(&documents, options, &budget, shared, progress)?,
+                None => {
+                    let shared = &mut shared;
+                    bucket::band_buckets(documents, options, budget, shared, checkpoint, progress)?;
+                }
+                Some(_) if checkpoint.is_some_and(|c| !c.done.bands.is_empty()) => {}
                 Some(counts) => {
-                    let (documents, counted) = (&documents, counts.finish());
-                    let exact = exact::Exact { documents, options, budget: &budget, temp: &temp, counted };
-                    exact.buckets(shared, progress)?;
+                    let counted = counts.finish();
+                    let exact = Exact { documents, options, budget, temp, counted };
+                    exact.buckets(&mut shared, progress)?;
+                    if let Some(checkpoint) = checkpoint {
+                        shared.all_done(checkpoint)?;
+                    }
                 }
             }
-            Ok(left_out)
-        })?;
-        documents.drop_columns();
-        let results = self.decide(&mut documents, &links, &budget, &temp)?;
-        collection.check_unchanged()?;
-        results.findings(documents, left_out, &budget, &temp, std::mem::take(&mut self.times))
+            Ok((Links { equal, shared, directed }, left_out))
+        })
     }
 
     /// Verifies and groups all components.
     fn decide(
         &mut self,
-        documents: &mut Documents,
+        documents: &Documents,
         links: &Links<'_>,
         budget: &Budget,
         temp: &Arc<TempSpace>,
-    ) -> Result<Results, Error> {
+        checkpoint: Option<&Checkpoint>,
+    ) -> Result<Found, Error> {
         let (options, progress) = (self.options, self.progress);
         let mut connected = Connected::new(documents.len(), links)?;
         let total = connected.documents();
         self.timed(Stage::Decide, Some(total), || {
-            let mut results = Results::new(options, budget, temp);
-            results.candidates = connected.sharing();
-            for roots in connected.plan(links, budget)? {
-                let batch = Batch::load(documents, links, &mut connected, &roots)?;
-                let decided = decide::decide(documents, &batch, options, budget, progress)?;
-                results.add(documents, &batch, &decided, options)?;
+            let mut results = Results::new(options, budget, temp, checkpoint)?;
+            let plan = match checkpoint.and_then(|c| c.done.plan.clone()) {
+                Some(plan) => plan,
+                None => connected.plan(links, budget)?,
+            };
+            if let Some(checkpoint) = checkpoint.filter(|c| c.done.plan.is_none()) {
+                checkpoint.plan(&plan)?;
             }
-            Ok(results)
+            for (number, roots) in (0u32..).zip(&plan) {
+                if results.has(number) {
+                    continue;
+                }
+                let batch = Batch::load(documents, links, &mut connected, roots)?;
+                let decided = decide::decide(documents, &batch, options, budget, progress)?;
+                results.add(number, documents, &batch, &decided, options)?;
+            }
+            let mut found = results.finish()?;
+            found.candidates = connected.sharing();
+            Ok(found)
         })
     }
 
@@ -240,104 +292,23 @@ impl Run<'_> {
     }
 }
 
-/// A file for the texts that cannot be read again, where memory is limited.
+/// A file for the texts that cannot be read again, where memory is limited or the run may be
+/// broken off.
 fn spool(
-    collection: &Collection,
     budget: &Budget,
     temp: &TempSpace,
+    checkpoint: Option<&Checkpoint>,
 ) -> Result<Option<Arc<Spool>>, Error> {
-    if !budget.is_limited() || collection.reads_again() {
+    if !budget.is_limited() && checkpoint.is_none() {
         return Ok(None);
     }
-    let (file, path) = temp.workspace()?.create("texts")?.into_parts();
-    Ok(Some(Arc::new(Spool::new(file, path))))
+    let length = checkpoint.and_then(|c| c.done.chunks.last()).map_or(0, |step| step.texts_len);
+    let (file, path) = temp.workspace()?.open_raw("texts", length)?;
+    Ok(Some(Arc::new(Spool::new(file, path)?)))
 }
 
 /// Bytes of counters, by the number of shingles that the input may have.
 fn counters(collection: &Collection, budget: &Budget) -> u64 {
-    // A word and its blank take some six bytes; compressed inputs hold three times their size.
+    // A word and its blank take some six bytes.
     budget.counters(collection.bytes().unwrap_or(1 << 30) / 6)
-}
-
-/// What batches have given so far.
-struct Results {
-    groups: Sorter,
-    pairs: Option<pairs::PairSorter>,
-    /// Duplicates and their bytes, by source.
-    duplicates: Vec<(u64, u64)>,
-    candidates: u64,
-    verified: u64,
-}
-
-impl Results {
-    fn new(options: &FindOptions, budget: &Budget, temp: &Arc<TempSpace>) -> Self {
-        let sorter = || Sorter::new(Some(Arc::clone(temp)), budget.results());
-        Self {
-            groups: sorter(),
-            pairs: options.pairs.then(|| pairs::PairSorter::new(sorter())),
-            duplicates: Vec::new(),
-            candidates: 0,
-            verified: 0,
-        }
-    }
-
-    fn add(
-        &mut self,
-        documents: &Documents,
-        batch: &Batch,
-        decided: &component::Decided,
-        options: &FindOptions,
-    ) -> Result<(), Error> {
-        groups::add(&mut self.groups, batch, decided, options)?;
-        if let Some(pairs) = &mut self.pairs {
-            pairs.add(batch, decided)?;
-        }
-        self.duplicates.resize(documents.sources.len(), (0, 0));
-        for (duplicate, _, _) in &decided.duplicates {
-            let row = batch.records.row(*duplicate);
-            let source = documents.source(batch.records.part(*duplicate), row.label);
-            if let Some((duplicates, bytes)) = self.duplicates.get_mut(source as usize) {
-                *duplicates += 1;
-                *bytes += row.bytes;
-            }
-        }
-        self.verified += decided.verified;
-        Ok(())
-    }
-
-    fn findings(
-        self,
-        mut documents: Documents,
-        left_out: usize,
-        budget: &Budget,
-        temp: &Arc<TempSpace>,
-        times: Vec<(Stage, Duration)>,
-    ) -> Result<Findings, Error> {
-        let groups = Groups::finish(self.groups)?;
-        let pairs = self.pairs.map(pairs::PairSorter::finish).transpose()?;
-        let mut empty = Sorter::new(Some(Arc::clone(temp)), budget.results());
-        for document in documents.in_state(State::EMPTY) {
-            documents.with_row(document, |_, row| empty.push(row.id.as_bytes(), &[]))??;
-        }
-        let empty = Ids { sorted: empty.finish()? };
-        for (source, (duplicates, bytes)) in documents.sources.iter_mut().zip(self.duplicates) {
-            (source.duplicates, source.duplicate_bytes) = (duplicates, bytes);
-        }
-        let (sources, skipped) =
-            (std::mem::take(&mut documents.sources), std::mem::take(&mut documents.skipped));
-        let reference = sources.iter().filter(|s| s.reference).map(|s| s.documents).sum();
-        let counts = Counts {
-            documents: (documents.len() - left_out) as u64,
-            reference,
-            empty: empty.len() as u64,
-            skipped: skipped.len() as u64,
-            copies: documents.in_state(State::COPY).count() as u64,
-            candidates: self.candidates,
-            verified: self.verified,
-            groups: groups.len() as u64,
-            duplicates: sources.iter().map(|source| source.duplicates).sum(),
-        };
-        let digest = documents.digest;
-        Ok(Findings { groups, pairs, skipped, empty, counts, sources, digest, times, documents })
-    }
 }

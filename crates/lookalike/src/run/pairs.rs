@@ -5,7 +5,7 @@ use super::batch::Batch;
 use super::component::Decided;
 use super::findings::EQUAL;
 use crate::error::Error;
-use crate::spill::codec::{Reader, put_bytes, put_u64};
+use crate::spill::codec::{Reader, key_part, put_bytes, put_u64};
 use crate::spill::{Sorted, Sorter};
 use lookalike_core::verify::Overlap;
 use std::io;
@@ -77,16 +77,22 @@ impl Pairs {
         })
     }
 
+    /// Of records as [`records`] makes them.
+    pub(super) fn new(sorted: Sorted, len: u64) -> Self {
+        Self { sorted, len }
+    }
+
     /// Of pairs made by hand, in any order.
     ///
     /// # Errors
     /// None, as they are held in memory.
     pub fn of(pairs: &[Pair]) -> Result<Self, Error> {
-        let mut sorter = PairSorter::new(Sorter::new(None, usize::MAX));
+        let mut sorter = Sorter::new(None, usize::MAX);
         for pair in pairs {
-            sorter.push(&pair.a, &[(&pair.b, pair.overlap)])?;
+            let others = std::iter::once((pair.b.as_str(), pair.overlap));
+            record(&pair.a, others, &mut |key, payload| sorter.push(key, payload))?;
         }
-        sorter.finish()
+        Ok(Self::new(sorter.finish()?, pairs.len() as u64))
     }
 }
 
@@ -94,106 +100,110 @@ fn corrupt() -> Error {
     Error::TemporaryFile { what: "verified pairs".to_owned() }
 }
 
-/// Puts pairs in order. A record is a document's id and some of its pairs with greater ids; its key
-/// are that id and the first of these.
-pub(super) struct PairSorter {
-    sorter: Sorter,
-    len: u64,
-}
-
-impl PairSorter {
-    pub(super) fn new(sorter: Sorter) -> Self {
-        Self { sorter, len: 0 }
+/// Gives the pairs of a batch as records: those of the members that stand for their equals, and
+/// with them those of their equals, at most `most`; they are counted first. Returns how many.
+pub(super) fn records(
+    batch: &Batch,
+    decided: &Decided,
+    most: u64,
+    take: &mut dyn FnMut(&[u8], &[u8]) -> Result<(), Error>,
+) -> Result<u64, Error> {
+    let got = count(batch, &decided.pairs);
+    if got > most {
+        return Err(Error::TooManyPairs { got: got + (MAX_PAIRS - most) });
     }
-
-    fn push(&mut self, a: &str, others: &[(&str, Overlap)]) -> Result<(), Error> {
-        let Some((first, _)) = others.first() else { return Ok(()) };
-        let mut key = Vec::new();
-        crate::spill::codec::put_ordered_str(&mut key, a);
-        key.extend_from_slice(first.as_bytes());
-        let mut payload = Vec::new();
-        put_bytes(&mut payload, a.as_bytes());
-        for (b, overlap) in others {
-            put_bytes(&mut payload, b.as_bytes());
-            for value in [overlap.intersection, overlap.left, overlap.right] {
-                put_u64(&mut payload, value);
+    let mut ordered = Ordered::new(batch, take);
+    for &(a, b, overlap) in &decided.pairs {
+        for &x in batch.class(&a) {
+            for &y in batch.class(&b) {
+                ordered.push(x, y, overlap);
             }
         }
-        self.len += others.len() as u64;
-        self.sorter.push(&key, &payload)
+        ordered.flush(SORTED_PAIRS)?;
     }
-
-    pub(super) fn finish(self) -> Result<Pairs, Error> {
-        Ok(Pairs { sorted: self.sorter.finish()?, len: self.len })
-    }
-
-    /// Adds the pairs of a batch: those of the members that stand for their equals, and with them
-    /// those of their equals. They are counted first.
-    pub(super) fn add(&mut self, batch: &Batch, decided: &Decided) -> Result<(), Error> {
-        let got = self.len.saturating_add(count(batch, &decided.pairs));
-        if got > MAX_PAIRS {
-            return Err(Error::TooManyPairs { got });
+    for class in &batch.classes {
+        for (i, &x) in class.iter().enumerate() {
+            for &y in &class[..i] {
+                ordered.push(x, y, EQUAL);
+            }
+            ordered.flush(SORTED_PAIRS)?;
         }
+    }
+    ordered.flush(0)?;
+    Ok(ordered.given)
+}
+
+/// Puts pairs in the order of their ids, some at a time.
+struct Ordered<'a> {
+    batch: &'a Batch,
+    by_id: Vec<u32>,
+    ranks: Vec<u32>,
+    pairs: Vec<(u32, u32, Overlap)>,
+    take: &'a mut dyn FnMut(&[u8], &[u8]) -> Result<(), Error>,
+    given: u64,
+}
+
+impl<'a> Ordered<'a> {
+    fn new(
+        batch: &'a Batch,
+        take: &'a mut dyn FnMut(&[u8], &[u8]) -> Result<(), Error>,
+    ) -> Self {
         let mut by_id: Vec<u32> = (0..batch.documents.len() as u32).collect();
         by_id.sort_unstable_by(|a, b| batch.records.row(*a).id.cmp(batch.records.row(*b).id));
         let mut ranks = vec![0; by_id.len()];
         for (rank, document) in (0u32..).zip(&by_id) {
             ranks[*document as usize] = rank;
         }
-        let mut pairs: Vec<(u32, u32, Overlap)> = Vec::with_capacity(got.min(1 << 16) as usize);
-        let mut first = |x: u32, y: u32, overlap: Overlap, pairs: &mut Vec<_>| {
-            let (x, y) = (ranks[x as usize], ranks[y as usize]);
-            pairs.push(if x < y { (x, y, overlap) } else { (y, x, overlap.swapped()) });
-        };
-        for &(a, b, overlap) in &decided.pairs {
-            for &x in batch.class(&a) {
-                for &y in batch.class(&b) {
-                    if !batch.both_reference(x, y) {
-                        first(x, y, overlap, &mut pairs);
-                    }
-                }
-            }
-            self.flush(batch, &by_id, &mut pairs, SORTED_PAIRS)?;
-        }
-        for class in &batch.classes {
-            for (i, &x) in class.iter().enumerate() {
-                for &y in class[..i].iter().filter(|y| !batch.both_reference(x, **y)) {
-                    first(x, y, EQUAL, &mut pairs);
-                }
-                self.flush(batch, &by_id, &mut pairs, SORTED_PAIRS)?;
-            }
-        }
-        self.flush(batch, &by_id, &mut pairs, 0)
+        Self { batch, by_id, ranks, pairs: Vec::new(), take, given: 0 }
     }
 
-    /// Hands on pairs of ranks when there are more than `most`.
-    fn flush(
-        &mut self,
-        batch: &Batch,
-        by_id: &[u32],
-        pairs: &mut Vec<(u32, u32, Overlap)>,
-        most: usize,
-    ) -> Result<(), Error> {
-        if pairs.len() <= most {
+    /// Takes a pair, unless nobody asks how alike the two are.
+    fn push(&mut self, x: u32, y: u32, overlap: Overlap) {
+        if self.batch.records.is_reference(x) && self.batch.records.is_reference(y) {
+            return;
+        }
+        let (x, y) = (self.ranks[x as usize], self.ranks[y as usize]);
+        self.pairs.push(if x < y { (x, y, overlap) } else { (y, x, overlap.swapped()) });
+    }
+
+    /// Hands on what it holds, if that is more than `most`.
+    fn flush(&mut self, most: usize) -> Result<(), Error> {
+        if self.pairs.len() <= most {
             return Ok(());
         }
-        pairs.sort_unstable_by_key(|(a, b, _)| (*a, *b));
-        let id = |rank: u32| batch.records.row(by_id[rank as usize]).id;
-        for of_one in pairs.chunk_by(|x, y| x.0 == y.0) {
-            let others: Vec<(&str, Overlap)> =
-                of_one.iter().map(|(_, b, overlap)| (id(*b), *overlap)).collect();
-            self.push(id(of_one[0].0), &others)?;
+        self.pairs.sort_unstable_by_key(|(a, b, _)| (*a, *b));
+        let id = |rank: u32| self.batch.records.row(self.by_id[rank as usize]).id;
+        for of_one in self.pairs.chunk_by(|x, y| x.0 == y.0) {
+            let others = of_one.iter().map(|(_, b, overlap)| (id(*b), *overlap));
+            record(id(of_one[0].0), others, self.take)?;
         }
-        pairs.clear();
+        self.given += self.pairs.len() as u64;
+        self.pairs.clear();
         Ok(())
     }
 }
 
-impl Batch {
-    /// Whether both are of a reference collection, so that nobody asks how alike they are.
-    fn both_reference(&self, x: u32, y: u32) -> bool {
-        self.records.is_reference(x) && self.records.is_reference(y)
+/// A document's id and some of its pairs with greater ids; the key are that id and the first of
+/// these.
+fn record<'i>(
+    a: &str,
+    others: impl Iterator<Item = (&'i str, Overlap)>,
+    take: &mut dyn FnMut(&[u8], &[u8]) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let (mut key, mut payload) = (Vec::new(), Vec::new());
+    key_part(&mut key, a.as_bytes());
+    let end = key.len();
+    put_bytes(&mut payload, a.as_bytes());
+    for (b, overlap) in others {
+        if key.len() == end {
+            key.extend_from_slice(b.as_bytes());
+        }
+        put_bytes(&mut payload, b.as_bytes());
+        for value in [overlap.intersection, overlap.left, overlap.right] {
+            put_u64(&mut payload, value);
+        }
     }
+    take(&key, &payload)
 }
 
 /// Whether two keys begin with the same id.

@@ -3,16 +3,22 @@
 //! [`Store`] takes parts from all threads; above its share of memory it writes those it holds as
 //! one *chunk*, column after column, so that later a column is read in long stretches.
 
+use super::checkpoint::{Checkpoint, ChunkStep, PartState};
 use super::columns::{Columns, Rows};
 use super::memory::Budget;
-use crate::digest::Digest;
+use crate::digest::Inputs;
 use crate::error::Error;
-use crate::read::{BlockNumber, Retained, Skipped};
+use crate::read::{BlockNumber, Collection, Retained, Skipped, Spool};
 use crate::spill::{SpillFile, TempSpace};
+use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+/// Columns that are gathered before they are taken down as a step that is done.
+const STEP_BYTES: usize = 64 << 20;
+
 /// The documents of one source in a part.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Label {
     pub(super) name: String,
     pub(super) documents: u64,
@@ -30,8 +36,45 @@ pub(super) struct Part {
     pub(super) empty: Vec<u32>,
     pub(super) labels: Vec<Label>,
     pub(super) skipped: Vec<Skipped>,
-    pub(super) digest: Digest,
+    pub(super) inputs: Inputs,
     pub(super) data: Data,
+}
+
+impl Part {
+    /// What is stored of it, once it is on the disk.
+    fn state(&self) -> Option<PartState> {
+        let Data::Disk { within, rows_at, rows_bytes, .. } = self.data else { return None };
+        Some(PartState {
+            number: self.number,
+            retained: self.retained.state()?,
+            reference: self.reference,
+            documents: self.documents,
+            empty: self.empty.clone(),
+            labels: self.labels.clone(),
+            skipped: self.skipped.clone(),
+            inputs: self.inputs,
+            within,
+            rows: (rows_at, rows_bytes),
+        })
+    }
+}
+
+impl PartState {
+    /// The part that was stored.
+    fn part(&self, retained: Retained, chunk: u32) -> Part {
+        let (rows_at, rows_bytes) = self.rows;
+        Part {
+            number: self.number,
+            retained,
+            reference: self.reference,
+            documents: self.documents,
+            empty: self.empty.clone(),
+            labels: self.labels.clone(),
+            skipped: self.skipped.clone(),
+            inputs: self.inputs,
+            data: Data::Disk { chunk, within: self.within, rows_at, rows_bytes },
+        }
+    }
 }
 
 /// Where a part's columns and rows are.
@@ -42,7 +85,7 @@ pub(super) enum Data {
 }
 
 /// Columns that were written together.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Chunk {
     pub(super) at: u64,
     pub(super) documents: u32,
@@ -55,9 +98,10 @@ pub(super) struct PartFiles {
 }
 
 impl PartFiles {
-    fn create(temp: &TempSpace) -> Result<Self, Error> {
+    fn open(temp: &TempSpace, columns: u64, rows: u64) -> Result<Self, Error> {
         let workspace = temp.workspace()?;
-        Ok(Self { columns: workspace.create("columns")?, rows: workspace.create("rows")? })
+        let (columns, rows) = (workspace.open("columns", columns)?, workspace.open("rows", rows)?);
+        Ok(Self { columns, rows })
     }
 
     /// One column of a chunk, into `values` (which is cleared).
@@ -136,6 +180,8 @@ pub(super) struct Parts {
 /// Takes parts from all threads.
 pub(super) struct Store<'a> {
     temp: &'a Arc<TempSpace>,
+    checkpoint: Option<&'a Checkpoint>,
+    spool: Option<&'a Arc<Spool>>,
     share: usize,
     inner: Mutex<Inner>,
 }
@@ -150,8 +196,41 @@ struct Inner {
 }
 
 impl<'a> Store<'a> {
-    pub(super) fn new(temp: &'a Arc<TempSpace>, budget: &Budget) -> Self {
-        Self { temp, share: budget.columns(), inner: Mutex::default() }
+    pub(super) fn new(
+        temp: &'a Arc<TempSpace>,
+        spool: Option<&'a Arc<Spool>>,
+        budget: &Budget,
+    ) -> Self {
+        let share = budget.columns();
+        Self { temp, checkpoint: None, spool, share, inner: Mutex::default() }
+    }
+
+    /// The same, with what an earlier run has finished; what it takes from now on is taken down in
+    /// steps.
+    pub(super) fn resumed(
+        self,
+        checkpoint: &'a Checkpoint,
+        collection: &Collection,
+    ) -> Result<Self, Error> {
+        let mut inner = Inner::default();
+        for step in &checkpoint.done.chunks {
+            let chunk = inner.chunks.len() as u32;
+            inner.chunks.push(step.chunk);
+            for state in &step.parts {
+                let retained = collection.retained(state.retained, self.spool)?;
+                inner.written.push(state.part(retained, chunk));
+            }
+        }
+        let last = checkpoint.done.chunks.last();
+        let (columns, rows) = last.map_or((0, 0), |step| (step.columns_len, step.rows_len));
+        inner.files = Some(PartFiles::open(self.temp, columns, rows)?);
+        let share = self.share.min(STEP_BYTES);
+        Ok(Self { checkpoint: Some(checkpoint), share, inner: Mutex::new(inner), ..self })
+    }
+
+    /// The blocks that are in it already.
+    pub(super) fn blocks(&self) -> HashSet<BlockNumber> {
+        self.inner().written.iter().map(|part| part.number).collect()
     }
 
     /// Takes a part; writes what it holds when that is more than its share.
@@ -162,22 +241,59 @@ impl<'a> Store<'a> {
         }
         inner.held.push(part);
         // The bytes of a chunk are gathered once more before they are written.
-        if inner.held_bytes > self.share / 2 {
-            inner.write(self.temp)?;
-        }
-        Ok(())
+        if inner.held_bytes > self.share / 2 { self.write(&mut inner) } else { Ok(()) }
     }
 
     /// All parts, in reading order. Once some are on the disk all are.
     pub(super) fn finish(self) -> Result<Parts, Error> {
-        let mut inner = self.inner.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut inner = self.inner();
         if inner.files.is_some() {
-            inner.write(self.temp)?;
+            self.write(&mut inner)?;
         }
+        let mut inner = std::mem::take(&mut *inner);
         let mut parts = inner.written;
         parts.append(&mut inner.held);
         parts.sort_unstable_by_key(|part| part.number);
         Ok(Parts { parts, chunks: inner.chunks, files: inner.files })
+    }
+
+    /// Writes what is held as one chunk.
+    fn write(&self, inner: &mut Inner) -> Result<(), Error> {
+        if inner.held.is_empty() {
+            return Ok(());
+        }
+        let files = match inner.files.take() {
+            Some(files) => files,
+            None => PartFiles::open(self.temp, 0, 0)?,
+        };
+        let chunk = files.write(&mut inner.held, inner.chunks.len() as u32)?;
+        if let Some(checkpoint) = self.checkpoint {
+            checkpoint.chunk(self.step(&files, chunk, &inner.held)?)?;
+        }
+        inner.files = Some(files);
+        inner.chunks.push(chunk);
+        inner.written.append(&mut inner.held);
+        inner.held_bytes = 0;
+        Ok(())
+    }
+
+    /// What to take down of a chunk, which is on the disk when this returns.
+    fn step(&self, files: &PartFiles, chunk: Chunk, parts: &[Part]) -> Result<ChunkStep, Error> {
+        let texts_len = self.spool.map_or(0, |spool| spool.len());
+        if let Some(spool) = self.spool {
+            let failed = |source| Error::Spill { path: spool.path().to_owned(), source };
+            spool.sync().map_err(failed)?;
+        }
+        files.columns.sync()?;
+        files.rows.sync()?;
+        let parts = parts.iter().map(Part::state).collect::<Option<_>>();
+        Ok(ChunkStep {
+            chunk,
+            parts: parts.ok_or_else(|| Error::TemporaryFile { what: "a part".to_owned() })?,
+            columns_len: files.columns.len(),
+            rows_len: files.rows.len(),
+            texts_len,
+        })
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
@@ -185,20 +301,3 @@ impl<'a> Store<'a> {
     }
 }
 
-impl Inner {
-    fn write(&mut self, temp: &TempSpace) -> Result<(), Error> {
-        if self.held.is_empty() {
-            return Ok(());
-        }
-        let files = match self.files.take() {
-            Some(files) => files,
-            None => PartFiles::create(temp)?,
-        };
-        let chunk = files.write(&mut self.held, self.chunks.len() as u32)?;
-        self.files = Some(files);
-        self.chunks.push(chunk);
-        self.written.append(&mut self.held);
-        self.held_bytes = 0;
-        Ok(())
-    }
-}

@@ -1,13 +1,14 @@
 //! Blocks in, parts out: every document read, shingled, signed and banded; its text dropped.
 
 use super::FindOptions;
+use super::checkpoint::Checkpoint;
 use super::columns::{Columns, FIRST_BAND_COLUMN, Row, Rows};
 use super::counts::{Counting, Counts};
 use super::memory::Budget;
 use super::parts::{Data, Label, Part, Parts, Store};
 use super::traits::KeepRules;
 use super::workers::on_threads;
-use crate::digest::Digest;
+use crate::digest::Inputs;
 use crate::error::Error;
 use crate::progress::Progress;
 use crate::read::{
@@ -32,13 +33,22 @@ pub(super) struct Prepare<'a> {
     /// Counts shingles, in exact mode.
     pub(super) counts: Option<&'a Counts>,
     pub(super) rules: &'a KeepRules,
+    /// What an earlier run finished, and where to take down what this one does.
+    pub(super) checkpoint: Option<&'a Checkpoint>,
 }
 
 impl Prepare<'_> {
     /// Reads the whole collection. Parts come in reading order.
     pub(super) fn run(&self, progress: &dyn Progress) -> Result<Parts, Error> {
         let told = AtomicU64::new(0);
-        let store = Store::new(self.temp, self.budget);
+        let mut store = Store::new(self.temp, self.spool, self.budget);
+        if let Some(checkpoint) = self.checkpoint {
+            store = store.resumed(checkpoint, self.collection)?;
+            if checkpoint.done.prepared {
+                return store.finish();
+            }
+        }
+        let there = store.blocks();
         // Blocks of one source are given out in order and finished once begun, so of several
         // failures in it the first is told, whoever meets it. Between sources it is the first of
         // those met.
@@ -49,6 +59,9 @@ impl Prepare<'_> {
             while !stop.asked() {
                 let Some(block) = self.collection.next_block()? else { break };
                 let number = block.number();
+                if there.contains(&number) {
+                    continue;
+                }
                 match preparer.part(block, &mut scratch) {
                     Ok(part) => store.push(part)?,
                     Err(error) => {
@@ -68,7 +81,11 @@ impl Prepare<'_> {
         if let Some((_, error)) = failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
             return Err(error.into());
         }
-        store.finish()
+        let parts = store.finish()?;
+        if let Some(checkpoint) = self.checkpoint {
+            checkpoint.prepared()?;
+        }
+        Ok(parts)
     }
 }
 
@@ -91,7 +108,7 @@ struct Preparer<'a> {
     values: Vec<u64>,
     labels: Vec<Label>,
     skipped: Vec<Skipped>,
-    digest: Digest,
+    inputs: Inputs,
 }
 
 impl<'a> Preparer<'a> {
@@ -114,7 +131,7 @@ impl<'a> Preparer<'a> {
             values: Vec::new(),
             labels: Vec::new(),
             skipped: Vec::new(),
-            digest: Digest::default(),
+            inputs: Inputs::default(),
         }
     }
 
@@ -135,7 +152,7 @@ impl<'a> Preparer<'a> {
             empty: std::mem::take(&mut self.empty),
             labels: std::mem::take(&mut self.labels),
             skipped: std::mem::take(&mut self.skipped),
-            digest: std::mem::take(&mut self.digest),
+            inputs: std::mem::take(&mut self.inputs),
             data: Data::Memory { columns, rows },
         })
     }
@@ -178,7 +195,7 @@ impl Sink for Preparer<'_> {
             let signature = self.signer.sign(shingles.hashes);
             band::bucket_keys(signature, self.rows_per_band, &mut self.values[start..]);
         }
-        self.digest.add(document.id, fingerprint);
+        self.inputs.add(document.id, fingerprint);
         let label = self.label(document);
         let position = [self.source, self.block, self.rows.len() as u32];
         self.key.clear();

@@ -7,7 +7,7 @@ use super::component::Placed;
 use super::sets::Sets;
 use lookalike_core::group::Buckets;
 use lookalike_core::params::Params;
-use lookalike_core::prefix::{self, Counters};
+use lookalike_core::prefix::{self, Counters, SelectScratch};
 use std::collections::HashMap;
 
 /// Buckets of rare shingles.
@@ -29,7 +29,8 @@ impl<'a> Screen<'a> {
         }
         let mut numbers = HashMap::new();
         let mut this = Self { placed, buckets: Vec::new(), ends: Vec::new(), count: 0 };
-        let (mut counts, mut scratch, mut rare) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut counts, mut rare) = (Vec::new(), Vec::new());
+        let mut scratch = SelectScratch::default();
         for member in members {
             let set = placed.set(member, sets);
             counts.clear();

@@ -2,7 +2,7 @@
 
 use super::FindOptions;
 use crate::error::Error;
-use crate::read::{Collection, Document};
+use crate::read::{Collection, Document, Format};
 use globset::{GlobBuilder, GlobMatcher};
 use lookalike_core::error::ParamsError;
 use lookalike_core::keep::{KeepPolicy, Traits};
@@ -32,7 +32,7 @@ impl KeepRules {
         Ok(Self {
             policy: options.keep.clone(),
             globs: globs.collect::<Result<_, ParamsError>>()?,
-            fields: options.keep.field_names().len(),
+            fields: options.keep.field_names().count(),
             source_field: options.source_field.is_some(),
         })
     }
@@ -74,7 +74,7 @@ impl KeepRules {
             return Cow::Borrowed(document.fields.get(self.fields).copied().flatten().unwrap_or(""));
         }
         let name = collection.source_name(source).unwrap_or_default();
-        if !collection.holds_texts(source) {
+        if !holds_texts(collection, source) {
             return Cow::Borrowed(name);
         }
         let inside = document.id.strip_prefix(name).unwrap_or(document.id).trim_start_matches('/');
@@ -87,9 +87,14 @@ impl KeepRules {
 
 /// What patterns are held against: the file the document stands in.
 fn path<'a>(collection: &'a Collection, source: u32, document: &'a Document<'_>) -> &'a str {
-    if collection.holds_texts(source) {
+    if holds_texts(collection, source) {
         document.id
     } else {
         collection.source_name(source).unwrap_or_default()
     }
+}
+
+/// Whether each document of the source is a file.
+fn holds_texts(collection: &Collection, source: u32) -> bool {
+    collection.source_format(source) == Some(Format::Text)
 }

@@ -66,12 +66,9 @@ pub fn summary(out: &mut dyn Write, findings: &Findings, options: &FindOptions) 
     serde_json::to_writer(&mut *out, env!("CARGO_PKG_VERSION"))?;
     out.write_all(b",\n\"parameters\":")?;
     serde_json::to_writer(&mut *out, &parameters(options))?;
-    write!(
-        out,
-        ",\n\"inputs\":{{\"documents\":{},\"digest\":\"{}\"}},\n\"counts\":",
-        findings.digest.documents(),
-        findings.digest
-    )?;
+    out.write_all(b",\n\"inputs\":")?;
+    serde_json::to_writer(&mut *out, &findings.inputs)?;
+    out.write_all(b",\n\"counts\":")?;
     serde_json::to_writer(&mut *out, &counts(findings))?;
     out.write_all(b",\n\"groups\":[")?;
     let measure = options.params.measure();

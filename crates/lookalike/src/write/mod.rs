@@ -157,7 +157,7 @@ pub(crate) mod tests {
 
     /// A record that was skipped.
     pub(crate) fn skipped() -> Vec<Skipped> {
-        let reason = SkipReason::NotAnObject { got: "an array" };
+        let reason = SkipReason::NotAnObject { got: "an array".into() };
         vec![Skipped { source: "in.jsonl".to_owned(), line: Some(7), id: None, reason }]
     }
 

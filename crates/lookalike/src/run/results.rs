@@ -1,0 +1,179 @@
+//! What batches give, on its way to the order of a report: groups and pairs go to sorters at once,
+//! or to a file first where the run may have to go on from it.
+
+use super::batch::Batch;
+use super::checkpoint::{BatchStep, Checkpoint, Piece};
+use super::component::Decided;
+use super::documents::Documents;
+use super::groups::{self, Groups};
+use super::memory::Budget;
+use super::pairs::{self, Pairs};
+use super::written::{Written, end};
+use super::FindOptions;
+use crate::error::Error;
+use crate::spill::codec::{Reader, put_bytes, put_u64};
+use crate::spill::{Sorter, TempSpace};
+use std::sync::Arc;
+
+/// Records of groups and of pairs in a file.
+const GROUP: u64 = 0;
+const PAIRS: u64 = 1;
+
+/// What all batches have given so far.
+pub(super) struct Results<'a> {
+    groups: Sorter,
+    pairs: Option<Sorter>,
+    pair_count: u64,
+    checkpoint: Option<&'a Checkpoint>,
+    file: Option<Written>,
+    batches: Vec<BatchStep>,
+}
+
+/// Everything that was found.
+pub(super) struct Found {
+    pub(super) groups: Groups,
+    pub(super) pairs: Option<Pairs>,
+    pub(super) verified: u64,
+    /// Documents that share a bucket with another one.
+    pub(super) candidates: u64,
+    /// Duplicates and their bytes, by source.
+    pub(super) duplicates: Vec<(u64, u64)>,
+}
+
+impl<'a> Results<'a> {
+    pub(super) fn new(
+        options: &FindOptions,
+        budget: &Budget,
+        temp: &'a Arc<TempSpace>,
+        checkpoint: Option<&'a Checkpoint>,
+    ) -> Result<Self, Error> {
+        let sorter = || Sorter::new(Some(Arc::clone(temp)), budget.results());
+        let batches: Vec<BatchStep> =
+            checkpoint.map_or(Vec::new(), |c| c.done.batches.values().cloned().collect());
+        let pieces: Vec<Piece> =
+            batches.iter().flat_map(|batch| batch.pieces.iter().copied()).collect();
+        let file = checkpoint.map(|_| Written::open(temp, "results", end(&pieces))).transpose()?;
+        Ok(Self {
+            groups: sorter(),
+            pairs: options.pairs.then(sorter),
+            pair_count: 0,
+            checkpoint,
+            file,
+            batches,
+        })
+    }
+
+    /// Whether an earlier run has decided this batch.
+    pub(super) fn has(&self, number: u32) -> bool {
+        self.batches.iter().any(|batch| batch.number == number)
+    }
+
+    /// Takes what was decided in a batch.
+    pub(super) fn add(
+        &mut self,
+        number: u32,
+        documents: &Documents,
+        batch: &Batch,
+        decided: &Decided,
+        options: &FindOptions,
+    ) -> Result<(), Error> {
+        let sorters = (&mut self.groups, &mut self.pairs);
+        let mut pieces = Vec::new();
+        let mut record = Vec::new();
+        let mut take = |kind: u64, key: &[u8], payload: &[u8]| match &mut self.file {
+            None => give(sorters.0, sorters.1, kind, key, payload),
+            Some(file) => {
+                record.clear();
+                put_u64(&mut record, kind);
+                put_bytes(&mut record, key);
+                put_bytes(&mut record, payload);
+                file.push(&record, &mut pieces)
+            }
+        };
+        groups::records(batch, decided, options, &mut |key, payload| take(GROUP, key, payload))?;
+        let mut pairs = 0;
+        if options.pairs {
+            let most = pairs::MAX_PAIRS.saturating_sub(self.pair_count);
+            pairs = pairs::records(batch, decided, most, &mut |key, payload| {
+                take(PAIRS, key, payload)
+            })?;
+        }
+        self.pair_count += pairs;
+        let duplicates = of_sources(documents, batch, decided);
+        let step = BatchStep { number, pieces, verified: decided.verified, duplicates, pairs };
+        self.done(step)
+    }
+
+    fn done(&mut self, mut step: BatchStep) -> Result<(), Error> {
+        if let (Some(file), Some(checkpoint)) = (&mut self.file, self.checkpoint) {
+            file.flush(&mut step.pieces)?;
+            file.sync()?;
+            checkpoint.batch(step.clone())?;
+        }
+        self.batches.push(step);
+        Ok(())
+    }
+
+    /// Puts everything in order.
+    pub(super) fn finish(mut self) -> Result<Found, Error> {
+        if let Some(file) = &self.file {
+            let mut bytes = Vec::new();
+            for piece in self.batches.iter().flat_map(|batch| &batch.pieces) {
+                file.read(*piece, &mut bytes)?;
+                let mut reader = Reader::new(&bytes);
+                while !reader.is_empty() {
+                    let record = || Some((reader.u64()?, reader.bytes()?, reader.bytes()?));
+                    let mut record = record;
+                    let (kind, key, payload) = record().ok_or_else(|| Error::TemporaryFile {
+                        what: "groups and pairs".to_owned(),
+                    })?;
+                    give(&mut self.groups, &mut self.pairs, kind, key, payload)?;
+                }
+            }
+        }
+        let sum = |f: fn(&BatchStep) -> u64| self.batches.iter().map(f).sum::<u64>();
+        let (verified, pair_count) = (sum(|batch| batch.verified), sum(|batch| batch.pairs));
+        let mut duplicates: Vec<(u64, u64)> = Vec::new();
+        for batch in &self.batches {
+            duplicates.resize(duplicates.len().max(batch.duplicates.len()), (0, 0));
+            for (sum, more) in duplicates.iter_mut().zip(&batch.duplicates) {
+                *sum = (sum.0 + more.0, sum.1 + more.1);
+            }
+        }
+        let pairs = self.pairs.map(Sorter::finish).transpose()?;
+        Ok(Found {
+            groups: Groups::new(self.groups.finish()?),
+            pairs: pairs.map(|sorted| Pairs::new(sorted, pair_count)),
+            verified,
+            candidates: 0,
+            duplicates,
+        })
+    }
+}
+
+fn give(
+    groups: &mut Sorter,
+    pairs: &mut Option<Sorter>,
+    kind: u64,
+    key: &[u8],
+    payload: &[u8],
+) -> Result<(), Error> {
+    match pairs {
+        Some(pairs) if kind == PAIRS => pairs.push(key, payload),
+        _ => groups.push(key, payload),
+    }
+}
+
+/// Duplicates and their bytes, by source.
+fn of_sources(documents: &Documents, batch: &Batch, decided: &Decided) -> Vec<(u64, u64)> {
+    let mut sums = vec![(0, 0); documents.sources.len()];
+    for (duplicate, _, _) in &decided.duplicates {
+        let row = batch.records.row(*duplicate);
+        let source = documents.source(batch.records.part(*duplicate), row.label);
+        if let Some((duplicates, bytes)) = sums.get_mut(source as usize) {
+            *duplicates += 1;
+            *bytes += row.bytes;
+        }
+    }
+    sums
+}
