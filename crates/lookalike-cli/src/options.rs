@@ -2,7 +2,9 @@
 
 use clap::Args;
 use lookalike::core::error::ParamsError;
-use lookalike::core::params::{Case, DEFAULT_SEED, Scheme, ShingleRule, TokenRule, Wishes};
+use lookalike::core::params::{
+    Case, DEFAULT_SEED, Measure, Scheme, ShingleRule, TokenRule, Wishes,
+};
 use lookalike::read::{Format, ReadOptions};
 use lookalike::stop_words::stop_words;
 
@@ -87,7 +89,9 @@ impl ParameterArgs {
     pub(crate) fn wishes(&self, shingle: ShingleRule) -> Wishes {
         Wishes {
             shingle,
+            measure: Measure::Jaccard,
             threshold: self.threshold,
+            exact: false,
             recall: self.recall,
             num_hashes: self.num_hashes,
             bands: self.bands,

@@ -1,8 +1,10 @@
 //! Candidates in, groups out: which documents are duplicates, and of which kept one.
 //!
-//! Members are numbered by their place in the keep order ([`keep`](crate::keep)), 0 first. A
-//! *candidate pair* is two members that share a bucket; a `similarity` function makes it a
-//! *verified pair* by giving an [`Overlap`], or refuses it. Two rules make groups of them:
+//! Members are numbered by their place in the keep order ([`keep`](crate::keep)), 0 first. Each
+//! *stands* in some buckets and *looks* into some, which may be the same ones ([`Buckets`]). A
+//! *candidate pair* is an earlier member that stands in a bucket and a later one that looks into
+//! it; a `similarity` function makes it a *verified pair* by giving an [`Overlap`], or refuses it.
+//! Two rules make groups of them:
 //!
 //! * **Stars** ([`stars`]): walk the members in order; one that has a verified pair with a kept
 //!   member before it becomes a duplicate, else it is kept. Every duplicate therefore resembles its
@@ -12,14 +14,35 @@
 //! * **Components** ([`components`]): everything that is connected through verified pairs, as in
 //!   chains a–b–c where a and c may have little in common. The keeper is the first member.
 //!
+//! Members may be *fixed*, those of a reference collection: they come first in the keep order, are
+//! kept whatever they resemble, and are never compared with each other.
+//!
 //! Members without buckets cost nothing beyond their place in the walk. Nothing here depends on how
 //! buckets are numbered or in which order a member lists them, and nothing is capped.
 
+use crate::params::Measure;
 use crate::verify::Overlap;
 use std::cmp::Ordering;
 
 /// The end of a list, and "not yet compared".
 const NONE: u32 = u32::MAX;
+
+/// Who meets whom: the buckets of numbered members. The lists may be in any order and name a bucket
+/// twice; every number in them is below [`count`](Self::count).
+pub trait Buckets {
+    /// The buckets in which this member looks for earlier ones.
+    fn look(&self, member: u32) -> &[u32];
+
+    /// The buckets in which later members find this one.
+    fn stand(&self, member: u32) -> &[u32];
+
+    /// How many buckets there are; they are numbered from 0.
+    fn count(&self) -> usize;
+
+    /// Whether this member is kept whatever it resembles. All that are come before all that are
+    /// not; they look for nobody.
+    fn fixed(&self, member: u32) -> bool;
+}
 
 /// A member that is not kept, and the kept one that it resembles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,45 +55,51 @@ pub struct Duplicate {
     pub overlap: Overlap,
 }
 
-/// Star groups of `members` members (fewer than 2³² − 1) that share buckets: `buckets_of(m)` lists
-/// the buckets of member `m`, each below `bucket_count`. A duplicate names its best kept neighbour:
-/// the highest Jaccard similarity, by exact fractions, then the earliest. Duplicates come in order.
+/// Star groups of `members` members (fewer than 2³² − 1) that share buckets. A duplicate names its
+/// best kept neighbour: the highest similarity in this measure, by exact fractions, then the
+/// earliest. Duplicates come in order.
 ///
-/// `similarity(earlier, later)` is called at most once per pair, and only for pairs of a kept and a
-/// later member that share a bucket: 10,000 copies in one bucket are 9,999 calls. It must depend on
+/// `similarity(earlier, later)` is called at most once per pair, and only for candidate pairs of a
+/// kept and a later member: 10,000 copies in one bucket are 9,999 calls. It must depend on
 /// nothing but the pair. Memory: 4 bytes per member and bucket, 8 per bucket of a kept member.
-pub fn stars<'a>(
+pub fn stars(
     members: usize,
-    buckets_of: impl Fn(u32) -> &'a [u32],
-    bucket_count: usize,
+    buckets: &impl Buckets,
+    measure: Measure,
     mut similarity: impl FnMut(u32, u32) -> Option<Overlap>,
 ) -> Vec<Duplicate> {
-    let mut kept = Lists::new(bucket_count);
+    let mut kept = Lists::new(buckets.count());
     let mut seen = vec![NONE; members];
     let mut duplicates = Vec::new();
     for member in 0..members as u32 {
         let mut best: Option<Duplicate> = None;
-        for &bucket in buckets_of(member) {
+        for &bucket in looked_into(buckets, member) {
             for keeper in kept.of(bucket) {
                 if std::mem::replace(&mut seen[keeper as usize], member) == member {
                     continue;
                 }
                 if let Some(overlap) = similarity(keeper, member) {
-                    offer(&mut best, Duplicate { member, keeper, overlap });
+                    offer(&mut best, Duplicate { member, keeper, overlap }, measure);
                 }
             }
         }
         match best {
             Some(duplicate) => duplicates.push(duplicate),
-            None => kept.push_all(buckets_of(member), member),
+            None => kept.push_all(buckets.stand(member), member),
         }
     }
     duplicates
 }
 
 /// Star groups of a graph whose verified pairs are known: the rule of [`stars`] on `pairs` of
-/// members below `members`, in any order. O(members + pairs).
-pub fn stars_of_pairs(members: usize, pairs: &[(u32, u32, Overlap)]) -> Vec<Duplicate> {
+/// members below `members`, in any order. `fixed` tells as [`Buckets::fixed`] does; pairs of two
+/// fixed members count for nothing. O(members + pairs).
+pub fn stars_of_pairs(
+    members: usize,
+    pairs: &[(u32, u32, Overlap)],
+    fixed: impl Fn(u32) -> bool,
+    measure: Measure,
+) -> Vec<Duplicate> {
     // The pairs of a member with those before it, by their place in `pairs`.
     let mut before = Lists::new(members);
     for (i, &(a, b, _)) in pairs.iter().enumerate().filter(|(_, (a, b, _))| a != b) {
@@ -78,13 +107,13 @@ pub fn stars_of_pairs(members: usize, pairs: &[(u32, u32, Overlap)]) -> Vec<Dupl
     }
     let mut kept = vec![true; members];
     let mut duplicates = Vec::new();
-    for member in 0..members as u32 {
+    for member in (0..members as u32).filter(|member| !fixed(*member)) {
         let mut best = None;
         for pair in before.of(member) {
             let (a, b, overlap) = pairs[pair as usize];
             let (keeper, overlap) = if a < b { (a, overlap) } else { (b, overlap.swapped()) };
             if kept[keeper as usize] {
-                offer(&mut best, Duplicate { member, keeper, overlap });
+                offer(&mut best, Duplicate { member, keeper, overlap }, measure);
             }
         }
         kept[member as usize] = best.is_none();
@@ -95,18 +124,17 @@ pub fn stars_of_pairs(members: usize, pairs: &[(u32, u32, Overlap)]) -> Vec<Dupl
 
 /// Every verified pair among the candidate pairs, each once, as (earlier, later, overlap) and
 /// sorted. Arguments as for [`stars`]; `similarity` is called once per candidate pair, so a bucket
-/// of n members costs n(n−1)/2 calls.
-pub fn all_pairs<'a>(
+/// of n members costs n(n−1)/2 calls, less those of two fixed members.
+pub fn all_pairs(
     members: usize,
-    buckets_of: impl Fn(u32) -> &'a [u32],
-    bucket_count: usize,
+    buckets: &impl Buckets,
     mut similarity: impl FnMut(u32, u32) -> Option<Overlap>,
 ) -> Vec<(u32, u32, Overlap)> {
-    let mut before = Lists::new(bucket_count);
+    let mut before = Lists::new(buckets.count());
     let mut seen = vec![NONE; members];
     let mut pairs = Vec::new();
     for member in 0..members as u32 {
-        for &bucket in buckets_of(member) {
+        for &bucket in looked_into(buckets, member) {
             for earlier in before.of(bucket) {
                 if std::mem::replace(&mut seen[earlier as usize], member) == member {
                     continue;
@@ -114,68 +142,66 @@ pub fn all_pairs<'a>(
                 pairs.extend(similarity(earlier, member).map(|o| (earlier, member, o)));
             }
         }
-        // Only now: a bucket that is listed twice must not pair the member with itself.
-        before.push_all(buckets_of(member), member);
+        // Only now: the member must not find itself.
+        before.push_all(buckets.stand(member), member);
     }
     pairs.sort_unstable_by_key(|&(a, b, _)| (a, b));
     pairs
 }
 
 /// The connected components of the verified pairs: every member but the first of its component
-/// becomes a duplicate of that first one. Arguments as for [`stars`]; pairs that are joined already
-/// are not verified, so 10,000 copies in one bucket are 9,999 calls of `similarity`.
+/// becomes a duplicate of that first one, but for fixed members, which are never duplicates.
+/// Arguments as for [`stars`]; pairs that are joined already are not verified, so 10,000 copies in
+/// one bucket are 9,999 calls of `similarity`.
 ///
 /// `overlap(keeper, duplicate)` is called once per duplicate and gives their overlap even where it
 /// is below the threshold, as it may be at the end of a chain: a report should show it.
-pub fn components<'a>(
+pub fn components(
     members: usize,
-    buckets_of: impl Fn(u32) -> &'a [u32],
-    bucket_count: usize,
+    buckets: &impl Buckets,
     mut similarity: impl FnMut(u32, u32) -> Option<Overlap>,
     overlap: impl FnMut(u32, u32) -> Overlap,
 ) -> Vec<Duplicate> {
     let mut sets = DisjointSets::new(members);
-    let mut buckets = vec![Vec::new(); bucket_count];
-    let mut links = Vec::new();
+    let mut runs = Runs::new(buckets.count());
     let mut seen = vec![NONE; members];
     for member in 0..members as u32 {
-        for &bucket in buckets_of(member) {
-            let runs: &mut Vec<Run> = &mut buckets[bucket as usize];
-            for run in runs.iter() {
-                let mut node = run.first;
-                while node != NONE && !sets.joined(run.member, member) {
-                    let Link { entry: earlier, next } = links[node as usize];
-                    node = next;
-                    if std::mem::replace(&mut seen[earlier as usize], member) != member
-                        && similarity(earlier, member).is_some()
-                    {
-                        sets.join(earlier, member);
-                    }
-                }
-            }
-            append(member, runs, &mut links, &mut sets);
+        for &bucket in looked_into(buckets, member) {
+            runs.look(bucket, member, &mut sets, |earlier| {
+                std::mem::replace(&mut seen[earlier as usize], member) != member
+                    && similarity(earlier, member).is_some()
+            });
+        }
+        for &bucket in buckets.stand(member) {
+            runs.stand(bucket, member);
         }
     }
-    sets.duplicates(overlap)
+    sets.duplicates(|member| buckets.fixed(member), overlap)
 }
 
 /// The components of a graph whose verified pairs are known: the rule of [`components`] on `pairs`
-/// of members below `members`, in any order.
+/// of members below `members`, in any order, and `fixed` as for [`stars_of_pairs`].
 pub fn components_of_pairs(
     members: usize,
     pairs: &[(u32, u32, Overlap)],
+    fixed: impl Fn(u32) -> bool,
     overlap: impl FnMut(u32, u32) -> Overlap,
 ) -> Vec<Duplicate> {
     let mut sets = DisjointSets::new(members);
-    for &(a, b, _) in pairs {
+    for &(a, b, _) in pairs.iter().filter(|(a, b, _)| !(fixed(*a) && fixed(*b))) {
         sets.join(a, b);
     }
-    sets.duplicates(overlap)
+    sets.duplicates(fixed, overlap)
+}
+
+/// Where a member looks for earlier ones: nowhere, where it is fixed, since those are, too.
+fn looked_into(buckets: &impl Buckets, member: u32) -> &[u32] {
+    if buckets.fixed(member) { &[] } else { buckets.look(member) }
 }
 
 /// Puts a candidate keeper in the place of a worse one.
-fn offer(best: &mut Option<Duplicate>, new: Duplicate) {
-    let better = best.is_none_or(|old| match new.overlap.compare_jaccard(&old.overlap) {
+fn offer(best: &mut Option<Duplicate>, new: Duplicate, measure: Measure) {
+    let better = best.is_none_or(|old| match new.overlap.compare(&old.overlap, measure) {
         Ordering::Less => false,
         Ordering::Equal => new.keeper < old.keeper,
         Ordering::Greater => true,
@@ -233,21 +259,60 @@ struct Run {
     last: u32,
 }
 
-/// Adds a member to its bucket and makes one run of all that are connected with it, so that later
-/// members skip them at once. O(runs).
-fn append(member: u32, runs: &mut Vec<Run>, links: &mut Vec<Link>, sets: &mut DisjointSets) {
-    let node = links.len() as u32;
-    links.push(Link { entry: member, next: NONE });
-    let mut whole = Run { member, first: node, last: node };
-    runs.retain(|run| {
-        let joined = sets.joined(run.member, member);
-        if joined {
-            links[run.last as usize].next = whole.first;
-            whole.first = run.first;
-        }
-        !joined
-    });
-    runs.push(whole);
+/// The runs of every bucket. A look leaves the members that it finds connected in one run, which
+/// later looks skip at once; so a look costs the members that it compares with, those that were
+/// added since the one before, and no more.
+struct Runs {
+    buckets: Vec<Vec<Run>>,
+    links: Vec<Link>,
+}
+
+impl Runs {
+    fn new(buckets: usize) -> Self {
+        Self { buckets: vec![Vec::new(); buckets], links: Vec::new() }
+    }
+
+    fn stand(&mut self, bucket: u32, member: u32) {
+        let node = self.links.len() as u32;
+        self.links.push(Link { entry: member, next: NONE });
+        self.buckets[bucket as usize].push(Run { member, first: node, last: node });
+    }
+
+    /// Joins `member` with everything in the bucket that is `similar`, asking only where they are
+    /// not connected, and makes one run of all that are connected with it then.
+    fn look(
+        &mut self,
+        bucket: u32,
+        member: u32,
+        sets: &mut DisjointSets,
+        mut similar: impl FnMut(u32) -> bool,
+    ) {
+        let links = &mut self.links;
+        let mut whole: Option<Run> = None;
+        self.buckets[bucket as usize].retain(|run| {
+            let mut node = run.first;
+            while node != NONE && !sets.joined(run.member, member) {
+                let Link { entry: earlier, next } = links[node as usize];
+                node = next;
+                if similar(earlier) {
+                    sets.join(earlier, member);
+                }
+            }
+            if !sets.joined(run.member, member) {
+                return true;
+            }
+            let first = match whole {
+                Some(whole) => {
+                    links[run.last as usize].next = whole.first;
+                    Run { first: run.first, ..whole }
+                }
+                None => *run,
+            };
+            whole = Some(first);
+            false
+        });
+        self.buckets[bucket as usize].extend(whole);
+    }
 }
 
 /// Disjoint sets of members; the root of a set is its first member.
@@ -279,9 +344,13 @@ impl DisjointSets {
         self.parents[a.max(b) as usize] = a.min(b);
     }
 
-    fn duplicates(mut self, mut overlap: impl FnMut(u32, u32) -> Overlap) -> Vec<Duplicate> {
+    fn duplicates(
+        mut self,
+        fixed: impl Fn(u32) -> bool,
+        mut overlap: impl FnMut(u32, u32) -> Overlap,
+    ) -> Vec<Duplicate> {
         let mut duplicates = Vec::new();
-        for member in 0..self.parents.len() as u32 {
+        for member in (0..self.parents.len() as u32).filter(|member| !fixed(*member)) {
             let keeper = self.find(member);
             if keeper != member {
                 let overlap = overlap(keeper, member);

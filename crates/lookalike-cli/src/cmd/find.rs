@@ -7,7 +7,7 @@ use crate::summary::{self, Summary, count};
 use crate::table::{self, Extent, NotShown};
 use crate::text_width::terminal_columns;
 use clap::ValueEnum;
-use lookalike::core::keep::KeepPolicy;
+use lookalike::core::keep::{KeepPolicy, KeepRule};
 use lookalike::core::kernel::Kernel;
 use lookalike::core::params::Params;
 use lookalike::read::Collection;
@@ -58,7 +58,7 @@ pub(crate) struct Args {
 struct ResultArgs {
     /// Which document of a group stays: longest, shortest, first or last read
     #[arg(long, value_name = "POLICY", default_value = "longest")]
-    keep: KeepPolicy,
+    keep: KeepRule,
 
     /// `stars`: every duplicate resembles the kept document; `components`: chains are followed
     #[arg(long, value_enum, value_name = "HOW", default_value = "stars")]
@@ -148,7 +148,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
 fn find_options(args: &Args) -> Result<FindOptions, Failure> {
     let params = Params::new(&args.parameters.wishes(args.shingle.rule()?))?;
     let mut options = FindOptions::new(params);
-    options.keep = args.result.keep;
+    options.keep = KeepPolicy::new(vec![args.result.keep.clone()]);
     options.grouping = match args.result.group {
         GroupArg::Stars => Grouping::Stars,
         GroupArg::Components => Grouping::Components,

@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::read::{Collection, Place, Retained, SkipReason, Skipped};
 use lookalike_core::candidate::{self, BandScratch, MAX_DOCUMENTS};
 use lookalike_core::hash;
-use lookalike_core::keep::{self, KeepPolicy, Standing};
+use lookalike_core::keep::{self, Traits};
 use std::cmp::Ordering;
 
 /// All documents of a run.
@@ -15,7 +15,10 @@ pub(super) struct Collected {
     /// The first document of each part.
     starts: Vec<u32>,
     len: usize,
-    keep: KeepPolicy,
+    /// The keep keys of all documents, one after the other.
+    keys: Vec<u8>,
+    /// Where each document's key ends.
+    key_ends: Vec<usize>,
     /// Documents that take part: neither empty nor left out for their id.
     active: Vec<bool>,
     /// For every document the first in keep order with equal shingles.
@@ -52,7 +55,8 @@ impl Collected {
             parts,
             starts,
             len,
-            keep: options.keep,
+            keys: Vec::new(),
+            key_ends: Vec::with_capacity(len),
             active,
             first_of_equal: Vec::new(),
             copies: Vec::new(),
@@ -68,6 +72,7 @@ impl Collected {
         for document in repeated {
             this.active[document as usize] = false;
         }
+        this.make_keys(options);
         let fingerprints: Vec<u128> =
             this.parts.iter().flat_map(|p| p.fingerprints.iter().copied()).collect();
         this.first_of_equal = candidate::first_of_equal(
@@ -80,6 +85,16 @@ impl Collected {
             firsts.filter(|(d, first)| d != *first).map(|(d, first)| (*first, d)).collect();
         this.copies.sort_unstable();
         Ok(this)
+    }
+
+    /// Makes the keep keys.
+    fn make_keys(&mut self, options: &FindOptions) {
+        let lengths = self.parts.iter().flat_map(|part| &part.lengths);
+        for (document, &length) in (0u32..).zip(lengths) {
+            let position = [0, 0, document];
+            options.keep.key(&Traits { length, position, ..Traits::default() }, &mut self.keys);
+            self.key_ends.push(self.keys.len());
+        }
     }
 
     /// The documents whose id an earlier one has, ascending; an error where that is not allowed.
@@ -152,12 +167,13 @@ impl Collected {
 
     /// The keep order: `Less` means that `a` is kept rather than `b`.
     pub(super) fn compare(&self, a: u32, b: u32) -> Ordering {
-        keep::compare(self.keep, &self.standing(a), &self.standing(b))
+        keep::compare(self.key(a), self.id(a), self.key(b), self.id(b))
     }
 
-    fn standing(&self, document: u32) -> Standing<'_> {
-        let (part, i) = self.part_of(document);
-        Standing { length: part.lengths[i], position: document.into(), id: part.ids.get(i) }
+    fn key(&self, document: u32) -> &[u8] {
+        let document = document as usize;
+        let start = if document == 0 { 0 } else { self.key_ends[document - 1] };
+        &self.keys[start..self.key_ends[document]]
     }
 
     /// All (first in keep order, later) pairs of documents with equal shingles, sorted.

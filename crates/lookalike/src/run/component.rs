@@ -6,7 +6,8 @@
 use super::collected::Collected;
 use super::{FindOptions, Grouping};
 use lookalike_core::candidate::Component;
-use lookalike_core::group;
+use lookalike_core::group::{self, Buckets};
+use lookalike_core::params::Measure;
 use lookalike_core::verify::{self, Overlap};
 use std::cmp::Ordering;
 
@@ -92,29 +93,28 @@ impl<'a> Placed<'a> {
 
     /// Verifies, groups, and adds the result to `decided`.
     pub(super) fn decide(&self, options: &FindOptions, decided: &mut Decided) {
-        let threshold = options.params.threshold();
+        let (measure, threshold) = (options.params.measure(), options.params.threshold());
         let mut verified = 0;
         let similarity = |a: u32, b: u32| {
             verified += 1;
-            verify::overlap_at_least(self.set(a), self.set(b), threshold)
+            verify::overlap_at_least(self.set(a), self.set(b), measure, threshold)
         };
         let overlap = |a, b| self.overlap(a, b);
-        let buckets_of = |position| self.buckets(position);
-        let (count, buckets) = (self.order.len(), self.component.bucket_count);
+        let (count, none_fixed) = (self.order.len(), |_| false);
         let duplicates = if options.pairs {
-            let pairs = group::all_pairs(count, buckets_of, buckets, similarity);
+            let pairs = group::all_pairs(count, self, similarity);
             let numbered = pairs.iter().map(|&(a, b, o)| (self.document(a), self.document(b), o));
             decided.pairs.extend(numbered);
             match options.grouping {
-                Grouping::Stars => group::stars_of_pairs(count, &pairs),
-                Grouping::Components => group::components_of_pairs(count, &pairs, overlap),
+                Grouping::Stars => group::stars_of_pairs(count, &pairs, none_fixed, measure),
+                Grouping::Components => {
+                    group::components_of_pairs(count, &pairs, none_fixed, overlap)
+                }
             }
         } else {
             match options.grouping {
-                Grouping::Stars => group::stars(count, buckets_of, buckets, similarity),
-                Grouping::Components => {
-                    group::components(count, buckets_of, buckets, similarity, overlap)
-                }
+                Grouping::Stars => group::stars(count, self, measure, similarity),
+                Grouping::Components => group::components(count, self, similarity, overlap),
             }
         };
         decided.verified += verified;
@@ -123,14 +123,19 @@ impl<'a> Placed<'a> {
             decided.duplicates.push((self.document(duplicate.member), keeper, overlap));
         }
         match options.grouping {
-            Grouping::Stars => self.copies_in_stars(&duplicates, decided),
+            Grouping::Stars => self.copies_in_stars(&duplicates, measure, decided),
             Grouping::Components => self.copies_in_components(&duplicates, decided),
         }
     }
 
     /// Copies of a duplicate are duplicates of its keeper as well, unless a document that was kept
     /// between the two is more similar.
-    fn copies_in_stars(&self, duplicates: &[group::Duplicate], decided: &mut Decided) {
+    fn copies_in_stars(
+        &self,
+        duplicates: &[group::Duplicate],
+        measure: Measure,
+        decided: &mut Decided,
+    ) {
         let mut is_kept = vec![true; self.order.len()];
         for duplicate in duplicates {
             is_kept[duplicate.member as usize] = false;
@@ -152,7 +157,7 @@ impl<'a> Placed<'a> {
                 // Which reaches the threshold, so that what is better does, too.
                 let mut best = (duplicate.keeper, duplicate.overlap);
                 for &(x, overlap) in later.iter().take_while(|(x, _)| earlier(*x)) {
-                    if overlap.compare_jaccard(&best.1) == Ordering::Greater {
+                    if overlap.compare(&best.1, measure) == Ordering::Greater {
                         best = (x, overlap);
                     }
                 }
@@ -192,5 +197,23 @@ impl<'a> Placed<'a> {
             let copies = self.documents.copies_of(self.document(duplicate.member));
             decided.duplicates.extend(copies.map(|copy| (copy, keeper, overlap)));
         }
+    }
+}
+
+impl Buckets for Placed<'_> {
+    fn look(&self, member: u32) -> &[u32] {
+        self.buckets(member)
+    }
+
+    fn stand(&self, member: u32) -> &[u32] {
+        self.buckets(member)
+    }
+
+    fn count(&self) -> usize {
+        self.component.bucket_count
+    }
+
+    fn fixed(&self, _: u32) -> bool {
+        false
     }
 }

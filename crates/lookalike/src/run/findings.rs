@@ -4,6 +4,7 @@ use super::collected::Collected;
 use super::component::Decided;
 use super::{Counts, Duplicate, FindOptions, Findings, Group, pairs};
 use crate::error::Error;
+use lookalike_core::params::Measure;
 use lookalike_core::verify::Overlap;
 
 /// What documents with equal shingles overlap by; their sizes are not counted.
@@ -17,7 +18,7 @@ pub(super) fn findings(
 ) -> Result<Findings, Error> {
     let skipped = std::mem::take(&mut documents.skipped);
     let duplicates = with_copies_of_keepers(&documents, decided.duplicates);
-    let groups = groups(&documents, &duplicates);
+    let groups = groups(&documents, &duplicates, options.params.measure());
     let listed = options.pairs.then(|| pairs::pairs(&documents, &decided.pairs));
     let pairs = listed.transpose()?;
     let counts = Counts {
@@ -51,7 +52,11 @@ fn with_copies_of_keepers(
     duplicates
 }
 
-fn groups(documents: &Collected, duplicates: &[(u32, u32, Overlap)]) -> Vec<Group> {
+fn groups(
+    documents: &Collected,
+    duplicates: &[(u32, u32, Overlap)],
+    measure: Measure,
+) -> Vec<Group> {
     let mut groups: Vec<Group> = duplicates
         .chunk_by(|a, b| a.1 == b.1)
         .map(|members| {
@@ -63,7 +68,7 @@ fn groups(documents: &Collected, duplicates: &[(u32, u32, Overlap)]) -> Vec<Grou
                 })
                 .collect();
             duplicates.sort_by(|a, b| {
-                b.overlap.compare_jaccard(&a.overlap).then_with(|| a.id.cmp(&b.id))
+                b.overlap.compare(&a.overlap, measure).then_with(|| a.id.cmp(&b.id))
             });
             Group { keeper: documents.id(members[0].1).to_owned(), duplicates }
         })
