@@ -394,14 +394,14 @@ mod tests {
         let field = any::<bool>()
             .prop_map(|ascending| KeepRule::Field { name: "date".to_owned(), ascending });
         prop_oneof![
-            Just(KeepRule::Longest),
-            Just(KeepRule::Shortest),
-            Just(KeepRule::First),
-            Just(KeepRule::Last),
-            Just(KeepRule::Newest),
-            Just(KeepRule::Oldest),
+            1 => Just(KeepRule::Longest),
+            1 => Just(KeepRule::Shortest),
+            1 => Just(KeepRule::First),
+            1 => Just(KeepRule::Last),
+            1 => Just(KeepRule::Newest),
+            1 => Just(KeepRule::Oldest),
             4 => field,
-            Just(KeepRule::Path { glob: "*.md".to_owned() }),
+            1 => Just(KeepRule::Path { glob: "*.md".to_owned() }),
         ]
     }
 

@@ -514,7 +514,7 @@ mod tests {
             assert!(params.exact());
             assert_eq!(params.predicted_recall(), 1.0);
             // No banding reaches these, and none is needed.
-            for threshold in [0.01, 1e-9] {
+            for threshold in [0.001, 1e-9] {
                 let low = Wishes { threshold, recall: 0.999_999, ..wishes.clone() };
                 assert!(Params::new(&low).unwrap().exact());
                 let banded = Wishes { exact: false, measure: Measure::Jaccard, ..low };
