@@ -24,6 +24,7 @@ const STAGES: &[&str] = &[
     "curve",
     "candidate",
     "verify",
+    "prefix",
     "group",
     "keep",
     "naive",

@@ -19,16 +19,35 @@ const NONE: u32 = u32::MAX;
 /// The most documents one run can number.
 pub const MAX_DOCUMENTS: usize = (NONE - 1) as usize;
 
-/// The buckets of one band that hold two documents or more.
+/// The buckets of one band that hold two documents or more; or any buckets, where they were not
+/// made from bands. A document is then in several buckets.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BandBuckets {
     /// (document, bucket) for every member of a bucket.
     memberships: Vec<(u32, u32)>,
-    /// The first document of each bucket.
+    /// One member of each bucket.
     leaders: Vec<u32>,
 }
 
 impl BandBuckets {
+    /// Buckets that were made elsewhere: (document, bucket) for every member, in any order, and for
+    /// each bucket a document that is a member of it. Buckets are numbered by their place in
+    /// `leaders`. A document may be in any number of buckets.
+    pub fn from_memberships(memberships: Vec<(u32, u32)>, leaders: Vec<u32>) -> Self {
+        debug_assert!(memberships.iter().all(|(_, bucket)| (*bucket as usize) < leaders.len()));
+        Self { memberships, leaders }
+    }
+
+    /// (document, bucket) for every member of a bucket.
+    pub fn memberships(&self) -> &[(u32, u32)] {
+        &self.memberships
+    }
+
+    /// One member of each bucket, by the bucket's number.
+    pub fn leaders(&self) -> &[u32] {
+        &self.leaders
+    }
+
     /// The buckets as lists of their documents, ascending, in the order of their first documents.
     pub fn sorted(&self) -> Vec<Vec<u32>> {
         let mut buckets = vec![Vec::new(); self.leaders.len()];
@@ -202,14 +221,16 @@ pub struct Component<'a> {
 }
 
 impl<'a> Component<'a> {
-    /// The buckets of the i-th member, one per band at most.
+    /// The buckets of the i-th member, band after band and in each in the order of its memberships;
+    /// bands made by [`band_buckets`] give one at most.
     pub fn buckets_of(&self, i: usize) -> &'a [u32] {
         &self.buckets[self.offsets[i] as usize..self.offsets[i + 1] as usize]
     }
 }
 
 impl Candidates {
-    /// Joins the buckets of all bands of `documents` documents. O(memberships).
+    /// Joins the buckets of all bands of `documents` documents; a bucket belongs to one band.
+    /// O(memberships).
     pub fn gather(documents: usize, bands: &[BandBuckets]) -> Self {
         let mut parent: Vec<u32> = (0..documents as u32).collect();
         let mut memberships = vec![0u32; documents];
@@ -401,7 +422,7 @@ impl Band {
 mod tests {
     use super::*;
     use crate::hash::SplitMix64;
-    use std::collections::BTreeMap;
+    use std::collections::{BTreeMap, BTreeSet};
 
     /// Documents by key, plainly.
     fn plain(keys: &[u64], active: impl Fn(usize) -> bool) -> Vec<Vec<u32>> {
@@ -457,6 +478,55 @@ mod tests {
         assert_eq!(first.buckets_of(1).len(), 2);
         assert_eq!(first.buckets_of(0), &first.buckets_of(1)[..1]);
         assert_eq!(found.component(1).members, &[4, 6]);
+    }
+
+    #[test]
+    fn buckets_made_elsewhere_may_hold_a_document_several_times() {
+        let mut random = SplitMix64::new(8);
+        for round in 0..200 {
+            let (documents, count) = (30u64, 1 + random.below(14));
+            let lists: Vec<Vec<BTreeSet<u32>>> = (0..1 + round % 3)
+                .map(|_| {
+                    let mut draw = |n| (0..n).map(|_| random.below(documents) as u32).collect();
+                    (0..count).map(|i| draw(1 + i % 4)).collect()
+                })
+                .collect();
+            let bands: Vec<BandBuckets> = lists.iter().map(|lists| made(lists)).collect();
+            let found = Candidates::gather(documents as usize, &bands);
+            // Buckets as the components have them, back to documents.
+            let mut back: Vec<Vec<u32>> = Vec::new();
+            let mut seen = BTreeSet::new();
+            for i in 0..found.len() {
+                let component = found.component(i);
+                let mut buckets = vec![Vec::new(); component.bucket_count];
+                for (place, member) in component.members.iter().enumerate() {
+                    assert!(seen.insert(*member), "in one component only");
+                    for bucket in component.buckets_of(place) {
+                        buckets[*bucket as usize].push(*member);
+                    }
+                }
+                back.extend(buckets);
+            }
+            back.sort();
+            let mut expected: Vec<Vec<u32>> =
+                lists.iter().flatten().map(|list| list.iter().copied().collect()).collect();
+            expected.sort();
+            assert_eq!(back, expected);
+            assert_eq!(seen, lists.iter().flatten().flatten().copied().collect());
+        }
+    }
+
+    /// The buckets of one band, memberships bucket after bucket backwards, any member as leader.
+    fn made(lists: &[BTreeSet<u32>]) -> BandBuckets {
+        let members = |(b, list): (usize, &BTreeSet<u32>)| {
+            list.iter().rev().map(move |d| (*d, b as u32)).collect::<Vec<_>>()
+        };
+        let memberships = lists.iter().enumerate().rev().flat_map(members).collect();
+        let leaders: Vec<u32> = lists.iter().filter_map(|list| list.last().copied()).collect();
+        let buckets = BandBuckets::from_memberships(memberships, leaders.clone());
+        assert_eq!(buckets.leaders(), leaders);
+        assert_eq!(buckets.memberships().len(), lists.iter().map(BTreeSet::len).sum::<usize>());
+        buckets
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //!
 //! [`Params`]: crate::params::Params
 
+use crate::params::Measure;
 use std::fmt;
 
 /// A parameter that cannot be used. Every variant says what was given, what is possible, and what
@@ -49,6 +50,15 @@ pub enum ParamsError {
         /// The best recall that length can have at the threshold.
         best: f64,
     },
+    /// An option about signatures beside candidates that are found without them.
+    NotUsed {
+        /// Which option: `--num-hashes`, `--bands` or `--rows`.
+        option: &'static str,
+        /// The value given.
+        got: usize,
+        /// The measure asked for: containment is always exact, Jaccard on request.
+        measure: Measure,
+    },
     /// A text that names an option has no meaning.
     Parse {
         /// Which option.
@@ -95,6 +105,17 @@ impl fmt::Display for ParamsError {
                 "recall {recall} at threshold {threshold} cannot be reached with {num_hashes} \
                  hashes (at most {best:.4}); ask for more hashes, a higher threshold or a lower \
                  recall"
+            ),
+            Self::NotUsed { option, got, measure: Measure::Jaccard } => write!(
+                f,
+                "{option} is {got} beside --exact, which finds candidates without signatures; \
+                 leave out {option}, or leave out --exact to find candidates by bands"
+            ),
+            Self::NotUsed { option, got, measure: Measure::Containment } => write!(
+                f,
+                "{option} is {got} beside --measure containment, which finds candidates without \
+                 signatures; leave out {option}, or take --measure jaccard to find candidates by \
+                 bands"
             ),
             Self::Parse { option, got, expected } => {
                 write!(f, "{option} cannot be {got:?}; expected {expected}")

@@ -1,8 +1,10 @@
 //! Candidates in, groups out: which documents are duplicates, and of which kept one.
 //!
-//! Members are numbered by their place in the keep order ([`keep`](crate::keep)), 0 first. A
-//! *candidate pair* is two members that share a bucket; a `similarity` function makes it a
-//! *verified pair* by giving an [`Overlap`], or refuses it. Two rules make groups of them:
+//! Members are numbered by their place in the keep order ([`keep`](crate::keep)), 0 first. Each
+//! *stands* in some buckets and *looks* into some, which may be the same ones ([`Buckets`]). A
+//! *candidate pair* is an earlier member that stands in a bucket and a later one that looks into
+//! it; a `similarity` function makes it a *verified pair* by giving an [`Overlap`], or refuses it.
+//! Two rules make groups of them:
 //!
 //! * **Stars** ([`stars`]): walk the members in order; one that has a verified pair with a kept
 //!   member before it becomes a duplicate, else it is kept. Every duplicate therefore resembles its
@@ -12,14 +14,35 @@
 //! * **Components** ([`components`]): everything that is connected through verified pairs, as in
 //!   chains a–b–c where a and c may have little in common. The keeper is the first member.
 //!
+//! Members may be *fixed*, those of a reference collection: they come first in the keep order, are
+//! kept whatever they resemble, and are never compared with each other.
+//!
 //! Members without buckets cost nothing beyond their place in the walk. Nothing here depends on how
 //! buckets are numbered or in which order a member lists them, and nothing is capped.
 
+use crate::params::Measure;
 use crate::verify::Overlap;
 use std::cmp::Ordering;
 
 /// The end of a list, and "not yet compared".
 const NONE: u32 = u32::MAX;
+
+/// Who meets whom: the buckets of numbered members. The lists may be in any order and name a bucket
+/// twice; every number in them is below [`count`](Self::count).
+pub trait Buckets {
+    /// The buckets in which this member looks for earlier ones.
+    fn look(&self, member: u32) -> &[u32];
+
+    /// The buckets in which later members find this one.
+    fn stand(&self, member: u32) -> &[u32];
+
+    /// How many buckets there are; they are numbered from 0.
+    fn count(&self) -> usize;
+
+    /// Whether this member is kept whatever it resembles. All that are come before all that are
+    /// not; they look for nobody.
+    fn fixed(&self, member: u32) -> bool;
+}
 
 /// A member that is not kept, and the kept one that it resembles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,45 +55,51 @@ pub struct Duplicate {
     pub overlap: Overlap,
 }
 
-/// Star groups of `members` members (fewer than 2³² − 1) that share buckets: `buckets_of(m)` lists
-/// the buckets of member `m`, each below `bucket_count`. A duplicate names its best kept neighbour:
-/// the highest Jaccard similarity, by exact fractions, then the earliest. Duplicates come in order.
+/// Star groups of `members` members (fewer than 2³² − 1) that share buckets. A duplicate names its
+/// best kept neighbour: the highest similarity in this measure, by exact fractions, then the
+/// earliest. Duplicates come in order.
 ///
-/// `similarity(earlier, later)` is called at most once per pair, and only for pairs of a kept and a
-/// later member that share a bucket: 10,000 copies in one bucket are 9,999 calls. It must depend on
+/// `similarity(earlier, later)` is called at most once per pair, and only for candidate pairs of a
+/// kept and a later member: 10,000 copies in one bucket are 9,999 calls. It must depend on
 /// nothing but the pair. Memory: 4 bytes per member and bucket, 8 per bucket of a kept member.
-pub fn stars<'a>(
+pub fn stars(
     members: usize,
-    buckets_of: impl Fn(u32) -> &'a [u32],
-    bucket_count: usize,
+    buckets: &impl Buckets,
+    measure: Measure,
     mut similarity: impl FnMut(u32, u32) -> Option<Overlap>,
 ) -> Vec<Duplicate> {
-    let mut kept = Lists::new(bucket_count);
+    let mut kept = Lists::new(buckets.count());
     let mut seen = vec![NONE; members];
     let mut duplicates = Vec::new();
     for member in 0..members as u32 {
         let mut best: Option<Duplicate> = None;
-        for &bucket in buckets_of(member) {
+        for &bucket in looked_into(buckets, member) {
             for keeper in kept.of(bucket) {
                 if std::mem::replace(&mut seen[keeper as usize], member) == member {
                     continue;
                 }
                 if let Some(overlap) = similarity(keeper, member) {
-                    offer(&mut best, Duplicate { member, keeper, overlap });
+                    offer(&mut best, Duplicate { member, keeper, overlap }, measure);
                 }
             }
         }
         match best {
             Some(duplicate) => duplicates.push(duplicate),
-            None => kept.push_all(buckets_of(member), member),
+            None => kept.push_all(buckets.stand(member), member),
         }
     }
     duplicates
 }
 
 /// Star groups of a graph whose verified pairs are known: the rule of [`stars`] on `pairs` of
-/// members below `members`, in any order. O(members + pairs).
-pub fn stars_of_pairs(members: usize, pairs: &[(u32, u32, Overlap)]) -> Vec<Duplicate> {
+/// members below `members`, in any order. `fixed` tells as [`Buckets::fixed`] does; pairs of two
+/// fixed members count for nothing. O(members + pairs).
+pub fn stars_of_pairs(
+    members: usize,
+    pairs: &[(u32, u32, Overlap)],
+    fixed: impl Fn(u32) -> bool,
+    measure: Measure,
+) -> Vec<Duplicate> {
     // The pairs of a member with those before it, by their place in `pairs`.
     let mut before = Lists::new(members);
     for (i, &(a, b, _)) in pairs.iter().enumerate().filter(|(_, (a, b, _))| a != b) {
@@ -78,13 +107,13 @@ pub fn stars_of_pairs(members: usize, pairs: &[(u32, u32, Overlap)]) -> Vec<Dupl
     }
     let mut kept = vec![true; members];
     let mut duplicates = Vec::new();
-    for member in 0..members as u32 {
+    for member in (0..members as u32).filter(|member| !fixed(*member)) {
         let mut best = None;
         for pair in before.of(member) {
             let (a, b, overlap) = pairs[pair as usize];
             let (keeper, overlap) = if a < b { (a, overlap) } else { (b, overlap.swapped()) };
             if kept[keeper as usize] {
-                offer(&mut best, Duplicate { member, keeper, overlap });
+                offer(&mut best, Duplicate { member, keeper, overlap }, measure);
             }
         }
         kept[member as usize] = best.is_none();
@@ -95,18 +124,17 @@ pub fn stars_of_pairs(members: usize, pairs: &[(u32, u32, Overlap)]) -> Vec<Dupl
 
 /// Every verified pair among the candidate pairs, each once, as (earlier, later, overlap) and
 /// sorted. Arguments as for [`stars`]; `similarity` is called once per candidate pair, so a bucket
-/// of n members costs n(n−1)/2 calls.
-pub fn all_pairs<'a>(
+/// of n members costs n(n−1)/2 calls, less those of two fixed members.
+pub fn all_pairs(
     members: usize,
-    buckets_of: impl Fn(u32) -> &'a [u32],
-    bucket_count: usize,
+    buckets: &impl Buckets,
     mut similarity: impl FnMut(u32, u32) -> Option<Overlap>,
 ) -> Vec<(u32, u32, Overlap)> {
-    let mut before = Lists::new(bucket_count);
+    let mut before = Lists::new(buckets.count());
     let mut seen = vec![NONE; members];
     let mut pairs = Vec::new();
     for member in 0..members as u32 {
-        for &bucket in buckets_of(member) {
+        for &bucket in looked_into(buckets, member) {
             for earlier in before.of(bucket) {
                 if std::mem::replace(&mut seen[earlier as usize], member) == member {
                     continue;
@@ -114,68 +142,66 @@ pub fn all_pairs<'a>(
                 pairs.extend(similarity(earlier, member).map(|o| (earlier, member, o)));
             }
         }
-        // Only now: a bucket that is listed twice must not pair the member with itself.
-        before.push_all(buckets_of(member), member);
+        // Only now: the member must not find itself.
+        before.push_all(buckets.stand(member), member);
     }
     pairs.sort_unstable_by_key(|&(a, b, _)| (a, b));
     pairs
 }
 
 /// The connected components of the verified pairs: every member but the first of its component
-/// becomes a duplicate of that first one. Arguments as for [`stars`]; pairs that are joined already
-/// are not verified, so 10,000 copies in one bucket are 9,999 calls of `similarity`.
+/// becomes a duplicate of that first one, but for fixed members, which are never duplicates.
+/// Arguments as for [`stars`]; pairs that are joined already are not verified, so 10,000 copies in
+/// one bucket are 9,999 calls of `similarity`.
 ///
 /// `overlap(keeper, duplicate)` is called once per duplicate and gives their overlap even where it
 /// is below the threshold, as it may be at the end of a chain: a report should show it.
-pub fn components<'a>(
+pub fn components(
     members: usize,
-    buckets_of: impl Fn(u32) -> &'a [u32],
-    bucket_count: usize,
+    buckets: &impl Buckets,
     mut similarity: impl FnMut(u32, u32) -> Option<Overlap>,
     overlap: impl FnMut(u32, u32) -> Overlap,
 ) -> Vec<Duplicate> {
     let mut sets = DisjointSets::new(members);
-    let mut buckets = vec![Vec::new(); bucket_count];
-    let mut links = Vec::new();
+    let mut runs = Runs::new(buckets.count());
     let mut seen = vec![NONE; members];
     for member in 0..members as u32 {
-        for &bucket in buckets_of(member) {
-            let runs: &mut Vec<Run> = &mut buckets[bucket as usize];
-            for run in runs.iter() {
-                let mut node = run.first;
-                while node != NONE && !sets.joined(run.member, member) {
-                    let Link { entry: earlier, next } = links[node as usize];
-                    node = next;
-                    if std::mem::replace(&mut seen[earlier as usize], member) != member
-                        && similarity(earlier, member).is_some()
-                    {
-                        sets.join(earlier, member);
-                    }
-                }
-            }
-            append(member, runs, &mut links, &mut sets);
+        for &bucket in looked_into(buckets, member) {
+            runs.look(bucket, member, &mut sets, |earlier| {
+                std::mem::replace(&mut seen[earlier as usize], member) != member
+                    && similarity(earlier, member).is_some()
+            });
+        }
+        for &bucket in buckets.stand(member) {
+            runs.stand(bucket, member);
         }
     }
-    sets.duplicates(overlap)
+    sets.duplicates(|member| buckets.fixed(member), overlap)
 }
 
 /// The components of a graph whose verified pairs are known: the rule of [`components`] on `pairs`
-/// of members below `members`, in any order.
+/// of members below `members`, in any order, and `fixed` as for [`stars_of_pairs`].
 pub fn components_of_pairs(
     members: usize,
     pairs: &[(u32, u32, Overlap)],
+    fixed: impl Fn(u32) -> bool,
     overlap: impl FnMut(u32, u32) -> Overlap,
 ) -> Vec<Duplicate> {
     let mut sets = DisjointSets::new(members);
-    for &(a, b, _) in pairs {
+    for &(a, b, _) in pairs.iter().filter(|(a, b, _)| !(fixed(*a) && fixed(*b))) {
         sets.join(a, b);
     }
-    sets.duplicates(overlap)
+    sets.duplicates(fixed, overlap)
+}
+
+/// Where a member looks for earlier ones: nowhere, where it is fixed, since those are, too.
+fn looked_into(buckets: &impl Buckets, member: u32) -> &[u32] {
+    if buckets.fixed(member) { &[] } else { buckets.look(member) }
 }
 
 /// Puts a candidate keeper in the place of a worse one.
-fn offer(best: &mut Option<Duplicate>, new: Duplicate) {
-    let better = best.is_none_or(|old| match new.overlap.compare_jaccard(&old.overlap) {
+fn offer(best: &mut Option<Duplicate>, new: Duplicate, measure: Measure) {
+    let better = best.is_none_or(|old| match new.overlap.compare(&old.overlap, measure) {
         Ordering::Less => false,
         Ordering::Equal => new.keeper < old.keeper,
         Ordering::Greater => true,
@@ -233,21 +259,60 @@ struct Run {
     last: u32,
 }
 
-/// Adds a member to its bucket and makes one run of all that are connected with it, so that later
-/// members skip them at once. O(runs).
-fn append(member: u32, runs: &mut Vec<Run>, links: &mut Vec<Link>, sets: &mut DisjointSets) {
-    let node = links.len() as u32;
-    links.push(Link { entry: member, next: NONE });
-    let mut whole = Run { member, first: node, last: node };
-    runs.retain(|run| {
-        let joined = sets.joined(run.member, member);
-        if joined {
-            links[run.last as usize].next = whole.first;
-            whole.first = run.first;
-        }
-        !joined
-    });
-    runs.push(whole);
+/// The runs of every bucket. A look leaves the members that it finds connected in one run, which
+/// later looks skip at once; so a look costs the members that it compares with, those that were
+/// added since the one before, and no more.
+struct Runs {
+    buckets: Vec<Vec<Run>>,
+    links: Vec<Link>,
+}
+
+impl Runs {
+    fn new(buckets: usize) -> Self {
+        Self { buckets: vec![Vec::new(); buckets], links: Vec::new() }
+    }
+
+    fn stand(&mut self, bucket: u32, member: u32) {
+        let node = self.links.len() as u32;
+        self.links.push(Link { entry: member, next: NONE });
+        self.buckets[bucket as usize].push(Run { member, first: node, last: node });
+    }
+
+    /// Joins `member` with everything in the bucket that is `similar`, asking only where they are
+    /// not connected, and makes one run of all that are connected with it then.
+    fn look(
+        &mut self,
+        bucket: u32,
+        member: u32,
+        sets: &mut DisjointSets,
+        mut similar: impl FnMut(u32) -> bool,
+    ) {
+        let links = &mut self.links;
+        let mut whole: Option<Run> = None;
+        self.buckets[bucket as usize].retain(|run| {
+            let mut node = run.first;
+            while node != NONE && !sets.joined(run.member, member) {
+                let Link { entry: earlier, next } = links[node as usize];
+                node = next;
+                if similar(earlier) {
+                    sets.join(earlier, member);
+                }
+            }
+            if !sets.joined(run.member, member) {
+                return true;
+            }
+            let first = match whole {
+                Some(whole) => {
+                    links[run.last as usize].next = whole.first;
+                    Run { first: run.first, ..whole }
+                }
+                None => *run,
+            };
+            whole = Some(first);
+            false
+        });
+        self.buckets[bucket as usize].extend(whole);
+    }
 }
 
 /// Disjoint sets of members; the root of a set is its first member.
@@ -279,9 +344,13 @@ impl DisjointSets {
         self.parents[a.max(b) as usize] = a.min(b);
     }
 
-    fn duplicates(mut self, mut overlap: impl FnMut(u32, u32) -> Overlap) -> Vec<Duplicate> {
+    fn duplicates(
+        mut self,
+        fixed: impl Fn(u32) -> bool,
+        mut overlap: impl FnMut(u32, u32) -> Overlap,
+    ) -> Vec<Duplicate> {
         let mut duplicates = Vec::new();
-        for member in 0..self.parents.len() as u32 {
+        for member in (0..self.parents.len() as u32).filter(|member| !fixed(*member)) {
             let keeper = self.find(member);
             if keeper != member {
                 let overlap = overlap(keeper, member);
@@ -296,6 +365,7 @@ impl DisjointSets {
 mod tests {
     use super::*;
     use crate::hash::SplitMix64;
+    use crate::params::Measure::{Containment, Jaccard};
     use proptest::prelude::*;
     use std::collections::{BTreeMap, BTreeSet};
 
@@ -306,19 +376,44 @@ mod tests {
     struct World {
         members: usize,
         bucket_count: usize,
-        buckets: Vec<Vec<u32>>,
+        look: Vec<Vec<u32>>,
+        stand: Vec<Vec<u32>>,
+        /// So many members at the beginning are.
+        fixed: u32,
         verified: Graph,
     }
 
+    impl Buckets for World {
+        fn look(&self, member: u32) -> &[u32] {
+            &self.look[member as usize]
+        }
+
+        fn stand(&self, member: u32) -> &[u32] {
+            &self.stand[member as usize]
+        }
+
+        fn count(&self) -> usize {
+            self.bucket_count
+        }
+
+        fn fixed(&self, member: u32) -> bool {
+            member < self.fixed
+        }
+    }
+
     impl World {
-        fn random(seed: u64, members: usize, bucket_count: usize) -> Self {
+        /// Buckets the same both ways, or drawn for each; `fixed` members at most.
+        fn random(seed: u64, members: usize, bucket_count: usize, kind: Kind) -> Self {
             let mut random = SplitMix64::new(seed);
-            let buckets = (0..members)
-                .map(|_| {
+            let mut draw = || -> Vec<Vec<u32>> {
+                let mut list = || -> Vec<u32> {
                     let count = random.below(4);
                     (0..count).map(|_| random.below(bucket_count as u64) as u32).collect()
-                })
-                .collect();
+                };
+                (0..members).map(|_| list()).collect()
+            };
+            let look = draw();
+            let stand = if kind.directed { draw() } else { look.clone() };
             let mut verified = Graph::new();
             for b in 0..members as u32 {
                 for a in (0..b).filter(|_| random.below(3) == 0).collect::<Vec<_>>() {
@@ -329,11 +424,13 @@ mod tests {
                         .insert((a, b), Overlap { intersection, left: union, right: intersection });
                 }
             }
-            Self { members, bucket_count, buckets, verified }
+            let fixed = kind.fixed.min(members as u32);
+            Self { members, bucket_count, look, stand, fixed, verified }
         }
 
         fn is_candidate(&self, a: u32, b: u32) -> bool {
-            self.buckets[a as usize].iter().any(|k| self.buckets[b as usize].contains(k))
+            !(self.fixed(a) && self.fixed(b))
+                && self.look(b).iter().any(|k| self.stand(a).contains(k))
         }
 
         /// Verified candidate pairs, by looking at all of them.
@@ -352,26 +449,70 @@ mod tests {
             }
         }
 
-        fn stars(&self) -> Vec<Duplicate> {
-            let buckets = |m: u32| &self.buckets[m as usize][..];
-            stars(self.members, buckets, self.bucket_count, self.similarity())
+        fn stars(&self, measure: Measure) -> Vec<Duplicate> {
+            stars(self.members, self, measure, self.similarity())
         }
 
         fn all_pairs(&self) -> Vec<(u32, u32, Overlap)> {
-            let buckets = |m: u32| &self.buckets[m as usize][..];
-            all_pairs(self.members, buckets, self.bucket_count, self.similarity())
+            all_pairs(self.members, self, self.similarity())
         }
 
         fn components(&self) -> Vec<Duplicate> {
-            let buckets = |m: u32| &self.buckets[m as usize][..];
-            components(self.members, buckets, self.bucket_count, self.similarity(), far)
+            components(self.members, self, self.similarity(), far)
         }
 
         /// The same candidates with buckets numbered and listed otherwise.
         fn renumbered(&self) -> Self {
             let last = self.bucket_count as u32 - 1;
             let turn = |b: &Vec<u32>| b.iter().rev().map(|k| last - k).collect();
-            Self { buckets: self.buckets.iter().map(turn).collect(), ..self.clone() }
+            let (look, stand) = (&self.look, &self.stand);
+            Self {
+                look: look.iter().map(turn).collect(),
+                stand: stand.iter().map(turn).collect(),
+                ..self.clone()
+            }
+        }
+    }
+
+    /// What kind of world: buckets that differ by direction, and how many members are fixed.
+    #[derive(Debug, Clone, Copy)]
+    struct Kind {
+        directed: bool,
+        fixed: u32,
+    }
+
+    fn kind() -> impl Strategy<Value = Kind> {
+        (any::<bool>(), prop_oneof![Just(0u32), 0u32..8])
+            .prop_map(|(directed, fixed)| Kind { directed, fixed })
+    }
+
+    /// Members that all stand in the same buckets, and all but the fixed look into them.
+    struct Alike {
+        buckets: Vec<u32>,
+        fixed: u32,
+    }
+
+    impl Alike {
+        fn new(count: u32) -> Self {
+            Self { buckets: (0..count).collect(), fixed: 0 }
+        }
+    }
+
+    impl Buckets for Alike {
+        fn look(&self, _: u32) -> &[u32] {
+            &self.buckets
+        }
+
+        fn stand(&self, _: u32) -> &[u32] {
+            &self.buckets
+        }
+
+        fn count(&self) -> usize {
+            self.buckets.len()
+        }
+
+        fn fixed(&self, member: u32) -> bool {
+            member < self.fixed
         }
     }
 
@@ -379,25 +520,27 @@ mod tests {
         Overlap { intersection: 0, left: u64::from(keeper), right: u64::from(member) }
     }
 
-    fn exact(o: &Overlap) -> (u64, u64) {
-        // All unions here divide 60, so similarities are whole numbers of sixtieths.
-        (o.intersection * 60 / o.union(), 60)
+    fn exact(o: &Overlap, measure: Measure) -> u64 {
+        // All wholes here divide 60, so similarities are whole numbers of sixtieths.
+        let whole = if measure == Jaccard { o.union() } else { o.left.min(o.right) };
+        o.intersection * 60 / whole
     }
 
     /// The definition of stars, word for word.
-    fn naive_stars(members: usize, graph: &Graph) -> Vec<Duplicate> {
+    fn naive_stars(members: usize, graph: &Graph, fixed: u32, measure: Measure) -> Vec<Duplicate> {
         let mut kept: Vec<u32> = Vec::new();
         let mut duplicates = Vec::new();
         for member in 0..members as u32 {
             let near: Vec<u32> =
                 kept.iter().copied().filter(|&k| graph.contains_key(&(k, member))).collect();
-            let best = near.iter().map(|k| exact(&graph[&(*k, member)])).max();
-            match near.iter().find(|k| Some(exact(&graph[&(**k, member)])) == best) {
-                None => kept.push(member),
-                Some(&keeper) => {
+            let similarity = |k: u32| exact(&graph[&(k, member)], measure);
+            let best = near.iter().map(|k| similarity(*k)).max();
+            match near.iter().find(|k| Some(similarity(**k)) == best) {
+                Some(&keeper) if member >= fixed => {
                     let overlap = graph[&(keeper, member)];
                     duplicates.push(Duplicate { member, keeper, overlap });
                 }
+                _ => kept.push(member),
             }
         }
         duplicates
@@ -424,49 +567,106 @@ mod tests {
     #[test]
     fn a_chain_is_two_stars_and_one_component() {
         let near = |a: u32, b: u32| (b - a == 1).then_some(SAME);
-        let buckets = |_| &[0u32][..];
+        let one = Alike::new(1);
         let star = |member, keeper| Duplicate { member, keeper, overlap: SAME };
-        assert_eq!(stars(4, buckets, 1, near), [star(1, 0), star(3, 2)]);
-        let chain = components(4, buckets, 1, near, far);
+        assert_eq!(stars(4, &one, Jaccard, near), [star(1, 0), star(3, 2)]);
+        let chain = components(4, &one, near, far);
         assert!(chain.iter().all(|d| d.keeper == 0) && chain.len() == 3);
         assert_eq!(chain[2].overlap, far(0, 3));
-        assert_eq!(all_pairs(4, buckets, 1, near), [(0, 1, SAME), (1, 2, SAME), (2, 3, SAME)]);
+        assert_eq!(all_pairs(4, &one, near), [(0, 1, SAME), (1, 2, SAME), (2, 3, SAME)]);
+    }
+
+    #[test]
+    fn a_fixed_member_is_kept_and_may_be_the_keeper() {
+        let two = Alike { fixed: 2, ..Alike::new(1) };
+        let all = |_, _| Some(SAME);
+        let found = stars(4, &two, Jaccard, all);
+        assert!(found.iter().all(|d| d.keeper == 0 && d.member >= 2) && found.len() == 2);
+        let joined = components(4, &two, all, far);
+        assert!(joined.iter().all(|d| d.keeper == 0 && d.member >= 2) && joined.len() == 2);
+        let pairs = all_pairs(4, &two, all);
+        assert!(pairs.iter().all(|(_, b, _)| *b >= 2) && pairs.len() == 5);
+    }
+
+    #[test]
+    fn the_best_keeper_is_that_of_the_measure() {
+        // By Jaccard 0 is the nearer, by containment 1, of which all is in 2.
+        let near = |a: u32, b: u32| match (a, b) {
+            (0, 2) => Some(Overlap { intersection: 8, left: 10, right: 10 }),
+            (1, 2) => Some(Overlap { intersection: 3, left: 3, right: 10 }),
+            _ => None,
+        };
+        let keeper = |measure| stars(3, &Alike::new(1), measure, near)[0].keeper;
+        assert_eq!((keeper(Jaccard), keeper(Containment)), (0, 1));
+        let pairs: Vec<_> = [0, 1].map(|a| (a, 2, near(a, 2).unwrap())).to_vec();
+        let keeper = |measure| stars_of_pairs(3, &pairs, |_| false, measure)[0].keeper;
+        assert_eq!((keeper(Jaccard), keeper(Containment)), (0, 1));
     }
 
     #[test]
     fn nothing_gives_nothing() {
-        let none = |_| &[][..];
-        assert_eq!(stars(0, none, 0, |_, _| None), []);
-        assert_eq!(stars(3, none, 0, |_, _| None), []);
-        assert_eq!(all_pairs(3, none, 0, |_, _| None), []);
-        assert_eq!(components(3, none, 0, |_, _| None, far), []);
-        assert_eq!(stars_of_pairs(3, &[]), []);
+        let none = Alike::new(0);
+        assert_eq!(stars(0, &none, Jaccard, |_, _| None), []);
+        assert_eq!(stars(3, &none, Jaccard, |_, _| None), []);
+        assert_eq!(all_pairs(3, &none, |_, _| None), []);
+        assert_eq!(components(3, &none, |_, _| None, far), []);
+        assert_eq!(stars_of_pairs(3, &[], |_| false, Jaccard), []);
     }
 
     #[test]
     fn a_huge_bucket_of_copies_is_linear() {
         let members = 10_000;
-        let buckets: Vec<u32> = (0..21).collect();
+        let buckets = Alike::new(21);
         let mut calls = 0;
         let mut count = |_, _| {
             calls += 1;
             Some(SAME)
         };
-        let found = stars(members, |_| &buckets, 21, &mut count);
+        let found = stars(members, &buckets, Jaccard, &mut count);
         assert!(found.iter().all(|d| d.keeper == 0));
-        let joined = components(members, |_| &buckets, 21, &mut count, far);
+        let joined = components(members, &buckets, &mut count, far);
         assert_eq!((found.len(), joined.len(), calls), (9_999, 9_999, 2 * 9_999));
     }
 
+    #[test]
+    fn a_huge_bucket_of_fixed_copies_is_linear_in_components() {
+        let (members, fixed) = (20_000, 10_000);
+        let buckets = Alike { fixed, ..Alike::new(5) };
+        let mut calls = 0;
+        let count = |_, _| {
+            calls += 1;
+            Some(SAME)
+        };
+        let joined = components(members, &buckets, count, far);
+        // The first that is not fixed is compared with all that are, each other one with one.
+        assert_eq!((joined.len(), calls), (10_000, 10_000 + 9_999));
+    }
+
+    #[test]
+    fn runs_stay_few_where_members_look_and_do_not_stand() {
+        let mut sets = DisjointSets::new(3_000);
+        let mut runs = Runs::new(1);
+        (0..1_000).for_each(|member| runs.stand(0, member));
+        for member in 1_000..3_000 {
+            runs.look(0, member, &mut sets, |_| true);
+            assert_eq!(runs.buckets[0].len(), 1);
+        }
+        assert_eq!(sets.find(2_999), 0);
+    }
+
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(400))]
+        #![proptest_config(ProptestConfig::with_cases(600))]
         #[test]
-        fn stars_are_the_definition(seed: u64, members in 0usize..24, buckets in 1usize..12) {
-            let world = World::random(seed, members, buckets);
+        fn stars_are_the_definition(
+            seed: u64, members in 0usize..24, buckets in 1usize..12, kind in kind(),
+        ) {
+            let world = World::random(seed, members, buckets, kind);
             let graph = world.graph();
-            let found = world.stars();
-            prop_assert_eq!(&found, &naive_stars(members, &graph));
-            prop_assert_eq!(&found, &world.renumbered().stars());
+            let contained = naive_stars(members, &graph, world.fixed, Containment);
+            prop_assert_eq!(world.stars(Containment), contained);
+            let found = world.stars(Jaccard);
+            prop_assert_eq!(&found, &naive_stars(members, &graph, world.fixed, Jaccard));
+            prop_assert_eq!(&found, &world.renumbered().stars(Jaccard));
 
             // A maximal independent set: keepers do not resemble each other, duplicates a keeper.
             let duplicates: BTreeSet<u32> = found.iter().map(|d| d.member).collect();
@@ -475,32 +675,45 @@ mod tests {
             }
             for d in &found {
                 prop_assert!(!duplicates.contains(&d.keeper) && d.keeper < d.member);
+                prop_assert!(d.member >= world.fixed);
                 prop_assert_eq!(Some(&d.overlap), graph.get(&(d.keeper, d.member)));
             }
         }
 
         #[test]
         fn pairs_are_all_and_give_the_same_groups(
-            seed: u64, members in 0usize..24, buckets in 1usize..12,
+            seed: u64, members in 0usize..24, buckets in 1usize..12, kind in kind(),
         ) {
-            let world = World::random(seed, members, buckets);
+            let world = World::random(seed, members, buckets, kind);
             let pairs = world.all_pairs();
             let expected: Vec<_> = world.graph().into_iter().map(|((a, b), o)| (a, b, o)).collect();
             prop_assert_eq!(&pairs, &expected);
             prop_assert_eq!(&pairs, &world.renumbered().all_pairs());
 
-            let turned: Vec<_> = pairs.iter().rev().map(|&(a, b, o)| (b, a, o.swapped())).collect();
-            prop_assert_eq!(stars_of_pairs(members, &pairs), world.stars());
-            prop_assert_eq!(stars_of_pairs(members, &turned), world.stars());
-            prop_assert_eq!(components_of_pairs(members, &turned, far), world.components());
+            let mut turned: Vec<_> =
+                pairs.iter().rev().map(|&(a, b, o)| (b, a, o.swapped())).collect();
+            // Pairs of fixed members and of one member count for nothing.
+            for member in 0..world.fixed {
+                turned.push((member, world.fixed - 1, SAME));
+            }
+            let fixed = |member| world.fixed(member);
+            for measure in [Jaccard, Containment] {
+                let found = world.stars(measure);
+                prop_assert_eq!(&stars_of_pairs(members, &pairs, fixed, measure), &found);
+                prop_assert_eq!(&stars_of_pairs(members, &turned, fixed, measure), &found);
+            }
+            let joined = components_of_pairs(members, &turned, fixed, far);
+            prop_assert_eq!(joined, world.components());
         }
 
         #[test]
-        fn components_are_connected(seed: u64, members in 0usize..24, buckets in 1usize..12) {
-            let world = World::random(seed, members, buckets);
+        fn components_are_connected(
+            seed: u64, members in 0usize..24, buckets in 1usize..12, kind in kind(),
+        ) {
+            let world = World::random(seed, members, buckets, kind);
             let found = world.components();
             let first = naive_components(members, &world.graph());
-            let expected: Vec<Duplicate> = (0..members as u32)
+            let expected: Vec<Duplicate> = (world.fixed..members as u32)
                 .map(|member| (member, first[member as usize]))
                 .filter(|(member, keeper)| member != keeper)
                 .map(|(member, keeper)| Duplicate { member, keeper, overlap: far(keeper, member) })

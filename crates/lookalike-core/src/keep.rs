@@ -1,22 +1,33 @@
 //! Which of two similar documents is kept: a total order over documents.
 //!
-//! Takes two documents' [`Standing`], gives which comes first. Groups walk documents in this order
-//! ([`group`](crate::group)), so the first of a group is the one that stays. Nothing about
-//! similarity is decided here.
+//! Takes a document's [`Traits`], gives a key: bytes whose order is the order of the policy, made
+//! once per document, so that comparing two documents is comparing bytes. Groups walk documents in
+//! this order ([`group`](crate::group)), so the first of a group is the one that stays. Nothing
+//! about similarity is decided here.
+//!
+//! A key is one byte (a document of a reference collection, or not) and a segment for each rule.
+//! A segment tells where it ends, so no segment of one rule is compared with that of another.
+//!
+//! | rule | segment |
+//! |---|---|
+//! | longest, shortest | length, 8 bytes, big-endian |
+//! | first, last | position, 12 bytes, big-endian |
+//! | newest, oldest | 0 and the time, 8 bytes; or 1 without a time |
+//! | field | 1 and a number, 8 bytes; 2 and a text, each byte plus 1, and 0; or 255 without a value |
+//! | path | 0 or 1 |
+//!
+//! Where the greater comes first, the bits of the value are turned over.
 
 use crate::error::ParamsError;
 use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
-/// What makes a document come first. Where the policy cannot tell two documents apart, the lesser
-/// id does, so equal collections give equal results in any reading order (but for
-/// [`KeepPolicy::First`] and [`KeepPolicy::Last`], which are about that order).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+/// What makes a document come first.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum KeepPolicy {
-    /// The longest text, in bytes of UTF-8. The default: the fullest version is kept.
-    #[default]
+pub enum KeepRule {
+    /// The longest text, in bytes of UTF-8: the fullest version.
     Longest,
     /// The shortest text.
     Shortest,
@@ -24,78 +35,276 @@ pub enum KeepPolicy {
     First,
     /// The one read last.
     Last,
+    /// The latest time of change of its file; documents without a time come last.
+    Newest,
+    /// The earliest time of change of its file; documents without a time come last.
+    Oldest,
+    /// The greatest value of a field. Values that read as numbers (`f64`, NaN excepted) compare as
+    /// numbers, so whole numbers beyond 2⁵³ may tie; others compare as texts, byte by byte. Numbers
+    /// are less than texts. A value that is missing or empty comes last in either direction.
+    Field {
+        /// The field's name, as it is addressed in the input.
+        name: String,
+        /// Whether the least value comes first instead.
+        ascending: bool,
+    },
+    /// Documents whose path matches a pattern, before those whose path does not.
+    Path {
+        /// The pattern; whoever makes [`Traits::matches`] defines what it means.
+        glob: String,
+    },
 }
 
-impl KeepPolicy {
-    /// What the policy alone says; [`Ordering::Equal`] where it cannot tell.
-    fn prefer(self, a: &Standing<'_>, b: &Standing<'_>) -> Ordering {
+impl fmt::Display for KeepRule {
+    /// As [`FromStr`] reads it, the direction of a field always told.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Longest => b.length.cmp(&a.length),
-            Self::Shortest => a.length.cmp(&b.length),
-            Self::First => a.position.cmp(&b.position),
-            Self::Last => b.position.cmp(&a.position),
+            Self::Longest => f.write_str("longest"),
+            Self::Shortest => f.write_str("shortest"),
+            Self::First => f.write_str("first"),
+            Self::Last => f.write_str("last"),
+            Self::Newest => f.write_str("newest"),
+            Self::Oldest => f.write_str("oldest"),
+            Self::Field { name, ascending: true } => write!(f, "field:{name}:asc"),
+            Self::Field { name, ascending: false } => write!(f, "field:{name}:desc"),
+            Self::Path { glob } => write!(f, "path:{glob}"),
         }
     }
 }
 
-impl fmt::Display for KeepPolicy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Longest => "longest",
-            Self::Shortest => "shortest",
-            Self::First => "first",
-            Self::Last => "last",
+impl FromStr for KeepRule {
+    type Err = ParamsError;
+
+    /// `longest`, `shortest`, `first`, `last`, `newest`, `oldest`, `field:NAME`, `field:NAME:asc`,
+    /// `field:NAME:desc` (which `field:NAME` is) or `path:GLOB`. A name that itself ends in `:asc`
+    /// or `:desc` needs the direction behind it.
+    fn from_str(text: &str) -> Result<Self, ParamsError> {
+        let unknown = || ParamsError::Parse {
+            option: "--keep",
+            got: text.to_owned(),
+            expected: "longest, shortest, first, last, newest, oldest, field:NAME, \
+                       field:NAME:asc, field:NAME:desc or path:GLOB",
+        };
+        Ok(match text.split_once(':') {
+            Some(("field", field)) => {
+                let ascending = field.strip_suffix(":asc");
+                let name = ascending.or(field.strip_suffix(":desc")).unwrap_or(field);
+                if name.is_empty() {
+                    return Err(unknown());
+                }
+                Self::Field { name: name.to_owned(), ascending: ascending.is_some() }
+            }
+            Some(("path", glob)) if !glob.is_empty() => Self::Path { glob: glob.to_owned() },
+            _ => match text {
+                "longest" => Self::Longest,
+                "shortest" => Self::Shortest,
+                "first" => Self::First,
+                "last" => Self::Last,
+                "newest" => Self::Newest,
+                "oldest" => Self::Oldest,
+                _ => return Err(unknown()),
+            },
         })
     }
 }
 
-impl FromStr for KeepPolicy {
-    type Err = ParamsError;
+/// What the keep rules look at in a document.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Traits<'a> {
+    /// Length of the text in bytes.
+    pub length: u64,
+    /// Place in reading order: source, block, place in the block; any numbers that grow in that
+    /// order.
+    pub position: [u32; 3],
+    /// When its file was last changed, in nanoseconds since 1970.
+    pub modified: Option<u64>,
+    /// The values of [`KeepPolicy::field_names`], in that order. Fewer are missing ones.
+    pub fields: &'a [Option<&'a str>],
+    /// Whether its path matches each of [`KeepPolicy::globs`], in that order. Fewer do not match.
+    pub matches: &'a [bool],
+    /// Whether it is of a reference collection: those come first of all.
+    pub reference: bool,
+}
 
-    fn from_str(text: &str) -> Result<Self, ParamsError> {
-        match text {
-            "longest" => Ok(Self::Longest),
-            "shortest" => Ok(Self::Shortest),
-            "first" => Ok(Self::First),
-            "last" => Ok(Self::Last),
-            _ => Err(ParamsError::Parse {
-                option: "--keep",
-                got: text.to_owned(),
-                expected: "longest, shortest, first or last",
-            }),
+/// Rules, the first of which that tells two documents apart decides which one is kept. Where none
+/// does, the lesser id is kept, so equal collections give equal results in any reading order (but
+/// for [`KeepRule::First`] and [`KeepRule::Last`], which are about that order).
+///
+/// ```
+/// use lookalike_core::keep::{KeepPolicy, Traits, compare};
+/// use std::cmp::Ordering;
+///
+/// let policy = KeepPolicy::new(vec!["newest".parse()?, "longest".parse()?]);
+/// let (mut draft, mut report) = (Vec::new(), Vec::new());
+/// policy.key(&Traits { length: 900, modified: Some(5), ..Traits::default() }, &mut draft);
+/// policy.key(&Traits { length: 1200, modified: Some(5), ..Traits::default() }, &mut report);
+/// assert_eq!(compare(&report, "report", &draft, "draft"), Ordering::Less);
+/// assert_eq!(policy.decided_by(&report, &draft), Some(1));
+/// # Ok::<(), lookalike_core::error::ParamsError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct KeepPolicy {
+    rules: Vec<KeepRule>,
+}
+
+impl Default for KeepPolicy {
+    /// The longest text.
+    fn default() -> Self {
+        Self::new(vec![KeepRule::Longest])
+    }
+}
+
+impl fmt::Display for KeepPolicy {
+    /// The rules in order, with a comma and a blank between them.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, rule) in self.rules.iter().enumerate() {
+            let separator = if i == 0 { "" } else { ", " };
+            write!(f, "{separator}{rule}")?;
+        }
+        Ok(())
+    }
+}
+
+impl KeepPolicy {
+    /// These rules in this order; without any, ids decide alone.
+    pub fn new(rules: Vec<KeepRule>) -> Self {
+        Self { rules }
+    }
+
+    /// The rules in order.
+    pub fn rules(&self) -> &[KeepRule] {
+        &self.rules
+    }
+
+    /// The names of the field rules, in order, repeats and all.
+    pub fn field_names(&self) -> impl Iterator<Item = &str> {
+        self.rules.iter().filter_map(|rule| match rule {
+            KeepRule::Field { name, .. } => Some(name.as_str()),
+            _ => None,
+        })
+    }
+
+    /// The patterns of the path rules, in order, repeats and all.
+    pub fn globs(&self) -> impl Iterator<Item = &str> {
+        self.rules.iter().filter_map(|rule| match rule {
+            KeepRule::Path { glob } => Some(glob.as_str()),
+            _ => None,
+        })
+    }
+
+    /// Whether the order depends on that in which documents are read.
+    pub fn uses_position(&self) -> bool {
+        self.rules.iter().any(|rule| matches!(rule, KeepRule::First | KeepRule::Last))
+    }
+
+    /// Appends the document's key to `out`. The lesser of two keys, byte by byte, is that of the
+    /// document that comes first. 9 bytes for the default; field rules add the length of the value.
+    pub fn key(&self, traits: &Traits<'_>, out: &mut Vec<u8>) {
+        out.push(u8::from(!traits.reference));
+        let mut fields = traits.fields.iter();
+        let mut matches = traits.matches.iter();
+        for rule in &self.rules {
+            match rule {
+                KeepRule::Longest => out.extend((!traits.length).to_be_bytes()),
+                KeepRule::Shortest => out.extend(traits.length.to_be_bytes()),
+                KeepRule::First => out.extend(position_bytes(traits.position)),
+                KeepRule::Last => out.extend(position_bytes(traits.position.map(|part| !part))),
+                KeepRule::Newest => push_time(traits.modified.map(|time| !time), out),
+                KeepRule::Oldest => push_time(traits.modified, out),
+                KeepRule::Field { ascending, .. } => {
+                    push_value(fields.next().copied().flatten(), *ascending, out);
+                }
+                KeepRule::Path { .. } => {
+                    out.push(u8::from(!matches.next().copied().unwrap_or_default()));
+                }
+            }
+        }
+    }
+
+    /// The place among the rules of the one that tells two documents apart, by their keys of this
+    /// policy. `None` where no rule does: the keys are equal, so ids decide, or one document is of
+    /// a reference collection and the other is not.
+    pub fn decided_by(&self, a: &[u8], b: &[u8]) -> Option<usize> {
+        let shared = a.iter().zip(b).take_while(|(x, y)| x == y).count();
+        if shared == 0 || shared == a.len() && shared == b.len() {
+            return None;
+        }
+        // Segments that are equal end at the same place in both, so those of `a` are enough.
+        let mut rest = a.get(1..)?;
+        for (place, rule) in self.rules.iter().enumerate() {
+            rest = rest.get(segment_length(rule, rest)..)?;
+            if a.len() - rest.len() > shared {
+                return Some(place);
+            }
+        }
+        None
+    }
+}
+
+const NUMBER: u8 = 1;
+const TEXT: u8 = 2;
+const NO_VALUE: u8 = u8::MAX;
+
+/// The parts of a position, the most significant byte first.
+fn position_bytes(position: [u32; 3]) -> impl Iterator<Item = u8> {
+    position.into_iter().flat_map(u32::to_be_bytes)
+}
+
+fn push_time(time: Option<u64>, out: &mut Vec<u8>) {
+    out.push(u8::from(time.is_none()));
+    out.extend(time.iter().flat_map(|time| time.to_be_bytes()));
+}
+
+fn push_value(value: Option<&str>, ascending: bool, out: &mut Vec<u8>) {
+    let Some(value) = value.filter(|value| !value.is_empty()) else {
+        return out.push(NO_VALUE);
+    };
+    let turn = if ascending { 0 } else { u8::MAX };
+    match value.parse::<f64>().ok().filter(|number| !number.is_nan()) {
+        Some(number) => {
+            out.push(NUMBER ^ turn);
+            out.extend(ordered_bits(number).to_be_bytes().map(|byte| byte ^ turn));
+        }
+        None => {
+            out.push(TEXT ^ turn);
+            // UTF-8 has no byte above 0xf4, so that 0 is left to end the text: a text then comes
+            // before what it begins.
+            out.extend(value.bytes().map(|byte| byte.wrapping_add(1) ^ turn));
+            out.push(turn);
         }
     }
 }
 
-/// What the keep policies look at in a document.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Standing<'a> {
-    /// Length of the text in bytes.
-    pub length: u64,
-    /// Place in reading order; any numbers that grow in that order.
-    pub position: u64,
-    /// The document's id, compared byte by byte.
-    pub id: &'a str,
+/// Bits that are ordered as the numbers are. Both zeros are one.
+fn ordered_bits(number: f64) -> u64 {
+    let bits = if number == 0.0 { 0 } else { number.to_bits() };
+    let sign = 1 << 63;
+    if bits & sign == 0 { bits | sign } else { !bits }
 }
 
-/// Orders two documents: [`Ordering::Less`] means that `a` comes first and is kept rather than `b`.
-/// Ties of the policy go by id, ties of both by position. A total order, and strict for documents
-/// that differ in id or position.
-///
-/// ```
-/// use lookalike_core::keep::{KeepPolicy, Standing, compare};
-/// use std::cmp::Ordering;
-///
-/// let draft = Standing { length: 900, position: 0, id: "draft" };
-/// let report = Standing { length: 1200, position: 1, id: "report" };
-/// assert_eq!(compare(KeepPolicy::Longest, &report, &draft), Ordering::Less);
-/// assert_eq!(compare(KeepPolicy::First, &report, &draft), Ordering::Greater);
-/// ```
-pub fn compare(policy: KeepPolicy, a: &Standing<'_>, b: &Standing<'_>) -> Ordering {
-    policy
-        .prefer(a, b)
-        .then_with(|| a.id.as_bytes().cmp(b.id.as_bytes()))
-        .then_with(|| a.position.cmp(&b.position))
+/// The length of the segment of `rule` that begins `key`; beyond the end where the key is not one.
+fn segment_length(rule: &KeepRule, key: &[u8]) -> usize {
+    let text = |end: u8| 2 + key.iter().skip(1).take_while(|byte| **byte != end).count();
+    match (rule, key.first().copied()) {
+        (KeepRule::Longest | KeepRule::Shortest, _) => 8,
+        (KeepRule::First | KeepRule::Last, _) => 12,
+        (KeepRule::Newest | KeepRule::Oldest, Some(0)) => 9,
+        (KeepRule::Field { ascending: true, .. }, Some(NUMBER)) => 9,
+        (KeepRule::Field { ascending: true, .. }, Some(TEXT)) => text(0),
+        (KeepRule::Field { ascending: false, .. }, Some(tag)) if tag == !NUMBER => 9,
+        (KeepRule::Field { ascending: false, .. }, Some(tag)) if tag == !TEXT => text(u8::MAX),
+        (
+            KeepRule::Newest | KeepRule::Oldest | KeepRule::Field { .. } | KeepRule::Path { .. },
+            _,
+        ) => 1,
+    }
+}
+
+/// Orders two documents by their keys of one policy, then by their ids, byte by byte:
+/// [`Ordering::Less`] means that `a` comes first and is kept rather than `b`. A total order, and
+/// strict for documents of different ids.
+pub fn compare(a_key: &[u8], a_id: &str, b_key: &[u8], b_id: &str) -> Ordering {
+    a_key.cmp(b_key).then_with(|| a_id.as_bytes().cmp(b_id.as_bytes()))
 }
 
 #[cfg(test)]
@@ -103,60 +312,238 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const ALL: [KeepPolicy; 4] =
-        [KeepPolicy::Longest, KeepPolicy::Shortest, KeepPolicy::First, KeepPolicy::Last];
+    /// The traits of a document with its own values.
+    #[derive(Debug, Clone)]
+    struct Owned {
+        length: u64,
+        position: [u32; 3],
+        modified: Option<u64>,
+        fields: Vec<Option<String>>,
+        matches: Vec<bool>,
+        reference: bool,
+    }
 
-    #[test]
-    fn names_read_back_and_others_are_refused() {
-        for policy in ALL {
-            assert_eq!(policy.to_string().parse(), Ok(policy));
+    impl Owned {
+        fn key(&self, policy: &KeepPolicy) -> Vec<u8> {
+            let fields: Vec<Option<&str>> = self.fields.iter().map(Option::as_deref).collect();
+            let mut key = Vec::new();
+            let Self { length, position, modified, reference, .. } = *self;
+            let (fields, matches) = (&fields[..], &self.matches[..]);
+            let traits = Traits { length, position, modified, fields, matches, reference };
+            policy.key(&traits, &mut key);
+            key
         }
-        let error = "Longest".parse::<KeepPolicy>().unwrap_err().to_string();
-        assert!(error.contains("--keep") && error.contains("longest, shortest"), "{error}");
+    }
+
+    /// A missing value after all others, whatever their order.
+    fn missing_last<T>(a: Option<T>, b: Option<T>, order: impl Fn(&T, &T) -> Ordering) -> Ordering {
+        match (a, b) {
+            (Some(a), Some(b)) => order(&a, &b),
+            (a, b) => b.is_some().cmp(&a.is_some()),
+        }
+    }
+
+    /// Numbers as numbers, then texts as texts.
+    fn by_value(a: &str, b: &str) -> Ordering {
+        let number = |text: &str| text.parse::<f64>().ok().filter(|n| !n.is_nan());
+        match (number(a), number(b)) {
+            (Some(a), Some(b)) => a.partial_cmp(&b).unwrap(),
+            (None, None) => a.cmp(b),
+            (a, b) => b.is_some().cmp(&a.is_some()),
+        }
+    }
+
+    /// What each rule says of two documents, word for word. `fields` and `matches` count the rules
+    /// of their kind before it.
+    fn rule_says(rule: &KeepRule, fields: usize, matches: usize, a: &Owned, b: &Owned) -> Ordering {
+        match rule {
+            KeepRule::Longest => b.length.cmp(&a.length),
+            KeepRule::Shortest => a.length.cmp(&b.length),
+            KeepRule::First => a.position.cmp(&b.position),
+            KeepRule::Last => b.position.cmp(&a.position),
+            KeepRule::Newest => missing_last(a.modified, b.modified, |a, b| b.cmp(a)),
+            KeepRule::Oldest => missing_last(a.modified, b.modified, u64::cmp),
+            KeepRule::Field { ascending, .. } => {
+                let value = |d: &Owned| d.fields[fields].clone().filter(|v| !v.is_empty());
+                missing_last(value(a), value(b), |a, b| {
+                    if *ascending { by_value(a, b) } else { by_value(b, a) }
+                })
+            }
+            KeepRule::Path { .. } => b.matches[matches].cmp(&a.matches[matches]),
+        }
+    }
+
+    /// The order of two documents, and the rule that decides it.
+    fn plainly(policy: &KeepPolicy, a: &Owned, b: &Owned) -> (Ordering, Option<usize>) {
+        if a.reference != b.reference {
+            return (b.reference.cmp(&a.reference), None);
+        }
+        let (mut fields, mut matches) = (0, 0);
+        for (place, rule) in policy.rules().iter().enumerate() {
+            let order = rule_says(rule, fields, matches, a, b);
+            if order.is_ne() {
+                return (order, Some(place));
+            }
+            fields += usize::from(matches!(rule, KeepRule::Field { .. }));
+            matches += usize::from(matches!(rule, KeepRule::Path { .. }));
+        }
+        (Ordering::Equal, None)
+    }
+
+    fn rule() -> impl Strategy<Value = KeepRule> {
+        let field = any::<bool>()
+            .prop_map(|ascending| KeepRule::Field { name: "date".to_owned(), ascending });
+        prop_oneof![
+            1 => Just(KeepRule::Longest),
+            1 => Just(KeepRule::Shortest),
+            1 => Just(KeepRule::First),
+            1 => Just(KeepRule::Last),
+            1 => Just(KeepRule::Newest),
+            1 => Just(KeepRule::Oldest),
+            4 => field,
+            1 => Just(KeepRule::Path { glob: "*.md".to_owned() }),
+        ]
+    }
+
+    /// Values that lie close together, and any.
+    fn value() -> impl Strategy<Value = Option<String>> {
+        let text = prop_oneof![
+            3 => "[ab\u{0}\u{1}\u{7f}]{0,3}".prop_map(String::from),
+            2 => "-?[0-9]{1,2}(\\.[0-9])?(e-?[0-9])?".prop_map(String::from),
+            1 => prop::num::f64::NORMAL.prop_map(|n| n.to_string()),
+            1 => (-3i64..3).prop_map(|n| n.to_string()),
+            1 => Just("nan".to_owned()),
+            1 => Just("-0".to_owned()),
+            1 => any::<String>(),
+        ];
+        prop::option::weighted(0.9, text)
+    }
+
+    fn document() -> impl Strategy<Value = Owned> {
+        let number = || prop_oneof![0u64..3, any::<u64>()];
+        let place = prop_oneof![0u32..2, any::<u32>()];
+        (
+            number(),
+            prop::array::uniform3(place),
+            prop::option::of(number()),
+            prop::collection::vec(value(), 4),
+            prop::collection::vec(any::<bool>(), 4),
+            prop::bool::weighted(0.1),
+        )
+            .prop_map(|(length, position, modified, fields, matches, reference)| Owned {
+                length,
+                position,
+                modified,
+                fields,
+                matches,
+                reference,
+            })
     }
 
     #[test]
-    fn each_policy_puts_its_own_first() {
-        let old = Standing { length: 5, position: 1, id: "b" };
-        let new = Standing { length: 7, position: 2, id: "a" };
-        assert_eq!(compare(KeepPolicy::Longest, &new, &old), Ordering::Less);
-        assert_eq!(compare(KeepPolicy::Shortest, &old, &new), Ordering::Less);
-        assert_eq!(compare(KeepPolicy::First, &old, &new), Ordering::Less);
-        assert_eq!(compare(KeepPolicy::Last, &new, &old), Ordering::Less);
+    fn rules_read_back_and_others_are_refused() {
+        for text in ["longest", "shortest", "first", "last", "newest", "oldest", "path:a:b/*.md"] {
+            assert_eq!(text.parse::<KeepRule>().unwrap().to_string(), text);
+        }
+        let field = |text: &str| match text.parse() {
+            Ok(KeepRule::Field { name, ascending }) => (name, ascending),
+            other => panic!("{text}: {other:?}"),
+        };
+        assert_eq!(field("field:date"), ("date".to_owned(), false));
+        assert_eq!(field("field:a:b:asc"), ("a:b".to_owned(), true));
+        assert_eq!(field("field:a:asc:desc"), ("a:asc".to_owned(), false));
+        for text in ["", "Longest", "best", "field:", "field", "field::asc", "path:", "longest:asc"]
+        {
+            let error = text.parse::<KeepRule>().unwrap_err().to_string();
+            assert!(error.contains("--keep") && error.contains("field:NAME:asc"), "{error}");
+        }
     }
 
     #[test]
-    fn ties_go_by_the_bytes_of_the_id_and_then_by_position() {
-        let upper = Standing { length: 5, position: 9, id: "Z" };
-        let lower = Standing { length: 5, position: 3, id: "a" };
-        let again = Standing { length: 5, position: 4, id: "a" };
-        assert_eq!(compare(KeepPolicy::Longest, &upper, &lower), Ordering::Less);
-        assert_eq!(compare(KeepPolicy::Longest, &lower, &again), Ordering::Less);
+    fn a_policy_names_what_it_needs() {
+        let rules = ["field:a", "path:x/*", "field:b:asc", "newest"];
+        let policy = KeepPolicy::new(rules.map(|rule| rule.parse().unwrap()).to_vec());
+        assert_eq!(policy.field_names().collect::<Vec<_>>(), ["a", "b"]);
+        assert_eq!(policy.globs().collect::<Vec<_>>(), ["x/*"]);
+        assert!(!policy.uses_position());
+        assert_eq!(policy.to_string(), "field:a:desc, path:x/*, field:b:asc, newest");
+        for rule in [KeepRule::First, KeepRule::Last] {
+            assert!(KeepPolicy::new(vec![KeepRule::Longest, rule]).uses_position());
+        }
     }
 
-    fn standing() -> impl Strategy<Value = (u64, u64, String)> {
-        (0u64..4, 0u64..4, "[ab]{0,2}")
+    #[test]
+    fn keys_are_short_and_ids_decide_what_they_cannot() {
+        let key = |policy: &KeepPolicy, traits: &Traits<'_>| {
+            let mut key = Vec::new();
+            policy.key(traits, &mut key);
+            key
+        };
+        let policy = KeepPolicy::default();
+        let (short, long) = (Traits { length: 5, ..Traits::default() }, Traits::default());
+        assert_eq!(key(&policy, &short).len(), 9);
+        assert!(key(&policy, &short) < key(&policy, &long));
+        let none = KeepPolicy::new(Vec::new());
+        let same = key(&none, &short);
+        assert_eq!(compare(&same, "Z", &key(&none, &long), "a"), Ordering::Less);
+        assert_eq!(none.decided_by(&same, &same), None);
     }
 
-    fn view(s: &(u64, u64, String)) -> Standing<'_> {
-        Standing { length: s.0, position: s.1, id: &s.2 }
+    #[test]
+    fn values_that_are_hard_to_order() {
+        let ascending =
+            ["-inf", "-2", "-1e-300", "-0", "1", "0010", "1e300", "a", "a\0", "aa", "b"];
+        let keys = |ascending: bool, value: Option<&str>| {
+            let rules = vec![KeepRule::Field { name: String::new(), ascending }];
+            let mut key = Vec::new();
+            let traits = Traits { fields: &[value], ..Traits::default() };
+            KeepPolicy::new(rules).key(&traits, &mut key);
+            key
+        };
+        for pair in ascending.windows(2) {
+            let [a, b] = [Some(pair[0]), Some(pair[1])];
+            assert!(keys(true, a) < keys(true, b), "{pair:?}");
+            assert!(keys(false, a) > keys(false, b), "{pair:?}");
+        }
+        for direction in [true, false] {
+            assert_eq!(keys(direction, Some("0")), keys(direction, Some("-0.0")));
+            assert_eq!(keys(direction, Some("")), keys(direction, None));
+            for value in ascending {
+                assert!(keys(direction, Some(value)) < keys(direction, None), "{value}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_key_decides_nothing() {
+        let policy = KeepPolicy::new(vec!["field:x".parse().unwrap(), KeepRule::Longest]);
+        for (a, b) in [(&[][..], &[1][..]), (&[1, 0xfd, 7], &[1, 0xfd, 8])] {
+            assert_eq!(policy.decided_by(a, b), None);
+            assert_eq!(policy.decided_by(b, a), None);
+        }
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2_000))]
         #[test]
-        fn is_a_total_order(a in standing(), b in standing(), c in standing()) {
-            let (a, b, c) = (view(&a), view(&b), view(&c));
-            for policy in ALL {
-                let (ab, bc) = (compare(policy, &a, &b), compare(policy, &b, &c));
-                prop_assert_eq!(ab, compare(policy, &b, &a).reverse());
-                prop_assert_eq!(compare(policy, &a, &a), Ordering::Equal);
-                if ab == bc {
-                    prop_assert_eq!(compare(policy, &a, &c), ab);
-                }
-                if a.id != b.id {
-                    prop_assert_ne!(ab, Ordering::Equal);
-                }
+        fn the_order_of_keys_is_that_of_the_rules(
+            rules in prop::collection::vec(rule(), 0..5), a in document(), b in document(),
+            shared in 0usize..5,
+        ) {
+            let policy = KeepPolicy::new(rules);
+            // Documents that agree in some of what the first rules look at.
+            let mut b = b;
+            if shared > 0 {
+                (b.length, b.modified, b.reference) = (a.length, a.modified, a.reference);
+                b.fields[..shared.min(4)].clone_from_slice(&a.fields[..shared.min(4)]);
             }
+            let (x, y) = (a.key(&policy), b.key(&policy));
+            let (order, decided) = plainly(&policy, &a, &b);
+            prop_assert_eq!(x.cmp(&y), order);
+            prop_assert_eq!(policy.decided_by(&x, &y), decided);
+            prop_assert_eq!(policy.decided_by(&y, &x), decided);
+            prop_assert_eq!(compare(&x, "p", &y, "q"), order.then(Ordering::Less));
+            prop_assert_eq!(compare(&x, "p", &y, "p"), order);
         }
     }
 }

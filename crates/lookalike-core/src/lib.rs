@@ -18,8 +18,9 @@
 //! | [`curve`] | a threshold and a recall | bands × rows, and what to expect of them |
 //! | [`candidate`] | bucket keys | buckets, components, candidates of one document |
 //! | [`verify`] | two shingle sets | their exact overlap; two signatures: an estimate |
+//! | [`prefix`] | a shingle set and how rare its shingles are | the few to look at to miss no pair |
 //! | [`group`] | candidates and a similarity | groups: stars round keepers, or components |
-//! | [`keep`] | two documents | which of them comes first, and so is kept |
+//! | [`keep`] | a document's traits | a key whose order says which document is kept |
 //! | [`naive`] | everything, small | the truth by comparing all with all |
 //! | [`hash`] | bytes | the frozen hashes, `docs/signature.md` in code |
 //! | [`kernel`] | the inner loops | the same bits, faster |
@@ -71,6 +72,7 @@ pub mod keep;
 pub mod kernel;
 pub mod naive;
 pub mod params;
+pub mod prefix;
 pub mod shingle;
 pub mod signature;
 pub mod text;

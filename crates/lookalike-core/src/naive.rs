@@ -3,15 +3,15 @@
 //! or filters; O(n²) in documents, so a few thousand of them at most.
 
 use crate::hash;
-use crate::params::{Case, ShingleRule, TokenRule, Unit};
+use crate::params::{Case, Measure, ShingleRule, TokenRule, Unit};
 use crate::text::{self, CharClass};
 use crate::verify::Overlap;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-/// Every pair of sets whose Jaccard similarity is at least `threshold`, as (earlier, later,
+/// Every pair of sets whose similarity in this measure is at least `threshold`, as (earlier, later,
 /// overlap), sorted; the numbers are places in `sets`. Elements may come in any order and repeat.
 /// Empty sets are in no pair. O(n² × elements).
-pub fn all_pairs(sets: &[Vec<u64>], threshold: f64) -> Vec<(u32, u32, Overlap)> {
+pub fn all_pairs(sets: &[Vec<u64>], measure: Measure, threshold: f64) -> Vec<(u32, u32, Overlap)> {
     let sets: Vec<HashSet<u64>> = sets.iter().map(|s| s.iter().copied().collect()).collect();
     let mut pairs = Vec::new();
     for (i, a) in sets.iter().enumerate() {
@@ -21,7 +21,7 @@ pub fn all_pairs(sets: &[Vec<u64>], threshold: f64) -> Vec<(u32, u32, Overlap)> 
                 left: a.len() as u64,
                 right: b.len() as u64,
             };
-            if overlap.reaches(threshold) {
+            if overlap.reaches(measure, threshold) {
                 pairs.push((i as u32, j as u32, overlap));
             }
         }
@@ -127,13 +127,15 @@ mod tests {
     #[test]
     fn pairs_at_the_threshold_count_and_empty_sets_do_not() {
         let sets = [vec![5, 4, 3, 2, 1, 1], vec![1, 3, 4], vec![], vec![], vec![1, 2, 3, 4, 6]];
-        let found = all_pairs(&sets, 0.6);
+        let found = all_pairs(&sets, Measure::Jaccard, 0.6);
         let overlap = Overlap { intersection: 3, left: 5, right: 3 };
         let other = Overlap { intersection: 4, left: 5, right: 5 };
         let last = Overlap { intersection: 3, left: 3, right: 5 };
         assert_eq!(found, [(0, 1, overlap), (0, 4, other), (1, 4, last)]);
-        assert_eq!(all_pairs(&sets, 0.65), [(0, 4, other)]);
-        assert_eq!(all_pairs(&[], 0.5), []);
+        assert_eq!(all_pairs(&sets, Measure::Jaccard, 0.65), [(0, 4, other)]);
+        let contained = all_pairs(&sets, Measure::Containment, 1.0);
+        assert_eq!(contained, [(0, 1, overlap), (1, 4, last)]);
+        assert_eq!(all_pairs(&[], Measure::Jaccard, 0.5), []);
     }
 
     #[test]

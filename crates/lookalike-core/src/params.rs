@@ -260,6 +260,13 @@ named!(
 );
 named!(Case, "--case", "fold or keep", Fold = "fold", Keep = "keep");
 named!(
+    Measure,
+    "--measure",
+    "jaccard or containment",
+    Jaccard = "jaccard",
+    Containment = "containment"
+);
+named!(
     Scheme,
     "--scheme",
     "fss, multiply-shift, mod-prime, xor or xor-multiply",
@@ -269,6 +276,16 @@ named!(
     Xor = "xor",
     XorMultiply = "xor-multiply"
 );
+
+/// What the similarity of two documents is; [`verify`](crate::verify) computes it exactly.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Measure {
+    /// |A ∩ B| / |A ∪ B|: both documents are much the same. The default.
+    #[default]
+    Jaccard,
+    /// |A ∩ B| / min(|A|, |B|): the shorter document stands in the longer one.
+    Containment,
+}
 
 /// How a signature is computed; `docs/signature.md` defines each to the bit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -292,8 +309,13 @@ pub enum Scheme {
 pub struct Wishes {
     /// What a shingle is.
     pub shingle: ShingleRule,
-    /// Report pairs with at least this exact Jaccard similarity; above 0, at most 1.
+    /// What the threshold is a threshold of.
+    pub measure: Measure,
+    /// Report pairs with at least this exact similarity; above 0, at most 1.
     pub threshold: f64,
+    /// Whether candidates are found without signatures, so that no pair is missed. Containment
+    /// always does.
+    pub exact: bool,
     /// The least predicted probability that a pair at the threshold becomes a candidate.
     pub recall: f64,
     /// Values per signature, or chosen.
@@ -312,7 +334,9 @@ impl Default for Wishes {
     fn default() -> Self {
         Self {
             shingle: ShingleRule::default(),
+            measure: Measure::Jaccard,
             threshold: 0.8,
+            exact: false,
             recall: 0.99,
             num_hashes: None,
             bands: None,
@@ -327,7 +351,9 @@ impl Default for Wishes {
 #[derive(Debug, Clone)]
 pub struct Params {
     shingle: ShingleRule,
+    measure: Measure,
     threshold: f64,
+    exact: bool,
     recall: f64,
     num_hashes: usize,
     bands: usize,
@@ -338,12 +364,13 @@ pub struct Params {
 
 impl Params {
     /// Checks the wishes and chooses what they leave open, see [`curve::choose`]. Bands and rows
-    /// given by hand are taken as they are, whatever recall they have.
+    /// given by hand are taken as they are, whatever recall they have; beside exact candidates
+    /// they would have no effect and are refused.
     ///
     /// # Errors
     /// A [`ParamsError`] that names the value and what is possible.
     pub fn new(wishes: &Wishes) -> Result<Self, ParamsError> {
-        let Wishes { threshold, recall, num_hashes, bands, rows, scheme, seed, .. } = *wishes;
+        let Wishes { measure, threshold, recall, num_hashes, scheme, seed, .. } = *wishes;
         if !(threshold > 0.0 && threshold <= 1.0) {
             return Err(ParamsError::Threshold { got: threshold });
         }
@@ -353,10 +380,21 @@ impl Params {
         if let Some(got) = num_hashes.filter(|n| !(1..=MAX_NUM_HASHES).contains(n)) {
             return Err(ParamsError::NumHashes { got });
         }
-        let choice = curve::choose(threshold, recall, num_hashes, bands, rows)?;
+        let exact = wishes.exact || measure == Measure::Containment;
+        if exact {
+            refuse_banding(wishes)?;
+        }
+        let chosen = curve::choose(threshold, recall, num_hashes, wishes.bands, wishes.rows);
+        let choice = match chosen {
+            // Low thresholds are out of reach for signatures, which are not used here.
+            Err(ParamsError::Unreachable { .. }) if exact => UNUSED,
+            chosen => chosen?,
+        };
         Ok(Self {
             shingle: wishes.shingle.clone(),
+            measure,
             threshold,
+            exact,
             recall,
             num_hashes: choice.num_hashes,
             bands: choice.bands,
@@ -371,9 +409,20 @@ impl Params {
         &self.shingle
     }
 
-    /// The least exact Jaccard similarity of a reported pair.
+    /// What the threshold is a threshold of.
+    pub fn measure(&self) -> Measure {
+        self.measure
+    }
+
+    /// The least exact similarity of a reported pair.
     pub fn threshold(&self) -> f64 {
         self.threshold
+    }
+
+    /// Whether every pair at the threshold is a candidate for certain: asked for, or because the
+    /// measure is containment. Signatures and bands are not used then.
+    pub fn exact(&self) -> bool {
+        self.exact
     }
 
     /// The recall asked for.
@@ -381,22 +430,26 @@ impl Params {
         self.recall
     }
 
-    /// The probability that a pair exactly at the threshold becomes a candidate.
+    /// The probability that a pair exactly at the threshold becomes a candidate; 1 where
+    /// candidates are [exact](Self::exact).
     pub fn predicted_recall(&self) -> f64 {
+        if self.exact {
+            return 1.0;
+        }
         curve::candidate_probability(self.threshold, self.bands, self.rows)
     }
 
-    /// Values per signature.
+    /// Values per signature; not used where candidates are [exact](Self::exact).
     pub fn num_hashes(&self) -> usize {
         self.num_hashes
     }
 
-    /// Bands per signature.
+    /// Bands per signature; not used where candidates are [exact](Self::exact).
     pub fn bands(&self) -> usize {
         self.bands
     }
 
-    /// Rows per band.
+    /// Rows per band; not used where candidates are [exact](Self::exact).
     pub fn rows(&self) -> usize {
         self.rows
     }
@@ -413,19 +466,102 @@ impl Params {
 }
 
 impl fmt::Display for Params {
-    /// One line that says it all, in a fixed order.
+    /// One line that says it all, in a fixed order; what has no effect is left out.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.shingle)?;
+        if self.measure != Measure::Jaccard {
+            write!(f, " measure:{}", self.measure)?;
+        }
+        write!(f, " threshold:{}", self.threshold)?;
+        if self.exact {
+            return write!(f, " exact");
+        }
         write!(
             f,
-            "{} threshold:{} recall:{} scheme:{} num-hashes:{} bands:{} rows:{} seed:{}",
-            self.shingle,
-            self.threshold,
-            self.recall,
-            self.scheme,
-            self.num_hashes,
-            self.bands,
-            self.rows,
-            self.seed
+            " recall:{} scheme:{} num-hashes:{} bands:{} rows:{} seed:{}",
+            self.recall, self.scheme, self.num_hashes, self.bands, self.rows, self.seed
         )
+    }
+}
+
+/// What stands in the place of a banding that is not used and that no recall can be asked of.
+const UNUSED: curve::Choice = curve::Choice { num_hashes: 128, bands: 21, rows: 6 };
+
+/// Refuses what describes signatures beside candidates that are found without them.
+fn refuse_banding(wishes: &Wishes) -> Result<(), ParamsError> {
+    let given =
+        [("--num-hashes", wishes.num_hashes), ("--bands", wishes.bands), ("--rows", wishes.rows)];
+    for (option, got) in given {
+        if let Some(got) = got {
+            return Err(ParamsError::NotUsed { option, got, measure: wishes.measure });
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::float_cmp, reason = "the values are meant to be exact")]
+
+    use super::*;
+
+    #[test]
+    fn containment_is_exact_and_recall_is_certain() {
+        let exact = Wishes { exact: true, ..Wishes::default() };
+        let contained = Wishes { measure: Measure::Containment, ..Wishes::default() };
+        for wishes in [&exact, &contained] {
+            let params = Params::new(wishes).unwrap();
+            assert!(params.exact());
+            assert_eq!(params.predicted_recall(), 1.0);
+            // No banding reaches these, and none is needed.
+            for threshold in [0.001, 1e-9] {
+                let low = Wishes { threshold, recall: 0.999_999, ..wishes.clone() };
+                assert!(Params::new(&low).unwrap().exact());
+                let banded = Wishes { exact: false, measure: Measure::Jaccard, ..low };
+                assert!(matches!(Params::new(&banded), Err(ParamsError::Unreachable { .. })));
+            }
+        }
+        let usual = Params::new(&Wishes::default()).unwrap();
+        assert!(!usual.exact() && usual.predicted_recall() < 1.0);
+        assert_eq!(usual.measure(), Measure::Jaccard);
+    }
+
+    #[test]
+    fn a_banding_by_hand_beside_exact_candidates_is_refused_by_name() {
+        let exact = Wishes { exact: true, ..Wishes::default() };
+        let contained = Wishes { measure: Measure::Containment, ..Wishes::default() };
+        for (base, other) in [(exact, "--exact"), (contained, "--measure containment")] {
+            for (option, wishes) in [
+                ("--num-hashes is 64", Wishes { num_hashes: Some(64), ..base.clone() }),
+                ("--bands is 20", Wishes { bands: Some(20), ..base.clone() }),
+                ("--rows is 5", Wishes { rows: Some(5), ..base.clone() }),
+            ] {
+                let error = Params::new(&wishes).unwrap_err().to_string();
+                assert!(error.contains(option) && error.contains(other), "{error}");
+            }
+            let wishes = Wishes { threshold: 1.5, ..base };
+            assert!(matches!(Params::new(&wishes), Err(ParamsError::Threshold { .. })));
+        }
+    }
+
+    #[test]
+    fn a_line_says_what_has_an_effect() {
+        let line = |wishes: &Wishes| Params::new(wishes).unwrap().to_string();
+        let usual = "words:5 threshold:0.8 recall:0.99 scheme:fss num-hashes:128 bands:21 rows:6 \
+                     seed:1";
+        assert_eq!(line(&Wishes::default()), usual);
+        let exact = Wishes { exact: true, ..Wishes::default() };
+        assert_eq!(line(&exact), "words:5 threshold:0.8 exact");
+        let contained = Wishes { measure: Measure::Containment, ..Wishes::default() };
+        assert_eq!(line(&contained), "words:5 measure:containment threshold:0.8 exact");
+    }
+
+    #[test]
+    fn measures_read_back_and_others_are_refused() {
+        for measure in [Measure::Jaccard, Measure::Containment] {
+            assert_eq!(measure.to_string().parse(), Ok(measure));
+        }
+        let error = "cosine".parse::<Measure>().unwrap_err().to_string();
+        assert!(error.contains("--measure") && error.contains("jaccard or cont"), "{error}");
     }
 }

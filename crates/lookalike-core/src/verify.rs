@@ -8,12 +8,16 @@
 //! containment of A in B       |A ∩ B| / |A|           1 when all of A stands in B
 //! ```
 //!
+//! As a [`Measure`] of two documents, containment is that of the smaller set in the larger one:
+//! `|A ∩ B| / min(|A|, |B|)`, the same either way.
+//!
 //! [`overlap`] counts, and an [`Overlap`] answers from the counts by integers. Two minimal hash
 //! values agree with probability equal to the Jaccard similarity, so the share of equal values
 //! is an unbiased [`estimate`] with standard error √(J(1−J)/k) for k values (0.035 at J = 0.8 with
 //! 128). Estimates are never called exact, and an estimate alone never makes a pair verified.
 
 use crate::kernel::Kernel;
+use crate::params::Measure;
 use std::cmp::Ordering;
 
 /// The sizes of two sets and of what they share. Built by [`overlap`], or from counts known
@@ -51,35 +55,51 @@ impl Overlap {
         ratio(self.intersection, self.right)
     }
 
-    /// Whether the Jaccard similarity is at least `threshold`, decided on the exact fraction: 4 of
+    /// The similarity in this measure, from 0 to 1, rounded to an `f64`; 0 where a set is empty.
+    pub fn similarity(&self, measure: Measure) -> f64 {
+        let (part, whole) = self.fraction(measure);
+        ratio(part, whole)
+    }
+
+    /// Whether the similarity is at least `threshold`, decided on the exact fraction: 4 of
     /// 5 reaches 0.8, and nothing below does. The threshold is taken as the decimal number that it
     /// was written as (the shortest that reads back as the same `f64`). Empty sets reach none.
     ///
     /// ```
+    /// use lookalike_core::params::Measure::{Containment, Jaccard};
     /// use lookalike_core::verify::Overlap;
     ///
-    /// assert!(Overlap { intersection: 4, left: 5, right: 4 }.reaches(0.8));
-    /// assert!(!Overlap { intersection: 3_999, left: 5_000, right: 3_999 }.reaches(0.8));
+    /// assert!(Overlap { intersection: 4, left: 5, right: 4 }.reaches(Jaccard, 0.8));
+    /// assert!(!Overlap { intersection: 3_999, left: 5_000, right: 3_999 }.reaches(Jaccard, 0.8));
+    /// assert!(Overlap { intersection: 4, left: 5, right: 90 }.reaches(Containment, 0.8));
     /// ```
-    pub fn reaches(&self, threshold: f64) -> bool {
-        ratio_reaches(self.intersection, self.union(), threshold)
+    pub fn reaches(&self, measure: Measure, threshold: f64) -> bool {
+        let (part, whole) = self.fraction(measure);
+        ratio_reaches(part, whole, threshold)
     }
 
-    /// Compares two Jaccard similarities by cross multiplication, without rounding. Equal fractions
+    /// Compares two similarities by cross multiplication, without rounding. Equal fractions
     /// are equal: 1/2 and 2/4. O(1).
-    pub fn compare_jaccard(&self, other: &Self) -> Ordering {
-        if self.union() == 0 || other.union() == 0 {
-            return self.intersection.cmp(&other.intersection);
+    pub fn compare(&self, other: &Self, measure: Measure) -> Ordering {
+        let ((a, b), (c, d)) = (self.fraction(measure), other.fraction(measure));
+        if b == 0 || d == 0 {
+            return a.cmp(&c);
         }
-        let left = u128::from(self.intersection) * u128::from(other.union());
-        left.cmp(&(u128::from(other.intersection) * u128::from(self.union())))
+        (u128::from(a) * u128::from(d)).cmp(&(u128::from(c) * u128::from(b)))
     }
 
-    /// The Jaccard similarity with six decimals, the exact fraction rounded half to even. Only
-    /// equal sets give `1.000000`; what would round to it is `0.999999`.
+    /// The Jaccard similarity with six decimals, see [`Overlap::six_decimals_of`].
     pub fn six_decimals(&self) -> String {
+        self.six_decimals_of(Measure::Jaccard)
+    }
+
+    /// The similarity with six decimals, the exact fraction rounded half to even. Only 1 gives
+    /// `1.000000`: equal sets, or for containment a set that stands in the other one as a whole;
+    /// what would round to it is `0.999999`.
+    pub fn six_decimals_of(&self, measure: Measure) -> String {
         const MILLION: u128 = 1_000_000;
-        let (part, whole) = (u128::from(self.intersection), u128::from(self.union()));
+        let (part, whole) = self.fraction(measure);
+        let (part, whole) = (u128::from(part), u128::from(whole));
         if whole == 0 {
             return "0.000000".to_owned();
         }
@@ -93,6 +113,14 @@ impl Overlap {
             Ordering::Greater => 1,
         };
         format!("0.{:06}", (quotient + up).min(MILLION - 1))
+    }
+
+    /// The similarity as part and whole.
+    fn fraction(&self, measure: Measure) -> (u64, u64) {
+        match measure {
+            Measure::Jaccard => (self.intersection, self.union()),
+            Measure::Containment => (self.intersection, self.left.min(self.right)),
+        }
     }
 
     /// The same with A and B exchanged.
@@ -124,6 +152,21 @@ fn ratio_reaches(part: u64, whole: u64, threshold: f64) -> bool {
     }
 }
 
+/// The least part of `whole`, at least 1, that [reaches](Overlap::reaches) the threshold:
+/// ⌈threshold · whole⌉ by exact arithmetic. `whole + 1` where no part does.
+pub(crate) fn least_part(whole: u64, threshold: f64) -> u64 {
+    // The product is at most a few units off, so the loops take a few steps at most.
+    let guess = (threshold * whole as f64).ceil() as u64;
+    let mut part = guess.clamp(1, whole.saturating_add(1));
+    while part > 1 && ratio_reaches(part - 1, whole, threshold) {
+        part -= 1;
+    }
+    while part <= whole && !ratio_reaches(part, whole, threshold) {
+        part += 1;
+    }
+    part
+}
+
 /// A number from 0 to 1 as `digits / scale`, its shortest decimal form. `None` outside the range
 /// and beyond 19 decimals, which a threshold that matters does not have.
 fn decimal(value: f64) -> Option<(u64, u64)> {
@@ -148,13 +191,42 @@ pub fn overlap(a: &[u64], b: &[u64]) -> Overlap {
 
 /// The overlap where it [reaches](Overlap::reaches) the threshold. Sizes are looked at first: the
 /// Jaccard similarity is at most |smaller| / |larger|, so most pairs of unlike size cost nothing
-/// (Bayardo, Ma, Srikant, *Scaling up all pairs similarity search*, 2007). No true pair is lost.
-pub fn overlap_at_least(a: &[u64], b: &[u64], threshold: f64) -> Option<Overlap> {
-    let (small, large) = (a.len().min(b.len()), a.len().max(b.len()));
-    if !ratio_reaches(small as u64, large as u64, threshold) {
+/// (Bayardo, Ma, Srikant, *Scaling up all pairs similarity search*, 2007); containment has no such
+/// bound. Counting stops when what is left of the smaller set cannot make up for what is missing.
+/// No true pair is lost.
+pub fn overlap_at_least(a: &[u64], b: &[u64], measure: Measure, threshold: f64) -> Option<Overlap> {
+    let (small, large) = if a.len() <= b.len() { (a, b) } else { (b, a) };
+    let (least, most) = (small.len() as u64, large.len() as u64);
+    if measure == Measure::Jaccard && !ratio_reaches(least, most, threshold) {
         return None;
     }
-    Some(overlap(a, b)).filter(|found| found.reaches(threshold))
+    // i / (|A| + |B| − i) ≥ t is i ≥ t / (1 + t) · (|A| + |B|).
+    let needed = match measure {
+        Measure::Jaccard => threshold / (1.0 + threshold) * (least + most) as f64,
+        Measure::Containment => threshold * least as f64,
+    };
+    // A little less than that, so that rounding cannot make it too much.
+    let needed = (needed * (1.0 - 1e-9)) as usize;
+    let intersection = intersect_at_least(small, large, needed)? as u64;
+    let found = Overlap { intersection, left: a.len() as u64, right: b.len() as u64 };
+    Some(found).filter(|found| found.reaches(measure, threshold))
+}
+
+/// |small ∩ large|, or nothing as soon as it cannot be `least`.
+fn intersect_at_least(mut small: &[u64], mut large: &[u64], least: usize) -> Option<usize> {
+    const BLOCK: usize = 128;
+    let kernel = Kernel::best();
+    let mut found = 0;
+    while let (Some((block, rest)), true) = (small.split_at_checked(BLOCK), small.len() > BLOCK) {
+        let last = block.last().copied().unwrap_or(u64::MAX);
+        let (near, far) = large.split_at(large.partition_point(|x| *x <= last));
+        found += kernel.intersect(block, near);
+        (small, large) = (rest, far);
+        if found + small.len().min(large.len()) < least {
+            return None;
+        }
+    }
+    Some(found + kernel.intersect(small, large)).filter(|found| *found >= least)
 }
 
 /// The share of equal values of two signatures, 0 to 1, place by place: the estimated Jaccard
@@ -189,6 +261,8 @@ mod tests {
     #![allow(clippy::float_cmp, reason = "the values are meant to be exact")]
 
     use super::*;
+    use crate::hash::SplitMix64;
+    use crate::params::Measure::{Containment, Jaccard};
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
@@ -228,23 +302,29 @@ mod tests {
     fn empty_sets_resemble_nothing() {
         let both = overlap(&[], &[]);
         assert_eq!((both.jaccard(), both.containment_left()), (0.0, 0.0));
-        assert!(!both.reaches(1e-9) && !both.reaches(0.0) && !overlap(&[], &[1]).reaches(0.0));
+        assert!(
+            !both.reaches(Jaccard, 1e-9)
+                && !both.reaches(Jaccard, 0.0)
+                && !overlap(&[], &[1]).reaches(Jaccard, 0.0)
+        );
         assert_eq!(both.six_decimals(), "0.000000");
-        assert_eq!(overlap_at_least(&[], &[], 0.5), None);
+        assert_eq!(overlap_at_least(&[], &[], Jaccard, 0.5), None);
+        assert_eq!(overlap_at_least(&[], &[1], Containment, 0.5), None);
+        assert_eq!(overlap(&[], &[1]).six_decimals_of(Containment), "0.000000");
         assert_eq!(estimate(&[], &[]), 0.0);
     }
 
     #[test]
     fn four_fifths_reach_a_threshold_of_point_eight_and_nothing_below_does() {
         for n in [1, 7, 1_000, 1 << 40] {
-            assert!(of(4 * n, 5 * n).reaches(0.8), "{n}");
-            assert!(!of(4 * n - 1, 5 * n).reaches(0.8), "{n}");
+            assert!(of(4 * n, 5 * n).reaches(Jaccard, 0.8), "{n}");
+            assert!(!of(4 * n - 1, 5 * n).reaches(Jaccard, 0.8), "{n}");
         }
         // Near the limit of a document's size the quotient rounds to 0.8, the fraction is less.
-        assert!(!of((4 << 52) - 1, 5 << 52).reaches(0.8));
-        assert!(of(1, 3).reaches(1.0 / 3.0 - 1e-9) && of(5, 5).reaches(1.0));
-        assert!(!of((1 << 60) - 1, 1 << 60).reaches(1.0));
-        assert!(!of(1, 1).reaches(f64::NAN));
+        assert!(!of((4 << 52) - 1, 5 << 52).reaches(Jaccard, 0.8));
+        assert!(of(1, 3).reaches(Jaccard, 1.0 / 3.0 - 1e-9) && of(5, 5).reaches(Jaccard, 1.0));
+        assert!(!of((1 << 60) - 1, 1 << 60).reaches(Jaccard, 1.0));
+        assert!(!of(1, 1).reaches(Jaccard, f64::NAN));
     }
 
     #[test]
@@ -253,7 +333,7 @@ mod tests {
         assert_eq!((odd.union(), odd.six_decimals()), (0, "0.000000".to_owned()));
         let huge = Overlap { intersection: 3, left: u64::MAX, right: u64::MAX };
         assert_eq!(huge.six_decimals(), "0.000000");
-        assert_eq!(huge.compare_jaccard(&of(0, 0)), Ordering::Greater);
+        assert_eq!(huge.compare(&of(0, 0), Jaccard), Ordering::Greater);
     }
 
     #[test]
@@ -263,6 +343,24 @@ mod tests {
         assert_eq!(of(3, 2_000_000).six_decimals(), "0.000002");
         assert_eq!(of(9_999_999, 10_000_000).six_decimals(), "0.999999");
         assert_eq!(of(7, 7).six_decimals(), "1.000000");
+    }
+
+    #[test]
+    fn containment_is_that_of_the_smaller_set() {
+        let mail = overlap(&[1, 2, 3, 4, 5], &[2, 3, 4, 5, 6, 7, 8, 9]);
+        assert_eq!(
+            (mail.similarity(Containment), mail.swapped().similarity(Containment)),
+            (0.8, 0.8)
+        );
+        assert!(mail.reaches(Containment, 0.8) && !mail.reaches(Jaccard, 0.8));
+        assert_eq!(mail.six_decimals_of(Containment), "0.800000");
+        let inside = Overlap { intersection: 7, left: 7_000, right: 7 };
+        assert!(inside.reaches(Containment, 1.0));
+        assert_eq!(inside.six_decimals_of(Containment), "1.000000");
+        assert_eq!(inside.compare(&mail, Containment), Ordering::Greater);
+        assert_eq!(inside.compare(&mail, Jaccard), Ordering::Less);
+        let nearly = Overlap { intersection: 9_999_999, left: 10_000_000, right: 1 << 40 };
+        assert_eq!(nearly.six_decimals_of(Containment), "0.999999");
     }
 
     #[test]
@@ -280,14 +378,14 @@ mod tests {
         fn thresholds_are_exact_fractions(n in 1u64..2_000, m in 1u64..2_000, t in 1u64..=1_000) {
             let (part, whole) = (n.min(m), n.max(m));
             let expected = u128::from(part) * 1_000 >= u128::from(t) * u128::from(whole);
-            prop_assert_eq!(of(part, whole).reaches(t as f64 / 1_000.0), expected);
+            prop_assert_eq!(of(part, whole).reaches(Jaccard, t as f64 / 1_000.0), expected);
         }
 
         #[test]
         fn narrow_misses_are_exact(t in 1u64..=10_000, n in 1u64..1 << 44, near in -3i64..=3) {
             let (whole, part) = (10_000 * n, (t * n).saturating_add_signed(near));
             prop_assume!(part <= whole && part > 0);
-            prop_assert_eq!(of(part, whole).reaches(t as f64 / 10_000.0), near >= 0);
+            prop_assert_eq!(of(part, whole).reaches(Jaccard, t as f64 / 10_000.0), near >= 0);
         }
 
         #[test]
@@ -309,16 +407,49 @@ mod tests {
             prop_assert_eq!(found.intersection as usize, x.intersection(&y).count());
             prop_assert_eq!(found.union() as usize, x.union(&y).count());
             prop_assert_eq!(overlap(&b, &a), found.swapped());
-            let threshold = f64::from(t) / 100.0;
-            let expected = Some(found).filter(|o| o.reaches(threshold));
-            prop_assert_eq!(overlap_at_least(&a, &b, threshold), expected);
+            for measure in [Jaccard, Containment] {
+                let threshold = f64::from(t) / 100.0;
+                let whole = if measure == Jaccard { x.union(&y).count() } else { x.len().min(y.len()) };
+                let shared = x.intersection(&y).count();
+                let reaches = shared > 0 && 100 * shared >= t as usize * whole;
+                prop_assert_eq!(found.reaches(measure, threshold), reaches);
+                let expected = Some(found).filter(|_| reaches);
+                prop_assert_eq!(overlap_at_least(&a, &b, measure, threshold), expected);
+            }
+        }
+
+        #[test]
+        fn counting_stops_early_for_pairs_below_the_threshold_only(
+            seed: u64, size in 0u64..900, other in 0u64..2_000, density in 1u64..12, t in 1u32..=20,
+        ) {
+            let mut random = SplitMix64::new(seed);
+            let mut draw = |n| sorted((0..n).map(|_| random.below(n.max(size) * density / 4 + 1)));
+            let (a, b) = (draw(size), draw(other));
+            let found = overlap(&a, &b);
+            let near = [found.jaccard(), found.containment_left(), f64::from(t) / 20.0];
+            for (measure, threshold) in [Jaccard, Containment].iter().flat_map(|m| near.map(|t| (*m, t))) {
+                let expected = Some(found).filter(|o| o.reaches(measure, threshold));
+                prop_assert_eq!(overlap_at_least(&a, &b, measure, threshold), expected);
+                prop_assert_eq!(overlap_at_least(&b, &a, measure, threshold), expected.map(|o| o.swapped()));
+            }
+        }
+
+        #[test]
+        fn the_least_part_is_the_first_that_reaches(whole in 0u64..600, t in 0u32..=1_000) {
+            for threshold in [f64::from(t) / 1_000.0, f64::from(t) / 777.0, f64::NAN] {
+                let first = (1..=whole).find(|part| ratio_reaches(*part, whole, threshold));
+                prop_assert_eq!(least_part(whole, threshold), first.unwrap_or(whole + 1));
+            }
         }
 
         #[test]
         fn comparing_fractions_is_exact(a in 0u64..9, b in 1u64..9, c in 0u64..9, d in 1u64..9) {
             let (x, y) = (of(a.min(b), b), of(c.min(d), d));
             let expected = (a.min(b) * d).cmp(&(c.min(d) * b));
-            prop_assert_eq!(x.compare_jaccard(&y), expected);
+            prop_assert_eq!(x.compare(&y, Jaccard), expected);
+            // The same fractions as containment, beside a larger set.
+            let wide = |o: Overlap| Overlap { right: o.left, left: o.left + 3, ..o };
+            prop_assert_eq!(wide(x).compare(&wide(y), Containment), expected);
         }
 
         #[test]

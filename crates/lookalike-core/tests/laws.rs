@@ -5,7 +5,7 @@
 use lookalike_core::band::bucket_keys;
 use lookalike_core::kernel::Kernel;
 use lookalike_core::naive;
-use lookalike_core::params::{Case, Scheme, ShingleRule, TokenRule, Unit};
+use lookalike_core::params::{Case, Measure, Scheme, ShingleRule, TokenRule, Unit};
 use lookalike_core::shingle::Shingler;
 use lookalike_core::signature::{Signer, merge};
 use lookalike_core::verify::{estimate, overlap};
@@ -130,7 +130,7 @@ proptest! {
         let (a, b) = (set(&rule, &a), set(&rule, &b));
         prop_assert_eq!(overlap(&a, &b), overlap(&b, &a).swapped());
         if !a.is_empty() {
-            prop_assert!(overlap(&a, &a).reaches(1.0));
+            prop_assert!(overlap(&a, &a).reaches(Measure::Jaccard, 1.0));
             prop_assert!((overlap(&a, &a).containment_left() - 1.0).abs() < f64::EPSILON);
         }
     }

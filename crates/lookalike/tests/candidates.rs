@@ -6,7 +6,7 @@
 use lookalike::core::band::bucket_keys;
 use lookalike::core::group::{components_of_pairs, stars_of_pairs};
 use lookalike::core::hash::SplitMix64;
-use lookalike::core::keep::{KeepPolicy, Standing, compare};
+use lookalike::core::keep::{KeepPolicy, KeepRule, Traits, compare};
 use lookalike::core::naive;
 use lookalike::core::params::{Params, Wishes};
 use lookalike::core::shingle::Shingler;
@@ -21,8 +21,8 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-const KEEPS: [KeepPolicy; 4] =
-    [KeepPolicy::Longest, KeepPolicy::Shortest, KeepPolicy::First, KeepPolicy::Last];
+const KEEPS: [KeepRule; 4] =
+    [KeepRule::Longest, KeepRule::Shortest, KeepRule::First, KeepRule::Last];
 
 /// Families of documents that share many words, with copies, also copies but for repeats.
 fn documents(count: usize, seed: u64) -> Vec<(String, String)> {
@@ -75,12 +75,13 @@ type Keepers = BTreeMap<String, (String, Told)>;
 /// Pairs by ids, and keeper by duplicate, by comparing all with all that share a bucket.
 fn expected(documents: &[(String, String)], options: &FindOptions) -> (Pairs, Keepers) {
     let mut order: Vec<usize> = (0..documents.len()).collect();
-    let standing = |i: &usize| Standing {
-        length: documents[*i].1.len() as u64,
-        position: *i as u64,
-        id: &documents[*i].0,
+    let key = |i: &usize| {
+        let mut key = Vec::new();
+        let (length, position) = (documents[*i].1.len() as u64, [0, 0, *i as u32]);
+        options.keep.key(&Traits { length, position, ..Traits::default() }, &mut key);
+        key
     };
-    order.sort_by(|a, b| compare(options.keep, &standing(a), &standing(b)));
+    order.sort_by(|a, b| compare(&key(a), &documents[*a].0, &key(b), &documents[*b].0));
     let params = &options.params;
     let mut shingler = Shingler::new(params.shingle());
     let mut signer = Signer::new(params.scheme(), params.num_hashes(), params.seed());
@@ -97,7 +98,7 @@ fn expected(documents: &[(String, String)], options: &FindOptions) -> (Pairs, Ke
     let share = |a: u32, b: u32| {
         keys[a as usize].iter().zip(&keys[b as usize]).any(|(left, right)| left == right)
     };
-    let mut pairs = naive::all_pairs(&sets, params.threshold());
+    let mut pairs = naive::all_pairs(&sets, params.measure(), params.threshold());
     pairs.retain(|(a, b, _)| share(*a, *b));
     let id = |i: u32| documents[order[i as usize]].0.clone();
     let by_ids = pairs.iter().map(|(a, b, o)| {
@@ -106,8 +107,8 @@ fn expected(documents: &[(String, String)], options: &FindOptions) -> (Pairs, Ke
     });
     let far = |a: u32, b: u32| overlap(&sets[a as usize], &sets[b as usize]);
     let duplicates = match options.grouping {
-        Grouping::Stars => stars_of_pairs(order.len(), &pairs),
-        Grouping::Components => components_of_pairs(order.len(), &pairs, far),
+        Grouping::Stars => stars_of_pairs(order.len(), &pairs, |_| false, params.measure()),
+        Grouping::Components => components_of_pairs(order.len(), &pairs, |_| false, far),
     };
     let keeper =
         |d: &lookalike::core::group::Duplicate| (id(d.member), (id(d.keeper), told(&d.overlap)));
@@ -135,7 +136,8 @@ fn findings_are_the_definition_on_the_pairs_that_share_a_bucket() {
             for grouping in [Grouping::Stars, Grouping::Components] {
                 for pairs in [true, false] {
                     let base = FindOptions::new(params.clone());
-                    let options = FindOptions { keep, grouping, pairs, ..base };
+                    let keep = KeepPolicy::new(vec![keep.clone()]);
+                    let options = FindOptions { keep: keep.clone(), grouping, pairs, ..base };
                     let found = find(std::slice::from_ref(&input), &options).unwrap();
                     let (expected_pairs, expected_keepers) = expected(&documents, &options);
                     if let Some(pairs) = &found.pairs {
@@ -168,7 +170,8 @@ fn copies_are_compared_with_later_keepers_of_their_buckets_only() {
         let documents = documents(200, seed);
         let input = write(&folder.path().join(format!("{seed}.jsonl")), &documents);
         let params = Params::new(&Wishes { seed, ..wishes.clone() }).unwrap();
-        let options = FindOptions { keep: KeepPolicy::First, ..FindOptions::new(params) };
+        let keep = KeepPolicy::new(vec![KeepRule::First]);
+        let options = FindOptions { keep, ..FindOptions::new(params) };
         let found = find(std::slice::from_ref(&input), &options).unwrap();
         assert_eq!(keepers(&found), expected(&documents, &options).1, "{seed}");
     }
@@ -184,8 +187,9 @@ fn reading_order_is_that_of_the_inputs_for_any_number_of_threads() {
         .map(|(i, part)| write(&folder.path().join(format!("{i}.jsonl")), part))
         .collect();
     let params = Params::new(&Wishes { threshold: 0.5, ..Wishes::default() }).unwrap();
-    for keep in [KeepPolicy::First, KeepPolicy::Last] {
-        let base = FindOptions { keep, ..FindOptions::new(params.clone()) };
+    for rule in [KeepRule::First, KeepRule::Last] {
+        let keep = KeepPolicy::new(vec![rule]);
+        let base = FindOptions { keep: keep.clone(), ..FindOptions::new(params.clone()) };
         let (_, expected_keepers) = expected(&documents, &base);
         for threads in [1, 2, 3, 8, 8, 8] {
             let threads = NonZeroUsize::new(threads).unwrap();

@@ -4,10 +4,10 @@
 
 use lookalike::core::group::stars_of_pairs;
 use lookalike::core::hash::SplitMix64;
-use lookalike::core::keep::{KeepPolicy, Standing, compare};
+use lookalike::core::keep::{KeepPolicy, KeepRule, Traits, compare};
 use lookalike::core::kernel::Kernel;
 use lookalike::core::naive;
-use lookalike::core::params::{Params, Wishes};
+use lookalike::core::params::{Measure, Params, Wishes};
 use lookalike::core::shingle::Shingler;
 use lookalike::progress::Silent;
 use lookalike::read::{Collection, ReadOptions};
@@ -125,28 +125,29 @@ fn without_pairs_the_groups_are_the_same() {
 fn findings_are_those_of_comparing_all_with_all() {
     let folder = tempfile::tempdir().unwrap();
     for (seed, threshold, keep) in [
-        (1, 0.8, KeepPolicy::Longest),
-        (2, 0.5, KeepPolicy::First),
-        (3, 1.0, KeepPolicy::Last),
-        (4, 0.65, KeepPolicy::Shortest),
+        (1, 0.8, KeepRule::Longest),
+        (2, 0.5, KeepRule::First),
+        (3, 1.0, KeepRule::Last),
+        (4, 0.65, KeepRule::Shortest),
     ] {
         let mut documents = documents(500, seed);
         let input = write(&folder.path().join(format!("{seed}.jsonl")), &lines(&documents));
         // Single values as bands: hardly a pair at these thresholds can be missed.
         let wishes = Wishes { threshold, bands: Some(256), rows: Some(1), ..Wishes::default() };
-        let found = find(&[input], &FindOptions { keep, ..options(&wishes) });
+        let keep = KeepPolicy::new(vec![keep]);
+        let found = find(&[input], &FindOptions { keep: keep.clone(), ..options(&wishes) });
 
-        let length = |text: &str| text.len() as u64;
-        let mut standings: Vec<usize> = (0..documents.len()).collect();
-        standings.sort_by(|a, b| {
-            let standing = |i: usize| Standing {
-                length: length(&documents[i].1),
-                position: i as u64,
-                id: &documents[i].0,
+        let mut order: Vec<usize> = (0..documents.len()).collect();
+        order.sort_by(|a, b| {
+            let key = |i: usize| {
+                let mut key = Vec::new();
+                let (length, position) = (documents[i].1.len() as u64, [0, 0, i as u32]);
+                keep.key(&Traits { length, position, ..Traits::default() }, &mut key);
+                key
             };
-            compare(keep, &standing(*a), &standing(*b))
+            compare(&key(*a), &documents[*a].0, &key(*b), &documents[*b].0)
         });
-        documents = standings.into_iter().map(|i| documents[i].clone()).collect();
+        documents = order.into_iter().map(|i| documents[i].clone()).collect();
         let mut shingler = Shingler::new(&wishes.shingle);
         let sets: Vec<Vec<u64>> = documents
             .iter()
@@ -156,7 +157,7 @@ fn findings_are_those_of_comparing_all_with_all() {
                 set
             })
             .collect();
-        let pairs = naive::all_pairs(&sets, threshold);
+        let pairs = naive::all_pairs(&sets, Measure::Jaccard, threshold);
         let mut expected_pairs: Vec<(String, String, String)> = pairs
             .iter()
             .map(|(a, b, overlap)| {
@@ -174,7 +175,7 @@ fn findings_are_those_of_comparing_all_with_all() {
         assert_eq!(found_pairs, expected_pairs, "threshold {threshold}");
 
         let mut expected: BTreeMap<String, (String, String)> = BTreeMap::new();
-        for duplicate in stars_of_pairs(documents.len(), &pairs) {
+        for duplicate in stars_of_pairs(documents.len(), &pairs, |_| false, Measure::Jaccard) {
             let id = |i: u32| documents[i as usize].0.clone();
             let of = (id(duplicate.keeper), duplicate.overlap.six_decimals());
             expected.insert(id(duplicate.member), of);

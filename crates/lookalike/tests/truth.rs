@@ -5,7 +5,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test")]
 
 use flate2::read::GzDecoder;
-use lookalike::core::params::{Case, Params, ShingleRule, TokenRule, Unit, Wishes};
+use lookalike::core::params::{Case, Measure, Params, ShingleRule, TokenRule, Unit, Wishes};
 use lookalike::progress::Silent;
 use lookalike::read::{Collection, Format, ReadOptions};
 use lookalike::run::{self, FindOptions, Findings};
@@ -83,7 +83,11 @@ fn check(label: &str, expected: &Pairs, findings: Findings) {
     assert!(recall >= 0.99 || expected.is_empty(), "{label}: recall {recall:.4}");
     for group in &findings.groups {
         for duplicate in &group.duplicates {
-            assert!(duplicate.overlap.reaches(0.8), "{label}: {duplicate:?} in {}", group.keeper);
+            assert!(
+                duplicate.overlap.reaches(Measure::Jaccard, 0.8),
+                "{label}: {duplicate:?} in {}",
+                group.keeper
+            );
         }
     }
 }

@@ -90,7 +90,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
         }
     }
     out.flush()?;
-    let similar = likeness.overlap.reaches(params.threshold());
+    let similar = likeness.overlap.reaches(params.measure(), params.threshold());
     Ok(if args.exit_code && similar { ExitCode::from(3) } else { ExitCode::SUCCESS })
 }
 
@@ -206,7 +206,7 @@ impl Likeness {
                  probability {chance:.4}"
             )?;
         }
-        let similar = overlap.reaches(params.threshold());
+        let similar = overlap.reaches(params.measure(), params.threshold());
         let color = if similar { AnsiColor::Green } else { AnsiColor::Yellow };
         let style = color.on_default().bold();
         writeln!(out, "\n{style}{}{style:#}", self.verdict(params))?;
@@ -219,7 +219,7 @@ impl Likeness {
     /// One sentence.
     fn verdict(&self, params: &Params) -> String {
         let (exact, threshold) = (self.overlap.six_decimals(), params.threshold());
-        if self.overlap.reaches(threshold) {
+        if self.overlap.reaches(params.measure(), threshold) {
             format!("Similar: {exact} reaches the threshold of {threshold}.")
         } else {
             format!("Not similar: {exact} is below the threshold of {threshold}.")
@@ -246,7 +246,7 @@ impl Likeness {
                 "Both have the same shingles; the texts differ in what these leave out.".into(),
             );
         }
-        let similar = self.overlap.reaches(params.threshold());
+        let similar = self.overlap.reaches(params.measure(), params.threshold());
         let missed = self.estimate.is_some_and(|estimate| estimate.bands_shared == 0);
         if similar && missed {
             return Some("They share no band, so `find` with these parameters misses them.".into());
@@ -289,7 +289,7 @@ impl Likeness {
             "containment_a": six(overlap.containment_left()),
             "containment_b": six(overlap.containment_right()),
             "threshold": params.threshold(),
-            "similar": overlap.reaches(params.threshold()),
+            "similar": overlap.reaches(params.measure(), params.threshold()),
             "equal_texts": self.same_text,
             "num_hashes": params.num_hashes(),
             "bands": params.bands(),

@@ -1,0 +1,310 @@
+//! Shingle sets in, the few shingles that must be looked at out: candidates without a miss.
+//!
+//! Order all shingles by how many documents they occur in, rarest first. Two sets that share at
+//! least o elements then share one among the first |A| − o + 1 of the one and the first |B| − o + 1
+//! of the other (Chaudhuri, Ganti, Kaushik, *A primitive operator for similarity joins in data
+//! cleaning*, 2006; Bayardo, Ma, Srikant, *Scaling up all pairs similarity search*, 2007; Xiao,
+//! Wang, Lin, Yu, *Efficient similarity joins for near duplicate detection*, 2008). With
+//! t the threshold:
+//!
+//! * Jaccard: o is at least ⌈t · |A|⌉ and ⌈t · |B|⌉, so the two prefixes of [`prefix_length`] meet.
+//! * Containment: o is at least ⌈t · |A|⌉ with A the smaller set, so the prefix of A meets the
+//!   whole of B. That of B may not.
+//!
+//! A shingle that occurs in one document only is met by no other, so [`select`] leaves it out of
+//! the prefix; most prefixes are empty then. What counts is that all sets are put in one order, and
+//! that no count is too low: [`Counters`] may count too much, which costs candidates and loses none.
+
+use crate::verify::least_part;
+
+/// In how many documents each shingle occurs, about: one byte for all shingles that hash to a slot,
+/// so a count may be too high, never too low, up to 255, which stands for all above.
+///
+/// All bits of a shingle's hash decide about its slot; of shingles whose upper bits are the same
+/// the other bits do, evenly. So many small tables may be used instead of a large one, each for the
+/// shingles whose upper bits are its number.
+#[derive(Debug, Clone)]
+pub struct Counters {
+    slots: Vec<u8>,
+    shift: u32,
+}
+
+impl Counters {
+    /// `2^log2_slots` slots of one byte; 1 to 40, and what is beyond counts as the nearest. A slot
+    /// or more for every different shingle keeps collisions few.
+    pub fn new(log2_slots: u32) -> Self {
+        let bits = log2_slots.clamp(1, 40);
+        Self { slots: vec![0; 1 << bits], shift: u64::BITS - bits }
+    }
+
+    /// Counts one document's use of a shingle. O(1).
+    pub fn add(&mut self, hash: u64) {
+        let slot = self.slot(hash);
+        if let Some(count) = self.slots.get_mut(slot) {
+            *count = count.saturating_add(1);
+        }
+    }
+
+    /// Counts a set's shingles. The slots do not depend on each other, so a processor fetches
+    /// several at a time.
+    pub fn add_all(&mut self, set: &[u64]) {
+        for &hash in set {
+            self.add(hash);
+        }
+    }
+
+    /// The count of a shingle: at least the number of its uses, 255 for that and more. O(1).
+    pub fn get(&self, hash: u64) -> u8 {
+        self.slots.get(self.slot(hash)).copied().unwrap_or(u8::MAX)
+    }
+
+    /// The counts of a set's shingles, in their order, into `counts` (which is cleared).
+    pub fn get_all(&self, set: &[u64], counts: &mut Vec<u8>) {
+        counts.clear();
+        counts.extend(set.iter().map(|hash| self.get(*hash)));
+    }
+
+    /// Multiply-shift: every bit of the product's upper end depends on all bits of the hash below.
+    fn slot(&self, hash: u64) -> usize {
+        (hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> self.shift) as usize
+    }
+}
+
+/// How many of a set's shingles, rarest first, must be looked at: |A| − ⌈t · |A|⌉ + 1, at most
+/// `size`; 0 for an empty set and where no similarity reaches the threshold. By the same exact
+/// arithmetic as [`Overlap::reaches`](crate::verify::Overlap::reaches), so that a pair exactly at
+/// the threshold is not lost.
+///
+/// ```
+/// use lookalike_core::prefix::prefix_length;
+///
+/// assert_eq!((prefix_length(100, 0.8), prefix_length(101, 0.8)), (21, 21));
+/// ```
+pub fn prefix_length(size: usize, threshold: f64) -> usize {
+    (size + 1).saturating_sub(least_part(size as u64, threshold) as usize)
+}
+
+/// Buffers of [`select`], to be reused.
+#[derive(Debug, Default)]
+pub struct SelectScratch {
+    /// (count, hash) of what occurs more than once.
+    shared: Vec<(u8, u64)>,
+}
+
+/// Of the `length` rarest shingles of a set those that occur more than once, into `out` (which is
+/// cleared), in no particular order. Rarest is by count, then by hash. `counts` holds the count of
+/// each shingle in the order of `set`; `set` is without repeats. O(|set|): one pass over the counts
+/// where the set has `length` shingles that occur once.
+pub fn select(
+    set: &[u64],
+    counts: &[u8],
+    length: usize,
+    scratch: &mut SelectScratch,
+    out: &mut Vec<u64>,
+) {
+    out.clear();
+    let unique = counts.iter().filter(|count| **count <= 1).count();
+    let wanted = length.saturating_sub(unique);
+    if wanted == 0 {
+        return;
+    }
+    let shared = &mut scratch.shared;
+    shared.clear();
+    let ranked = counts.iter().copied().zip(set.iter().copied());
+    shared.extend(ranked.filter(|(count, _)| *count > 1));
+    if wanted < shared.len() {
+        shared.select_nth_unstable(wanted);
+        shared.truncate(wanted);
+    }
+    out.extend(shared.iter().map(|(_, hash)| *hash));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hash::{SplitMix64, mix64};
+    use crate::params::Measure::{Containment, Jaccard};
+    use crate::verify::{Overlap, overlap};
+    use proptest::prelude::*;
+    use std::collections::{BTreeMap, BTreeSet};
+
+    /// The rarest of a set by sorting, before what occurs once is left out.
+    fn rarest(set: &[u64], counts: &[u8], length: usize) -> Vec<u64> {
+        let mut ranked: Vec<(u8, u64)> = counts.iter().copied().zip(set.iter().copied()).collect();
+        ranked.sort_unstable();
+        ranked.truncate(length);
+        ranked.retain(|(count, _)| *count > 1);
+        ranked.into_iter().map(|(_, hash)| hash).collect()
+    }
+
+    fn selected(set: &[u64], counts: &[u8], length: usize) -> BTreeSet<u64> {
+        let mut out = vec![7; 3];
+        select(set, counts, length, &mut SelectScratch::default(), &mut out);
+        let found: BTreeSet<u64> = out.iter().copied().collect();
+        assert_eq!(found.len(), out.len());
+        found
+    }
+
+    /// Sets of which many overlap by much.
+    fn sets(seed: u64, count: usize, size: u64) -> Vec<Vec<u64>> {
+        let mut random = SplitMix64::new(seed);
+        let mut sets: Vec<BTreeSet<u64>> = Vec::new();
+        for _ in 0..count {
+            let mut set = match random.below(3) {
+                0 => BTreeSet::new(),
+                _ if sets.is_empty() => BTreeSet::new(),
+                _ => sets[random.below(sets.len() as u64) as usize].clone(),
+            };
+            for _ in 0..random.below(size) {
+                let element = mix64(random.below(3 * size));
+                if random.below(3) == 0 {
+                    set.remove(&element)
+                } else {
+                    set.insert(element)
+                };
+            }
+            sets.push(set);
+        }
+        sets.into_iter().map(|set| set.into_iter().collect()).collect()
+    }
+
+    /// Counts that are exact, or exact and then raised for some shingles.
+    fn counted(sets: &[Vec<u64>], raise: u64) -> BTreeMap<u64, u8> {
+        let mut counts: BTreeMap<u64, u8> = BTreeMap::new();
+        for hash in sets.iter().flatten() {
+            let count = counts.entry(*hash).or_insert(0);
+            *count = count.saturating_add(1);
+        }
+        if raise > 0 {
+            for (hash, count) in &mut counts {
+                *count = count.saturating_add((mix64(hash ^ raise) % 4) as u8);
+            }
+        }
+        counts
+    }
+
+    /// Checks all pairs of sets under these counts.
+    fn nothing_is_lost(sets: &[Vec<u64>], counts: impl Fn(u64) -> u8, threshold: f64) {
+        let chosen: Vec<BTreeSet<u64>> = sets
+            .iter()
+            .map(|set| {
+                let own: Vec<u8> = set.iter().map(|hash| counts(*hash)).collect();
+                selected(set, &own, prefix_length(set.len(), threshold))
+            })
+            .collect();
+        for (i, a) in sets.iter().enumerate() {
+            for (j, b) in sets.iter().enumerate().filter(|(j, _)| *j != i) {
+                let found = overlap(a, b);
+                if found.reaches(Jaccard, threshold) {
+                    assert!(!chosen[i].is_disjoint(&chosen[j]), "{a:?} {b:?} {threshold}");
+                }
+                if found.reaches(Containment, threshold) && a.len() <= b.len() {
+                    assert!(b.iter().any(|h| chosen[i].contains(h)), "{a:?} {b:?} {threshold}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn prefixes_end_where_the_definition_says() {
+        for size in 0..=200usize {
+            for tenths in 1..=10 {
+                let needed = (tenths * size).div_ceil(10);
+                let expected = if size == 0 { 0 } else { size - needed + 1 };
+                assert_eq!(prefix_length(size, tenths as f64 / 10.0), expected, "{size} {tenths}");
+            }
+        }
+        assert_eq!(prefix_length(10, 1e-30), 10);
+        assert_eq!((prefix_length(10, 1.5), prefix_length(10, f64::NAN)), (0, 0));
+    }
+
+    #[test]
+    fn pairs_exactly_at_the_threshold_meet() {
+        // Every size of two sets and of what they share; shared shingles come last in the order,
+        // where a prefix too short would miss them.
+        for (x, y) in (1..=20u64).flat_map(|x| (1..=20u64).map(move |y| (x, y))) {
+            for shared in 1..=x.min(y) {
+                let a: Vec<u64> = (100..100 + x - shared).chain(1_000..1_000 + shared).collect();
+                let b: Vec<u64> = (200..200 + y - shared).chain(1_000..1_000 + shared).collect();
+                let sets = [a, b];
+                for tenths in 1..=10 {
+                    nothing_is_lost(&sets, |_| 2, f64::from(tenths) / 10.0);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn counts_stop_at_255_and_never_come_short() {
+        let mut counters = Counters::new(0);
+        counters.add_all(&[1; 300]);
+        assert_eq!(counters.get(1), 255);
+        let mut random = SplitMix64::new(5);
+        let mut counters = Counters::new(12);
+        let hashes: Vec<u64> = (0..9_000).map(|_| mix64(random.below(3_000))).collect();
+        counters.add_all(&hashes[..5_000]);
+        hashes[5_000..].iter().for_each(|hash| counters.add(*hash));
+        let exact = counted(&[hashes.clone()], 0);
+        let mut counts = vec![9];
+        let distinct: Vec<u64> = exact.keys().copied().collect();
+        counters.get_all(&distinct, &mut counts);
+        assert_eq!(counts.len(), distinct.len());
+        assert!(exact.values().zip(&counts).all(|(exact, count)| exact <= count));
+        let unharmed = exact.values().zip(&counts).filter(|(exact, count)| exact == count);
+        assert!(unharmed.count() > distinct.len() / 3);
+    }
+
+    #[test]
+    fn tables_chosen_by_the_upper_bits_fill_evenly() {
+        for top in [0u64, 1, 0x2a5, 0x3ff] {
+            let mut counters = Counters::new(12);
+            for i in 0..4_096 {
+                counters.add(top << 54 | mix64(i) >> 10);
+            }
+            // Balls into bins: a share of 1/e stays free, here within six standard deviations.
+            let free = counters.slots.iter().filter(|count| **count == 0).count();
+            assert!((1_390..=1_625).contains(&free), "{top} {free}");
+            assert!(counters.slots.iter().all(|count| *count < 12));
+        }
+    }
+
+    #[test]
+    fn nothing_is_selected_of_nothing() {
+        assert!(selected(&[], &[], 5).is_empty());
+        assert!(selected(&[1, 2], &[2, 2], 0).is_empty());
+        assert_eq!(selected(&[1, 2, 3], &[2, 1, 0], 3), BTreeSet::from([1]));
+        let whole = Overlap { intersection: 1, left: 1, right: 1 };
+        assert!(whole.reaches(Jaccard, 1.0) && prefix_length(1, 1.0) == 1);
+    }
+
+    proptest! {
+        #[test]
+        fn selection_is_the_rarest_that_others_have(
+            set in prop::collection::btree_set(any::<u64>(), 0..60), seed: u64, length in 0usize..70,
+        ) {
+            let set: Vec<u64> = set.into_iter().collect();
+            let mut random = SplitMix64::new(seed);
+            let high = 1 + random.below(6);
+            let counts: Vec<u8> = set.iter().map(|_| random.below(high) as u8).collect();
+            let expected: BTreeSet<u64> = rarest(&set, &counts, length).into_iter().collect();
+            prop_assert_eq!(selected(&set, &counts, length), expected);
+        }
+
+        #[test]
+        fn pairs_at_the_threshold_share_what_is_selected(
+            seed: u64, size in 1u64..40, raise in 0u64..3, t in 1u32..=20,
+        ) {
+            let sets = sets(seed, 12, size);
+            let counts = counted(&sets, raise);
+            nothing_is_lost(&sets, |hash| counts[&hash], f64::from(t) / 20.0);
+        }
+
+        #[test]
+        fn colliding_counters_lose_nothing(seed: u64, size in 1u64..40, t in 1u32..=20) {
+            let sets = sets(seed, 12, size);
+            let mut counters = Counters::new(5);
+            sets.iter().for_each(|set| counters.add_all(set));
+            nothing_is_lost(&sets, |hash| counters.get(hash), f64::from(t) / 20.0);
+        }
+    }
+}
