@@ -13,7 +13,7 @@ use lookalike::core::params::{Params, Scheme, ShingleRule, Unit, Wishes};
 use lookalike::core::shingle::Shingler;
 use lookalike::core::signature::Signer;
 use lookalike::core::verify;
-use lookalike::read::{self, Place, ReadOptions, Scratch, Sink, Skipped};
+use lookalike::read::{self, Document, ReadOptions, Scratch, Sink, Skipped};
 use std::hint::black_box;
 
 /// How much work a stage does: bytes of text or file, or so many of something else.
@@ -61,7 +61,8 @@ impl Bench {
 struct Texts(Vec<String>);
 
 impl Sink for Texts {
-    fn document(&mut self, _: &str, text: &str, _: Place) {
+    fn document(&mut self, document: &Document<'_>) {
+        let text = document.text;
         self.0.push(text.to_owned());
     }
 
@@ -73,7 +74,8 @@ impl Sink for Texts {
 struct Bytes(u64);
 
 impl Sink for Bytes {
-    fn document(&mut self, id: &str, text: &str, _: Place) {
+    fn document(&mut self, document: &Document<'_>) {
+        let (id, text) = (document.id, document.text);
         self.0 += (id.len() + text.len()) as u64;
     }
 

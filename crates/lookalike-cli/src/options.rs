@@ -201,7 +201,7 @@ impl RunArgs {
         options.source_field.clone_from(&self.source_field);
         options.memory = Memory {
             limit: self.memory,
-            temp_dir: self.temp_dir.clone(),
+            temp_dir: Some(self.temp_dir.clone().unwrap_or_else(std::env::temp_dir)),
             resume: self.resume,
         };
         if let Some(threads) = self.threads {
@@ -276,7 +276,6 @@ impl ReadArgs {
             format: self.format,
             id_field: self.id_field.clone(),
             text_field: self.text_field.clone(),
-            fields: Vec::new(),
             line_ids: self.line_ids,
             skip_bad: self.skip_bad,
             hidden: self.hidden,

@@ -118,6 +118,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
     };
     tell(args, &summary, not_shown)?;
     let found = args.result.exit_code && !findings.groups.is_empty();
+    findings.finish()?;
     Ok(if found { ExitCode::from(DUPLICATES_FOUND) } else { ExitCode::SUCCESS })
 }
 

@@ -119,10 +119,7 @@ impl Findings {
     pub fn finish(self) -> Result<(), Error> {
         let Self { temp, groups, pairs, empty, documents, .. } = self;
         drop((groups, pairs, empty, documents));
-        match Arc::into_inner(temp).and_then(TempSpace::into_workspace) {
-            Some(workspace) => workspace.finish(),
-            None => Ok(()),
-        }
+        temp.finish()
     }
 
     /// Reads a document again and gives its text; `document` is its number in reading order.
