@@ -205,7 +205,10 @@ fn make_private(path: &Path) -> io::Result<()> {
             if path.symlink_metadata()?.is_dir() {
                 return Ok(());
             }
-            Err(io::Error::new(io::ErrorKind::NotADirectory, format!("{path:?} is no folder")))
+            Err(io::Error::new(
+                io::ErrorKind::NotADirectory,
+                format!("{} is no folder", path.display()),
+            ))
         }
         made => made,
     }

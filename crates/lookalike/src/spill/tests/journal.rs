@@ -1,0 +1,141 @@
+//! Journals: what was written is there, wherever the end was torn off.
+
+use crate::error::Error;
+use crate::spill::{Journal, Workspace};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use std::fs;
+use std::path::Path;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+enum Step {
+    Read { blocks: u64, files: Vec<String> },
+    Sorted(u64),
+}
+
+fn steps() -> Vec<Step> {
+    vec![
+        Step::Read { blocks: 7, files: vec!["a\nb".into(), "ü".into()] },
+        Step::Sorted(12),
+        Step::Read { blocks: 8, files: Vec::new() },
+    ]
+}
+
+fn open(parent: &Path) -> Result<(Journal<Step>, Vec<Step>), Error> {
+    let workspace = Workspace::resumable(parent, "j", &json!({}))?;
+    Journal::open(&workspace, "journal")
+}
+
+/// A journal of [`steps`] in a folder, its file and what that holds.
+fn written() -> (tempfile::TempDir, std::path::PathBuf, Vec<u8>) {
+    let parent = tempfile::tempdir().unwrap();
+    let (journal, found) = open(parent.path()).unwrap();
+    assert_eq!(found, []);
+    for step in steps() {
+        journal.append(&step).unwrap();
+    }
+    let path = parent.path().join("lookalike-j.run/journal");
+    let bytes = fs::read(&path).unwrap();
+    (parent, path, bytes)
+}
+
+/// Where each line ends.
+fn ends(bytes: &[u8]) -> Vec<usize> {
+    let ends: Vec<usize> = (1..=bytes.len()).filter(|&end| bytes[end - 1] == b'\n').collect();
+    assert_eq!(ends.len(), 3, "one line per step");
+    ends
+}
+
+#[test]
+fn every_torn_end_is_cut_off_and_the_journal_goes_on() {
+    let (parent, path, bytes) = written();
+    let ends = ends(&bytes);
+    for torn in 0..=bytes.len() {
+        let whole = ends.iter().filter(|&&end| end <= torn).count();
+        // As it is, and with what a system may leave there: zeros.
+        for zeros in [0, 5] {
+            let mut left = bytes[..torn].to_vec();
+            left.resize(torn + zeros, 0);
+            fs::write(&path, left).unwrap();
+            let (journal, found) = open(parent.path()).unwrap();
+            assert_eq!(found, steps()[..whole], "{torn} bytes, {zeros} zeros");
+            journal.append(&Step::Sorted(99)).unwrap();
+            drop(journal);
+            let (_, found) = open(parent.path()).unwrap();
+            assert_eq!(found[..whole], steps()[..whole]);
+            assert_eq!(found[whole..], [Step::Sorted(99)]);
+        }
+    }
+}
+
+#[test]
+fn every_flipped_bit_of_the_last_line_cuts_it_off() {
+    let (parent, path, bytes) = written();
+    let before = ends(&bytes)[1];
+    for at in before..bytes.len() {
+        for bit in 0..8 {
+            let mut flipped = bytes.clone();
+            flipped[at] ^= 1 << bit;
+            fs::write(&path, flipped).unwrap();
+            assert_eq!(open(parent.path()).unwrap().1, steps()[..2], "byte {at}, bit {bit}");
+            assert_eq!(fs::read(&path).unwrap(), bytes[..before]);
+        }
+    }
+}
+
+#[test]
+fn every_flipped_bit_before_a_good_line_is_an_error() {
+    let (parent, path, bytes) = written();
+    // The end of the second line would make it one with the last.
+    for at in 0..ends(&bytes)[1] - 1 {
+        for bit in 0..8 {
+            let mut flipped = bytes.clone();
+            flipped[at] ^= 1 << bit;
+            fs::write(&path, &flipped).unwrap();
+            let error = open(parent.path()).unwrap_err();
+            assert!(matches!(error, Error::SpillDamaged { .. }), "byte {at}, bit {bit}: {error}");
+            let message = error.to_string();
+            assert!(message.contains(&*path.to_string_lossy()), "{message}");
+            assert!(message.contains("remove the folder"), "{message}");
+            assert_eq!(fs::read(&path).unwrap(), flipped, "nothing is changed");
+        }
+    }
+}
+
+#[test]
+fn steps_of_another_kind_are_an_error() {
+    let (parent, ..) = written();
+    let workspace = Workspace::resumable(parent.path(), "j", &json!({})).unwrap();
+    let error = Journal::<u64>::open(&workspace, "journal").unwrap_err();
+    assert!(error.to_string().contains("line 1 is no step"), "{error}");
+}
+
+#[test]
+fn threads_append_whole_lines() {
+    let parent = tempfile::tempdir().unwrap();
+    let (journal, _) = open(parent.path()).unwrap();
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            let journal = &journal;
+            scope.spawn(move || {
+                (0..5).for_each(|n| journal.append(&Step::Sorted(thread * 5 + n)).unwrap());
+            });
+        }
+    });
+    drop(journal);
+    let mut found = open(parent.path()).unwrap().1;
+    found.sort_by_key(|step| match step {
+        Step::Sorted(n) => *n,
+        Step::Read { .. } => u64::MAX,
+    });
+    assert_eq!(found, (0..20).map(Step::Sorted).collect::<Vec<_>>());
+}
+
+#[test]
+fn in_a_temporary_folder_it_is_new() {
+    let parent = tempfile::tempdir().unwrap();
+    let workspace = Workspace::temporary(parent.path()).unwrap();
+    let (journal, found) = Journal::open(&workspace, "journal").unwrap();
+    assert_eq!(found, []);
+    journal.append(&Step::Sorted(1)).unwrap();
+}

@@ -1,0 +1,154 @@
+//! Records and keys as bytes; amounts of memory.
+
+use crate::spill::codec::{
+    Reader, key_last, key_part, key_u32, key_u64, key_u64_descending, put_bytes, put_str, put_u32,
+    put_u64,
+};
+use crate::spill::parse_memory;
+use proptest::prelude::*;
+use std::cmp::Reverse;
+
+/// Short texts of few bytes, so that equal beginnings and zeros are frequent.
+fn part() -> impl Strategy<Value = Vec<u8>> {
+    prop::collection::vec(prop::sample::select(vec![0u8, 1, b'a', 0xfe, 0xff]), 0..5)
+}
+
+fn number() -> impl Strategy<Value = u64> {
+    prop_oneof![any::<u64>(), 0..300u64, (0..64u32).prop_map(|bit| 1 << bit), Just(u64::MAX)]
+}
+
+proptest! {
+    #[test]
+    fn records_are_read_as_put(a in number(), b in any::<u32>(), c in part(), d in ".{0,9}") {
+        let mut record = Vec::new();
+        put_u64(&mut record, a);
+        put_u32(&mut record, b);
+        put_bytes(&mut record, &c);
+        put_str(&mut record, &d);
+        let mut reader = Reader::new(&record);
+        prop_assert_eq!(reader.u64(), Some(a));
+        prop_assert_eq!(reader.u32(), Some(b));
+        prop_assert_eq!(reader.bytes(), Some(&c[..]));
+        prop_assert_eq!(reader.str(), Some(&d[..]));
+        prop_assert!(reader.is_empty());
+        for end in 0..record.len() {
+            let mut reader = Reader::new(&record[..end]);
+            let whole = reader.u64().is_some() && reader.u32().is_some()
+                && reader.bytes().is_some() && reader.str().is_some();
+            prop_assert!(!whole, "{} of {} bytes", end, record.len());
+        }
+    }
+
+    #[test]
+    fn no_bytes_make_a_reader_panic(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
+        let takes: [fn(&mut Reader<'_>) -> bool; 7] = [
+            |r| r.u64().is_some(),
+            |r| r.u32().is_some(),
+            |r| r.bytes().is_some(),
+            |r| r.str().is_some(),
+            |r| r.key_part().is_some(),
+            |r| r.key_u64().is_some(),
+            |r| r.key_u32().is_some(),
+        ];
+        for take in takes {
+            let mut reader = Reader::new(&bytes);
+            while take(&mut reader) && !reader.is_empty() {}
+            prop_assert!(reader.is_empty());
+        }
+    }
+
+    #[test]
+    fn keys_sort_like_what_they_stand_for(
+        a in (number(), number(), part(), any::<u32>(), part()),
+        b in (number(), number(), part(), any::<u32>(), part()),
+        equal in 0..5usize,
+    ) {
+        // The first parts equal, so that the later ones decide.
+        let mut b = b;
+        if equal > 0 { b.0 = a.0; }
+        if equal > 1 { b.1 = a.1; }
+        if equal > 2 { b.2.clone_from(&a.2); }
+        if equal > 3 { b.3 = a.3; }
+        let keys: Vec<Vec<u8>> = [&a, &b].map(|(up, down, part, small, last)| {
+            let mut key = Vec::new();
+            key_u64(&mut key, *up);
+            key_u64_descending(&mut key, *down);
+            key_part(&mut key, part);
+            key_u32(&mut key, *small);
+            key_last(&mut key, last);
+            key
+        }).into();
+        let naive = (a.0, Reverse(a.1), &a.2, a.3, &a.4)
+            .cmp(&(b.0, Reverse(b.1), &b.2, b.3, &b.4));
+        prop_assert_eq!(keys[0].cmp(&keys[1]), naive);
+        let mut reader = Reader::new(&keys[0]);
+        prop_assert_eq!(reader.key_u64(), Some(a.0));
+        prop_assert_eq!(reader.key_u64_descending(), Some(a.1));
+        prop_assert_eq!(reader.key_part(), Some(a.2));
+        prop_assert_eq!(reader.key_u32(), Some(a.3));
+        prop_assert_eq!(reader.key_last(), &a.4[..]);
+    }
+}
+
+#[test]
+fn numbers_that_are_too_long_are_none() {
+    let mut most = Vec::new();
+    put_u64(&mut most, u64::MAX);
+    assert_eq!(most.len(), 10);
+    assert_eq!(Reader::new(&most).u64(), Some(u64::MAX));
+    most[9] = 2;
+    assert_eq!(Reader::new(&most).u64(), None, "65 bits");
+    assert_eq!(Reader::new(&[0x80; 11]).u64(), None);
+    let mut large = Vec::new();
+    put_u64(&mut large, 1 << 32);
+    assert_eq!(Reader::new(&large).u32(), None);
+    let mut length = Vec::new();
+    put_u64(&mut length, u64::MAX);
+    assert_eq!(Reader::new(&length).bytes(), None);
+}
+
+#[test]
+fn amounts_of_memory() {
+    for (text, bytes) in [
+        ("512MiB", 512 << 20),
+        ("4GiB", 4 << 30),
+        ("4 gib", 4 << 30),
+        ("2GB", 2_000_000_000),
+        ("1.5g", 3 << 29),
+        ("1.5G", 3 << 29),
+        ("0.1kb", 100),
+        ("300000000", 300_000_000),
+        ("1b", 1),
+        ("7k", 7 << 10),
+        ("2t", 2 << 40),
+        ("3tib", 3 << 40),
+        ("5MB", 5_000_000),
+        ("18446744073709551615", u64::MAX),
+        ("0.3333333333333333333333333333333333333333333333333g", 357_913_941),
+    ] {
+        assert_eq!(parse_memory(text), Ok(bytes), "{text}");
+    }
+    for text in [
+        "",
+        "0",
+        "0.2",
+        "-1",
+        "g",
+        ".5g",
+        "1.g",
+        "1..5g",
+        "1.5.5g",
+        "4 G i B",
+        "4x",
+        "1e9",
+        "∞",
+        "18446744073709551616",
+        "16777216TiB",
+        "0x10",
+        "1,5g",
+    ] {
+        let message = parse_memory(text).unwrap_err().to_string();
+        assert!(message.contains("--memory") && message.contains("512MiB"), "{message}");
+        assert!(message.contains(&format!("{text:?}")), "{message}");
+    }
+}

@@ -1,0 +1,228 @@
+//! Folders that go with the run, and folders that stay.
+
+use crate::error::Error;
+use crate::spill::{TempSpace, Workspace};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+fn description() -> Value {
+    json!({"inputs": [{"name": "a", "bytes": 10}, {"name": "b", "bytes": 20}],
+           "params": {"threshold": 0.1, "pairs": false, "recall": 0.987_654_321_012_345_6}})
+}
+
+#[test]
+fn a_temporary_folder_goes_with_the_last_of_its_files() {
+    let parent = tempfile::tempdir().unwrap();
+    let workspace = Workspace::temporary(parent.path()).unwrap();
+    let name = names(parent.path()).pop().unwrap();
+    assert!(name.starts_with("lookalike-") && Path::new(&name).extension().unwrap() == "tmp");
+    let file = workspace.create("part").unwrap();
+    assert!(file.path().starts_with(workspace.path()) && file.path().ends_with("part"));
+    drop(workspace);
+    file.append(b"still there").unwrap();
+    let mut back = [0; 11];
+    file.read_at(&mut back, 0).unwrap();
+    assert_eq!(&back, b"still there");
+    drop(file);
+    assert!(names(parent.path()).is_empty());
+}
+
+#[test]
+fn a_temporary_folder_goes_on_panic() {
+    let parent = tempfile::tempdir().unwrap();
+    let result = std::panic::catch_unwind(|| {
+        let workspace = Workspace::temporary(parent.path()).unwrap();
+        let _file = workspace.create("part").unwrap();
+        // Not a panic: no message in the log of the tests.
+        std::panic::resume_unwind(Box::new(()));
+    });
+    assert!(result.is_err());
+    assert!(names(parent.path()).is_empty());
+}
+
+#[test]
+#[cfg(unix)]
+fn temporary_files_have_no_name_and_folders_are_private() {
+    use std::os::unix::fs::PermissionsExt;
+    let parent = tempfile::tempdir().unwrap();
+    let workspace = Workspace::temporary(parent.path()).unwrap();
+    let file = workspace.create("part").unwrap();
+    file.append(b"x").unwrap();
+    assert!(names(workspace.path()).is_empty(), "a killed run leaves nothing of its documents");
+    let resumable = Workspace::resumable(parent.path(), "n", &json!({})).unwrap();
+    let scratch = resumable.scratch("sort").unwrap();
+    scratch.append(b"x").unwrap();
+    assert_eq!(names(resumable.path()), ["lock", "run.json"]);
+    for folder in [workspace.path(), resumable.path()] {
+        assert_eq!(fs::metadata(folder).unwrap().permissions().mode() & 0o777, 0o700);
+    }
+}
+
+#[test]
+fn a_resumable_folder_stays_until_it_is_finished() {
+    let parent = tempfile::tempdir().unwrap();
+    let start = || Workspace::resumable(parent.path(), "x", &description());
+    assert!(!Workspace::existing(parent.path(), "x"));
+    let workspace = start().unwrap();
+    workspace.create("data").unwrap().append(b"0123456789").unwrap();
+    drop(workspace);
+    assert!(Workspace::existing(parent.path(), "x"));
+    let workspace = start().unwrap();
+    let data = workspace.open("data", 4).unwrap();
+    assert_eq!((data.len(), data.append(b"abc").unwrap()), (4, 4));
+    assert_eq!(fs::read(data.path()).unwrap(), b"0123abc");
+    let error = workspace.open("data", 8).unwrap_err();
+    let message = error.to_string();
+    assert!(message.contains("8 bytes were written to it, 7 are there"), "{message}");
+    assert_eq!(fs::read(data.path()).unwrap(), b"0123abc", "nothing is changed");
+    let (raw, _) = workspace.open_raw("data", 7).unwrap();
+    std::io::Write::write_all(&mut &raw, b"!").unwrap();
+    assert_eq!(fs::read(data.path()).unwrap(), b"0123abc!");
+    drop((data, raw));
+    workspace.finish().unwrap();
+    assert!(names(parent.path()).is_empty());
+}
+
+#[test]
+fn another_description_is_refused_member_by_member() {
+    let parent = tempfile::tempdir().unwrap();
+    drop(Workspace::resumable(parent.path(), "x", &description()).unwrap());
+    let mut other = description();
+    other["params"]["threshold"] = json!(0.2);
+    other["inputs"][1]["bytes"] = json!(21);
+    other["inputs"].as_array_mut().unwrap().push(json!("c"));
+    other["params"].as_object_mut().unwrap().remove("pairs");
+    let error = Workspace::resumable(parent.path(), "x", &other).unwrap_err();
+    let Error::RunDiffers { differences, .. } = &error else { panic!("{error}") };
+    let found: Vec<_> = differences
+        .iter()
+        .map(|d| (d.member.as_str(), d.stored.as_deref(), d.wanted.as_deref()))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            ("inputs[1].bytes", Some("20"), Some("21")),
+            ("inputs[2]", None, Some("\"c\"")),
+            ("params.pairs", Some("false"), None),
+            ("params.threshold", Some("0.1"), Some("0.2")),
+        ]
+    );
+    let message = error.to_string();
+    for part in ["params.threshold was 0.1 and is 0.2", "was absent", "lookalike-x.run"] {
+        assert!(message.contains(part), "{message}");
+    }
+    assert!(message.contains("--temp-dir"), "{message}");
+    drop(Workspace::resumable(parent.path(), "x", &description()).unwrap());
+}
+
+#[test]
+fn a_long_list_of_differences_is_cut_and_counted() {
+    let parent = tempfile::tempdir().unwrap();
+    drop(Workspace::resumable(parent.path(), "x", &json!(vec!["ü".repeat(99); 20])).unwrap());
+    let error = Workspace::resumable(parent.path(), "x", &json!(vec![1; 20])).unwrap_err();
+    let message = error.to_string();
+    assert!(message.contains("and 12 more"), "{message}");
+    assert!(message.len() < 3000, "{message}");
+}
+
+#[test]
+fn another_format_version_is_another_run() {
+    let parent = tempfile::tempdir().unwrap();
+    let workspace = Workspace::resumable(parent.path(), "x", &json!({"a": 1})).unwrap();
+    let stored = workspace.path().join("run.json");
+    drop(workspace);
+    let text = fs::read_to_string(&stored).unwrap();
+    assert!(text.contains("\"format_version\": 1"), "{text}");
+    fs::write(&stored, text.replace("\"format_version\": 1", "\"format_version\": 0")).unwrap();
+    let error = Workspace::resumable(parent.path(), "x", &json!({"a": 1})).unwrap_err();
+    assert!(error.to_string().contains("format_version was 0 and is 1"), "{error}");
+}
+
+#[test]
+fn a_second_run_is_refused_while_the_first_is_at_work() {
+    let parent = tempfile::tempdir().unwrap();
+    let start = || Workspace::resumable(parent.path(), "x", &description());
+    let first = start().unwrap();
+    let error = start().unwrap_err();
+    assert!(matches!(error, Error::RunInUse { .. }), "{error}");
+    assert!(error.to_string().contains("in use by another run"), "{error}");
+    let file = first.create("data").unwrap();
+    drop(first);
+    assert!(start().is_err(), "its files are still open");
+    drop(file);
+    start().unwrap();
+}
+
+#[test]
+fn what_is_no_run_is_not_touched() {
+    let parent = tempfile::tempdir().unwrap();
+    let folder = parent.path().join("lookalike-x.run");
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("thesis"), "precious").unwrap();
+    let error = Workspace::resumable(parent.path(), "x", &json!({})).unwrap_err();
+    assert!(matches!(error, Error::SpillDamaged { .. }), "{error}");
+    assert!(error.to_string().contains("thesis"), "{error}");
+    fs::remove_file(folder.join("thesis")).unwrap();
+    // A start that was stopped before it had described itself.
+    fs::write(folder.join(".unfinished-abc"), "{").unwrap();
+    drop(Workspace::resumable(parent.path(), "x", &json!({})).unwrap());
+    fs::write(folder.join("run.json"), "{").unwrap();
+    let error = Workspace::resumable(parent.path(), "x", &json!({})).unwrap_err();
+    assert!(matches!(error, Error::SpillDamaged { .. }), "{error}");
+    let file = parent.path().join("lookalike-y.run");
+    fs::write(&file, "precious").unwrap();
+    let error = Workspace::resumable(parent.path(), "y", &json!({})).unwrap_err();
+    assert!(matches!(error, Error::TempDir { .. }), "{error}");
+    assert_eq!(fs::read(&file).unwrap(), b"precious");
+}
+
+#[test]
+fn a_parent_that_takes_no_files_is_an_error_with_its_remedy() {
+    let parent = tempfile::tempdir().unwrap();
+    let file = parent.path().join("file");
+    fs::write(&file, "").unwrap();
+    for bad in [parent.path().join("missing"), file] {
+        let space = TempSpace::new(bad.clone());
+        let errors = [
+            Workspace::temporary(&bad).unwrap_err(),
+            Workspace::resumable(&bad, "x", &json!({})).unwrap_err(),
+            space.workspace().unwrap_err(),
+        ];
+        for error in errors {
+            assert!(matches!(&error, Error::TempDir { path, .. } if *path == bad), "{error}");
+            let message = error.to_string();
+            assert!(message.contains("--temp-dir names a folder that exists"), "{message}");
+        }
+    }
+}
+
+#[test]
+fn a_temp_space_makes_one_folder_when_it_is_needed() {
+    let parent = tempfile::tempdir().unwrap();
+    let space = TempSpace::new(parent.path().to_owned());
+    assert!(names(parent.path()).is_empty() && !space.is_used());
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| drop(space.workspace().unwrap().create("x").unwrap()));
+        }
+    });
+    assert_eq!(names(parent.path()).len(), 1);
+    drop(space);
+    assert!(names(parent.path()).is_empty());
+    let workspace = Workspace::resumable(parent.path(), "x", &json!({})).unwrap();
+    let path = workspace.path().to_owned();
+    let space = TempSpace::resumable(workspace);
+    assert_eq!(space.workspace().unwrap().path(), path);
+    assert!(path.exists());
+    space.finish().unwrap();
+    assert!(!path.exists());
+}
