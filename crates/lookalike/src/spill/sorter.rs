@@ -33,8 +33,9 @@ struct Spilled {
 
 impl Sorter {
     /// Holds at most `memory` bytes ([`MIN_MEMORY`] at least), its index among them, but always one
-    /// record; what is more goes to a file in `temp`. What needs half of `memory` never does: a
-    /// buffer that grows may be there twice for a moment. Without `temp` all stays in memory.
+    /// record; what is more goes to a file in `temp`. Records of less than half of `memory` never
+    /// do; others may, for a buffer that grows is there twice for a moment. Without `temp` all
+    /// stays in memory.
     pub fn new(temp: Option<Arc<TempSpace>>, memory: usize) -> Self {
         let memory = memory.max(MIN_MEMORY);
         Self { temp, memory, batch: Batch::default(), spilled: None, len: 0 }
