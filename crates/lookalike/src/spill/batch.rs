@@ -36,31 +36,20 @@ impl Batch {
     }
 
     /// Makes room for a record of `bytes` with its lengths, as long as no more than `limit` bytes
-    /// are taken from the system in all. Whether it could.
+    /// are taken from the system in all. Whether it could. Buffers grow to twice their size, so
+    /// that a copy of what is in them is counted too.
     pub(super) fn make_room(&mut self, bytes: usize, limit: usize) -> bool {
         let (used, records) = (self.arena.len().saturating_add(bytes), self.entries.len() + 1);
-        let (arena, entries) = (self.arena.capacity(), self.entries.capacity());
-        if used <= arena && records <= entries {
-            return true;
-        }
         let grown = |capacity: usize, need: usize, least: usize| {
             if need <= capacity { capacity } else { need.max(capacity * 2).max(least) }
         };
-        let (a, e) = (grown(arena, used, FIRST_BYTES), grown(entries, records, FIRST_BYTES / 16));
-        if a.saturating_add(e * ENTRY_BYTES) <= limit {
-            self.grow(a, e);
-            return true;
+        let arena = grown(self.arena.capacity(), used, FIRST_BYTES);
+        let entries = grown(self.entries.capacity(), records, FIRST_BYTES / ENTRY_BYTES);
+        let fits = arena.saturating_add(entries.saturating_mul(ENTRY_BYTES)) <= limit;
+        if fits {
+            self.grow(arena, entries);
         }
-        // Both do not fit twice as large: all that is left, divided as the records so far need it.
-        let record = used as f64 / records as f64;
-        let count = limit as f64 / (record + ENTRY_BYTES as f64);
-        let e = (count as usize).max(entries);
-        let a = limit.saturating_sub(e * ENTRY_BYTES);
-        let pays = a >= arena && a >= used + used / 8 && e >= records + records / 8;
-        if pays {
-            self.grow(a, e);
-        }
-        pays
+        fits
     }
 
     fn grow(&mut self, arena: usize, entries: usize) {
@@ -108,10 +97,18 @@ impl Batch {
         bytes.get(..parse(bytes)?.end)
     }
 
-    /// Takes out all records; the memory stays with it.
-    pub(super) fn clear(&mut self) {
+    /// Takes out all records. The memory is then all of `limit`, divided as they needed it.
+    pub(super) fn clear(&mut self, limit: usize) {
+        let (used, records) = (self.arena.len(), self.entries.len());
         self.arena.clear();
         self.entries.clear();
+        if used + records * ENTRY_BYTES >= limit / 4 * 3 {
+            return;
+        }
+        *self = Self::default();
+        let record = used as f64 / records.max(1) as f64;
+        let entries = (limit as f64 / (record + ENTRY_BYTES as f64)) as usize;
+        self.grow(limit.saturating_sub(entries * ENTRY_BYTES), entries);
     }
 
     /// Gives back memory that no record needs.

@@ -145,7 +145,7 @@ pub struct BufferedAppend<F: Deref<Target = SpillFile>> {
     capacity: usize,
     /// Where the first byte of the buffer belongs.
     at: u64,
-    /// Up to here the file is reserved.
+    /// Up to here the file is reserved; 0 before the first append and after a flush.
     end: u64,
 }
 
@@ -160,7 +160,7 @@ impl<F: Deref<Target = SpillFile>> BufferedAppend<F> {
     /// # Errors
     /// [`Error::Spill`]; the file is then good for nothing more.
     pub fn append(&mut self, bytes: &[u8]) -> Result<u64, Error> {
-        if self.end - self.position() < bytes.len() as u64 {
+        if self.end == 0 || self.end - self.position() < bytes.len() as u64 {
             self.extend(bytes.len())?;
         }
         let offset = self.position();

@@ -177,3 +177,38 @@ impl Source {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_damaged_file_is_an_error_and_never_a_panic(
+            bytes in prop::collection::vec(prop_oneof![0..4u8, any::<u8>()], 0..200),
+            runs in prop::collection::vec((0..220u64, 0..220u64), 0..5),
+            buffer in 1..40usize,
+        ) {
+            let path = "runs".into();
+            let file = SpillFile::new(tempfile::tempfile().unwrap(), path, 0, None);
+            file.append(&bytes).unwrap();
+            let runs: Vec<_> = runs.into_iter().map(|(a, b)| a.min(b)..a.max(b)).collect();
+            let total: u64 = runs.iter().map(|run| run.end - run.start).sum();
+            let mut given = 0;
+            let mut read = || -> Result<(), Error> {
+                let mut merge = Merge::new(&file, &runs, buffer)?;
+                while let Some((bytes, layout)) = merge.next()? {
+                    assert_eq!(bytes.len(), layout.end);
+                    given += bytes.len() as u64;
+                }
+                Ok(())
+            };
+            match read() {
+                Ok(()) => prop_assert_eq!(given, total),
+                Err(Error::Spill { .. } | Error::SpillDamaged { .. }) => {}
+                Err(error) => prop_assert!(false, "{}", error),
+            }
+        }
+    }
+}

@@ -30,5 +30,8 @@ pub use description::Difference;
 pub use file::{BufferedAppend, SpillFile};
 pub use journal::Journal;
 pub use memory::parse_memory;
-pub use sorter::{Cursor, MIN_MEMORY, Sorted, Sorter};
+pub use sorter::{Cursor, MIN_MEMORY, Record, Sorted, Sorter};
 pub use workspace::{TempSpace, Workspace};
+
+#[cfg(test)]
+mod tests;

@@ -33,7 +33,9 @@ struct Spilled {
 
 impl Sorter {
     /// Holds at most `memory` bytes ([`MIN_MEMORY`] at least), its index among them, but always one
-    /// record; what is more goes to a file in `temp`. Without `temp` all stays in memory.
+    /// record; what is more goes to a file in `temp`. Records of less than half of `memory` never
+    /// do; others may, for a buffer that grows is there twice for a moment. Without `temp` all
+    /// stays in memory.
     pub fn new(temp: Option<Arc<TempSpace>>, memory: usize) -> Self {
         let memory = memory.max(MIN_MEMORY);
         Self { temp, memory, batch: Batch::default(), spilled: None, len: 0 }
@@ -107,6 +109,7 @@ impl Sorter {
 
     /// Writes the records in memory as a run.
     fn spill(&mut self) -> Result<(), Error> {
+        let limit = self.limit();
         let Some(temp) = &self.temp else { return Ok(()) };
         if self.batch.len() == 0 {
             return Ok(());
@@ -123,7 +126,7 @@ impl Sorter {
         }
         out.flush()?;
         spilled.runs.push(start..spilled.file.len());
-        self.batch.clear();
+        self.batch.clear(limit);
         Ok(())
     }
 }
@@ -232,6 +235,9 @@ impl Sorted {
     }
 }
 
+/// A key and its payload.
+pub type Record<'a> = (&'a [u8], &'a [u8]);
+
 /// Goes through records, one at a time.
 #[derive(Debug)]
 pub struct Cursor<'a> {
@@ -257,7 +263,7 @@ impl Cursor<'_> {
     ///
     /// # Errors
     /// [`Error::Spill`] and [`Error::SpillDamaged`] when the temporary file cannot be read.
-    pub fn next_record(&mut self) -> Result<Option<(&[u8], &[u8])>, Error> {
+    pub fn next_record(&mut self) -> Result<Option<Record<'_>>, Error> {
         if let State::Opening { spilled, memory } = &self.state {
             let buffer = buffer_bytes(*memory, spilled.runs.len());
             self.state = State::Merge(Merge::new(&spilled.file, &spilled.runs, buffer)?);
@@ -273,7 +279,29 @@ impl Cursor<'_> {
     }
 }
 
-fn parts((bytes, layout): (&[u8], Layout)) -> (&[u8], &[u8]) {
+fn parts((bytes, layout): (&[u8], Layout)) -> Record<'_> {
     let key = bytes.get(layout.key..layout.payload).unwrap_or_default();
     (key, bytes.get(layout.payload..).unwrap_or_default())
+}
+
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod tests {
+    use super::*;
+    use std::fs::File;
+    use std::path::Path;
+
+    #[test]
+    fn a_full_disk_is_an_error() {
+        let full = Path::new("/dev/full");
+        let file = File::options().read(true).write(true).open(full).unwrap();
+        let file = SpillFile::new(file, full.to_owned(), 0, None);
+        let parent = tempfile::tempdir().unwrap();
+        let temp = Arc::new(TempSpace::new(parent.path().to_owned()));
+        let mut sorter = Sorter::new(Some(temp), 0);
+        sorter.spilled = Some(Spilled { file, runs: Vec::new() });
+        let error = (0..10_000).find_map(|_| sorter.push(b"key", &[7; 90]).err()).unwrap();
+        assert!(error.to_string().contains("/dev/full"), "{error}");
+        assert!(error.to_string().contains("disk is full"), "{error}");
+    }
 }

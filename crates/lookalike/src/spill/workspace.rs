@@ -197,6 +197,7 @@ fn refused(path: &Path, source: io::Error) -> Error {
 
 /// Makes the folder unless it is there. A link is not followed: where it leads is not ours.
 fn make_private(path: &Path) -> io::Result<()> {
+    #[cfg_attr(not(unix), expect(unused_mut, reason = "rights are set on Unix only"))]
     let mut builder = DirBuilder::new();
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
@@ -205,7 +206,10 @@ fn make_private(path: &Path) -> io::Result<()> {
             if path.symlink_metadata()?.is_dir() {
                 return Ok(());
             }
-            Err(io::Error::new(io::ErrorKind::NotADirectory, format!("{path:?} is no folder")))
+            Err(io::Error::new(
+                io::ErrorKind::NotADirectory,
+                format!("{} is no folder", path.display()),
+            ))
         }
         made => made,
     }
