@@ -204,7 +204,7 @@ mod tests {
     #[test]
     fn reasons_are_counted_by_kind() {
         let broken = |column| SkipReason::BrokenJson {
-            expected: "a value",
+            expected: "a value".into(),
             got: "the end".to_owned(),
             column,
         };

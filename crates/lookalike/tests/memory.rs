@@ -48,7 +48,7 @@ fn essence(found: &Findings) -> impl PartialEq + std::fmt::Debug + use<> {
     let pairs: Option<Vec<_>> =
         found.pairs.as_ref().map(|pairs| pairs.iter().map(Result::unwrap).collect());
     let empty: Vec<_> = found.empty.iter().map(Result::unwrap).collect();
-    (groups, pairs, empty, found.counts, found.sources.clone(), found.digest)
+    (groups, pairs, empty, found.counts, found.sources.clone(), found.inputs)
 }
 
 /// The least memory that a run of this input works in, as its errors tell.

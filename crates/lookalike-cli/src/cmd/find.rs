@@ -95,8 +95,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
     // A second run must not find the files of the first among its documents.
     reading.leave_out = targets.all().map(|target| target.path().to_owned()).collect();
     reading.fields = options.fields();
-    let collection =
-        Collection::open_with_reference(&args.inputs, args.run.reference(), &reading)?;
+    let collection = Collection::open_with_reference(&args.inputs, args.run.reference(), &reading)?;
     // What cannot be written is told before the work; nothing is left behind if that is broken off.
     drop(targets.create()?);
     let findings = {

@@ -5,9 +5,9 @@
 
 use super::checkpoint::{BandStep, Checkpoint, Piece};
 use super::memory::Budget;
+use super::written::{Written, end};
 use crate::error::Error;
 use crate::spill::TempSpace;
-use super::written::{Written, end};
 use lookalike_core::candidate::BandBuckets;
 use std::sync::Arc;
 

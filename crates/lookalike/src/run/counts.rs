@@ -34,7 +34,11 @@ impl Counts {
     /// The counters, when all has been counted.
     pub(super) fn finish(self) -> Counted {
         let tables = self.tables.into_iter();
-        Counted { tables: tables.map(|t| t.into_inner().unwrap_or_else(PoisonError::into_inner)).collect() }
+        Counted {
+            tables: tables
+                .map(|t| t.into_inner().unwrap_or_else(PoisonError::into_inner))
+                .collect(),
+        }
     }
 }
 

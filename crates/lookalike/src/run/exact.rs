@@ -147,11 +147,7 @@ fn symmetric(entries: &[(u64, u32)]) -> Lists {
 }
 
 /// For each key that somebody looks for: how many have it, who, and who looks.
-fn directed(
-    standing: &Entries<'_>,
-    looking: &Entries<'_>,
-    range: Range,
-) -> Result<Lists, Error> {
+fn directed(standing: &Entries<'_>, looking: &Entries<'_>, range: Range) -> Result<Lists, Error> {
     let (standing, looking) = (standing.sorted(range)?, looking.sorted(range)?);
     let mut lists = Lists::default();
     let mut rest = looking.as_slice();

@@ -96,18 +96,7 @@ pub(super) fn findings(
         duplicates: sources.iter().map(|source| source.duplicates).sum(),
     };
     let (groups, pairs, inputs) = (found.groups, found.pairs, documents.inputs);
-    Ok(Findings {
-        groups,
-        pairs,
-        skipped,
-        empty,
-        counts,
-        sources,
-        inputs,
-        times,
-        documents,
-        temp,
-    })
+    Ok(Findings { groups, pairs, skipped, empty, counts, sources, inputs, times, documents, temp })
 }
 
 impl Findings {
@@ -213,9 +202,8 @@ impl Ids {
     pub fn iter(&self) -> impl Iterator<Item = io::Result<String>> + '_ {
         self.sorted.iter().map(|record| {
             let (key, _) = record.map_err(Error::into_io)?;
-            String::from_utf8(key).map_err(|_| {
-                io::Error::other(Error::TemporaryFile { what: "an id".to_owned() })
-            })
+            String::from_utf8(key)
+                .map_err(|_| io::Error::other(Error::TemporaryFile { what: "an id".to_owned() }))
         })
     }
 }

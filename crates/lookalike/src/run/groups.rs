@@ -123,9 +123,8 @@ pub(super) fn records(
         };
         let mut duplicates: Vec<Duplicate> = of_keeper.iter().map(duplicate).collect();
         let measure = options.params.measure();
-        duplicates.sort_by(|a, b| {
-            b.overlap.compare(&a.overlap, measure).then_with(|| a.id.cmp(&b.id))
-        });
+        duplicates
+            .sort_by(|a, b| b.overlap.compare(&a.overlap, measure).then_with(|| a.id.cmp(&b.id)));
         let group = Group { keeper: member, duplicates };
         take(&key(&group), &encode(&group))?;
     }

@@ -73,9 +73,8 @@ fn leave_out_or_refuse(
     leave_out: bool,
 ) -> Result<(), Error> {
     let first = documents.place_name(first)?;
-    let (id, (source, line)) = documents.with_row(second, |part, row| {
-        (row.id.to_owned(), part.retained.location(row.place))
-    })?;
+    let (id, (source, line)) = documents
+        .with_row(second, |part, row| (row.id.to_owned(), part.retained.location(row.place)))?;
     if !leave_out {
         return Err(Error::DuplicateId { id, first, second: documents.place_name(second)? });
     }

@@ -67,10 +67,10 @@ use lookalike_core::params::{Measure, Params};
 use memory::Budget;
 use prepare::Prepare;
 use results::{Found, Results};
-use traits::KeepRules;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use traits::KeepRules;
 
 /// How verified pairs become groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -168,7 +168,8 @@ impl Run<'_> {
             (None, Arc::new(TempSpace::new(options.memory.temp_dir())))
         };
         let checkpoint = checkpoint.as_ref();
-        let counts = options.params.exact().then(|| ShingleCounts::new(counters(collection, &budget)));
+        let counts =
+            options.params.exact().then(|| ShingleCounts::new(counters(collection, &budget)));
         let mut documents = self.prepare(&budget, &temp, counts.as_ref(), checkpoint)?;
         let budget = budget.with_documents(documents.len(), documents.part_count())?;
         let (links, left_out) = self.link(&mut documents, &budget, &temp, counts, checkpoint)?;
@@ -192,8 +193,16 @@ impl Run<'_> {
             let rules = KeepRules::new(options)?;
             let spool = spool(budget, temp, checkpoint)?;
             let spool = spool.as_ref();
-            let prepare =
-                Prepare { collection, options, budget, temp, spool, counts, rules: &rules, checkpoint };
+            let prepare = Prepare {
+                collection,
+                options,
+                budget,
+                temp,
+                spool,
+                counts,
+                rules: &rules,
+                checkpoint,
+            };
             Documents::new(prepare.run(progress)?, collection.listed())
         })
     }

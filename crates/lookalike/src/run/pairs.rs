@@ -144,10 +144,7 @@ struct Ordered<'a> {
 }
 
 impl<'a> Ordered<'a> {
-    fn new(
-        batch: &'a Batch,
-        take: &'a mut dyn FnMut(&[u8], &[u8]) -> Result<(), Error>,
-    ) -> Self {
+    fn new(batch: &'a Batch, take: &'a mut dyn FnMut(&[u8], &[u8]) -> Result<(), Error>) -> Self {
         let mut by_id: Vec<u32> = (0..batch.documents.len() as u32).collect();
         by_id.sort_unstable_by(|a, b| batch.records.row(*a).id.cmp(batch.records.row(*b).id));
         let mut ranks = vec![0; by_id.len()];
@@ -219,11 +216,8 @@ fn decode(payload: &[u8], pairs: &mut Vec<Pair>) -> Option<()> {
     let a = id(&mut reader)?;
     while !reader.is_empty() {
         let b = id(&mut reader)?;
-        let overlap = Overlap {
-            intersection: reader.u64()?,
-            left: reader.u64()?,
-            right: reader.u64()?,
-        };
+        let overlap =
+            Overlap { intersection: reader.u64()?, left: reader.u64()?, right: reader.u64()? };
         pairs.push(Pair { a: a.clone(), b, overlap });
     }
     Some(())

@@ -79,9 +79,17 @@ impl PartState {
 
 /// Where a part's columns and rows are.
 pub(super) enum Data {
-    Memory { columns: Columns, rows: Rows },
+    Memory {
+        columns: Columns,
+        rows: Rows,
+    },
     /// Columns: documents `within ..` of chunk `chunk`. Rows: their ends, then their bytes.
-    Disk { chunk: u32, within: u32, rows_at: u64, rows_bytes: u64 },
+    Disk {
+        chunk: u32,
+        within: u32,
+        rows_at: u64,
+        rows_bytes: u64,
+    },
 }
 
 /// Columns that were written together.
@@ -300,4 +308,3 @@ impl<'a> Store<'a> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
-

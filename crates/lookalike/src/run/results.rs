@@ -1,6 +1,7 @@
 //! What batches give, on its way to the order of a report: groups and pairs go to sorters at once,
 //! or to a file first where the run may have to go on from it.
 
+use super::FindOptions;
 use super::batch::Batch;
 use super::checkpoint::{BatchStep, Checkpoint, Piece};
 use super::component::Decided;
@@ -9,7 +10,6 @@ use super::groups::{self, Groups};
 use super::memory::Budget;
 use super::pairs::{self, Pairs};
 use super::written::{Written, end};
-use super::FindOptions;
 use crate::error::Error;
 use crate::spill::codec::{Reader, put_bytes, put_u64};
 use crate::spill::{Sorter, TempSpace};

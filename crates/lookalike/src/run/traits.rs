@@ -71,7 +71,9 @@ impl KeepRules {
         document: &'a Document<'_>,
     ) -> Cow<'a, str> {
         if self.source_field {
-            return Cow::Borrowed(document.fields.get(self.fields).copied().flatten().unwrap_or(""));
+            return Cow::Borrowed(
+                document.fields.get(self.fields).copied().flatten().unwrap_or(""),
+            );
         }
         let name = collection.source_name(source).unwrap_or_default();
         if !holds_texts(collection, source) {

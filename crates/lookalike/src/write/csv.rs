@@ -2,9 +2,9 @@
 
 use crate::read::Skipped;
 use crate::run::{Groups, Ids, Pairs};
+use ::csv::{QuoteStyle, Terminator, Writer, WriterBuilder};
 use lookalike_core::params::Measure;
 use lookalike_core::verify::Overlap;
-use ::csv::{QuoteStyle, Terminator, Writer, WriterBuilder};
 use std::io::{self, Write};
 
 fn writer<W: Write>(out: W) -> Writer<W> {
