@@ -84,25 +84,45 @@ pub fn prefix_length(size: usize, threshold: f64) -> usize {
     (size + 1).saturating_sub(least_part(size as u64, threshold) as usize)
 }
 
+/// Buffers of [`select`], to be reused: 2 KiB.
+#[derive(Debug)]
+pub struct SelectScratch {
+    /// How many shingles have each count.
+    sizes: [usize; 256],
+}
+
+impl Default for SelectScratch {
+    fn default() -> Self {
+        Self { sizes: [0; 256] }
+    }
+}
+
 /// Of the `length` rarest shingles of a set those that occur more than once, ascending, into `out`
 /// (which is cleared). Rarest is by count, then by hash. `set` is ascending and without repeats,
 /// `counts` holds the count of each in that order. O(|set|): one pass over the counts where
 /// `length` of them are 1 or less, else two more.
 ///
 /// ```
-/// use lookalike_core::prefix::select;
+/// use lookalike_core::prefix::{SelectScratch, select};
 ///
-/// let mut chosen = Vec::new();
-/// select(&[11, 12, 13, 14, 15], &[3, 1, 2, 9, 3], 3, &mut chosen);
+/// let (mut scratch, mut chosen) = (SelectScratch::default(), Vec::new());
+/// select(&[11, 12, 13, 14, 15], &[3, 1, 2, 9, 3], 3, &mut scratch, &mut chosen);
 /// assert_eq!(chosen, [11, 13]);
 /// ```
-pub fn select(set: &[u64], counts: &[u8], length: usize, out: &mut Vec<u64>) {
+pub fn select(
+    set: &[u64],
+    counts: &[u8],
+    length: usize,
+    scratch: &mut SelectScratch,
+    out: &mut Vec<u64>,
+) {
     out.clear();
     let mut left = length.saturating_sub(unique(counts));
     if left == 0 {
         return;
     }
-    let mut sizes = [0usize; 256];
+    let sizes = &mut scratch.sizes;
+    sizes.fill(0);
     for &count in counts {
         sizes[usize::from(count)] += 1;
     }
@@ -146,8 +166,9 @@ mod tests {
     }
 
     fn selected(set: &[u64], counts: &[u8], length: usize) -> BTreeSet<u64> {
-        let mut out = vec![7; 3];
-        select(set, counts, length, &mut out);
+        // Buffers as a call before left them.
+        let (mut scratch, mut out) = (SelectScratch { sizes: [9; 256] }, vec![7; 3]);
+        select(set, counts, length, &mut scratch, &mut out);
         assert!(out.is_sorted_by(|a, b| a < b));
         out.into_iter().collect()
     }
