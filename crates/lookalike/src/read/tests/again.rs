@@ -66,7 +66,9 @@ fn replayed(
         block.read(&mut scratch, &mut first).unwrap();
         blocks.push(block.retain(spool).unwrap());
     }
-    blocks.iter().for_each(|block| block.replay(&mut scratch, &mut again).unwrap());
+    for block in &blocks {
+        block.replay(&mut scratch, &mut again).unwrap();
+    }
     assert_eq!(first.documents, again.documents);
     assert_eq!(first.lines, again.lines);
     assert_eq!(first.modified, again.modified);
@@ -224,8 +226,8 @@ proptest! {
 #[test]
 fn spooled_documents_are_fetched() {
     let folder = tempfile::tempdir().unwrap();
-    let lines: String =
-        (0..500).map(|n| format!("{{\"id\":{n},\"text\":\"text {n}\"}}\n")).collect();
+    let lines = (0..500).map(|n| format!("{{\"id\":{n},\"text\":\"text {n}\"}}\n"));
+    let lines = lines.collect::<Vec<_>>().concat();
     let path = folder.path().join("x.jsonl.gz");
     fs::write(&path, gzip(lines.as_bytes())).unwrap();
     let spool = spool(folder.path());
@@ -342,7 +344,7 @@ fn references_stand_behind_the_inputs() {
     let open = |inputs: &[PathBuf], reference: &[PathBuf]| {
         Collection::open_with_reference(inputs, reference, &options)
     };
-    let both = open(&[one], &[two.clone()]).unwrap();
+    let both = open(&[one], std::slice::from_ref(&two)).unwrap();
     assert_eq!(drain(&both).unwrap().ids(), ["a.txt", "a.txt!", "b.txt", "b.txt!"]);
     let sides: Vec<_> = (0..both.sources()).map(|source| both.is_reference(source)).collect();
     assert_eq!(sides, [false, false, true, true]);
