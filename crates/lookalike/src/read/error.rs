@@ -34,7 +34,7 @@ impl Field {
 pub struct Skipped {
     /// The file, as a path that can be opened from where the inputs were named, or `stdin`.
     pub source: String,
-    /// The line the record begins on, from 1; `None` for a whole file.
+    /// The line the record begins on, or its row in a Parquet file, from 1; `None` for a whole file.
     pub line: Option<u64>,
     /// The record's id, where it has a readable one.
     pub id: Option<String>,
@@ -128,6 +128,13 @@ pub enum SkipReason {
     },
     /// A quoted value that never ends.
     UnclosedQuote,
+    /// The row has no value in the column.
+    Null {
+        /// Which field.
+        field: Field,
+        /// The column's name.
+        name: String,
+    },
     /// An earlier document has the same id.
     RepeatedId {
         /// Where that one stands.
@@ -149,11 +156,13 @@ impl SkipReason {
             Self::MissingField { field: Field::Text, .. } => {
                 "name the field with --text-field, or "
             }
-            Self::WrongType { field: Field::Id, .. } | Self::EmptyId => {
+            Self::WrongType { field: Field::Id, .. }
+            | Self::Null { field: Field::Id, .. }
+            | Self::EmptyId => {
                 "name another field with --id-field, have ids made of file and line with \
                  --line-ids, or "
             }
-            Self::WrongType { field: Field::Text, .. } => {
+            Self::WrongType { field: Field::Text, .. } | Self::Null { field: Field::Text, .. } => {
                 "name another field with --text-field, or "
             }
             Self::Binary => "leave the file out, or ",
@@ -200,6 +209,7 @@ impl fmt::Display for SkipReason {
                 }
             ),
             Self::EmptyId => f.write_str("the id is empty"),
+            Self::Null { name, .. } => write!(f, "the column {name:?} is null in this row"),
             Self::LoneSurrogate { name, .. } => write!(
                 f,
                 "the field {name:?} holds half a surrogate pair (\\ud800 to \\udfff alone), \
@@ -279,6 +289,36 @@ pub enum ReadError {
         /// The columns there are.
         present: Vec<String>,
     },
+    /// A column of a Parquet file holds what is no id or no text.
+    ColumnType {
+        /// The file.
+        source_name: String,
+        /// Which column.
+        field: Field,
+        /// Its name.
+        name: String,
+        /// What it holds.
+        got: String,
+        /// The columns there are, with what they hold.
+        present: Vec<String>,
+    },
+    /// A Parquet file is damaged, encrypted, or made in a way that cannot be read.
+    Parquet {
+        /// The file.
+        source_name: String,
+        /// What the decoder said.
+        problem: String,
+    },
+    /// Parquet from a stream or inside of gzip or zstd.
+    ParquetStream {
+        /// The file or stream.
+        source_name: String,
+    },
+    /// Parquet, for which this program was not built.
+    NoParquet {
+        /// The file.
+        source_name: String,
+    },
     /// A record is bad and bad records are not skipped.
     BadRecord(Skipped),
     /// A record is longer than [`MAX_DOCUMENT_BYTES`](super::MAX_DOCUMENT_BYTES).
@@ -334,7 +374,10 @@ impl fmt::Display for ReadError {
                  read"
             ),
             Self::UnknownFormat { got } => {
-                write!(f, "--format cannot be {got:?}; expected text, lines, jsonl, csv or tsv")
+                write!(
+                    f,
+                    "--format cannot be {got:?}; expected text, lines, jsonl, csv, tsv or parquet"
+                )
             }
             Self::UnknownEncoding { got } => write!(
                 f,
@@ -355,6 +398,33 @@ impl fmt::Display for ReadError {
             Self::Column { source_name, field, name, found, present } => {
                 write!(f, "{source_name}: {}", column(*field, name, *found, present))
             }
+            Self::ColumnType { source_name, field, name, got, present } => write!(
+                f,
+                "{source_name}: the column {name:?} must hold {}, it holds {got}; the file has {}; \
+                 name the column with {}",
+                match field {
+                    Field::Id => "strings or whole numbers",
+                    Field::Text => "strings",
+                    Field::Further => "strings, numbers or booleans",
+                },
+                present.join(", "),
+                field.option()
+            ),
+            Self::Parquet { source_name, problem } => write!(
+                f,
+                "{source_name}: cannot be read as Parquet: {problem}; check that the file is whole \
+                 and not encrypted, or write it anew"
+            ),
+            Self::ParquetStream { source_name } => write!(
+                f,
+                "{source_name}: Parquet cannot be read from a pipe or through gzip or zstd, since \
+                 its table of contents is at the end; name an uncompressed file"
+            ),
+            Self::NoParquet { source_name } => write!(
+                f,
+                "{source_name}: this program was built without Parquet; build it with \
+                 --features parquet, or convert the file to JSONL"
+            ),
             Self::BadRecord(skipped) => write!(
                 f,
                 "{skipped}; {}let --skip-bad count and list such records and go on",
