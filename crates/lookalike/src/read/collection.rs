@@ -194,8 +194,8 @@ impl Collection {
     }
 
     /// The next block of the first source, or row group of one, that no other thread is reading
-    /// from; `None` when all has been given out. Call it from any number of threads until then. Reading (and
-    /// decompressing) happens here, parsing in [`Block::read`].
+    /// from; `None` when all has been given out. Call it from any number of threads until then.
+    /// Reading (and decompressing) happens here, parsing in [`Block::read`].
     ///
     /// # Errors
     /// A [`ReadError`] when a file cannot be opened, read or decompressed, when its header lacks a

@@ -34,7 +34,8 @@ impl Field {
 pub struct Skipped {
     /// The file, as a path that can be opened from where the inputs were named, or `stdin`.
     pub source: String,
-    /// The line the record begins on, or its row in a Parquet file, from 1; `None` for a whole file.
+    /// The line the record begins on, or its row in a Parquet file, from 1; `None` for a whole
+    /// file.
     pub line: Option<u64>,
     /// The record's id, where it has a readable one.
     pub id: Option<String>,
@@ -83,7 +84,7 @@ pub enum SkipReason {
         /// What was expected.
         expected: Cow<'static, str>,
         /// What stands there instead.
-        got: String,
+        got: Box<str>,
         /// Where, in characters from the start of the line, from 1.
         column: u64,
     },
@@ -398,33 +399,16 @@ impl fmt::Display for ReadError {
             Self::Column { source_name, field, name, found, present } => {
                 write!(f, "{source_name}: {}", column(*field, name, *found, present))
             }
-            Self::ColumnType { source_name, field, name, got, present } => write!(
-                f,
-                "{source_name}: the column {name:?} must hold {}, it holds {got}; the file has {}; \
-                 name the column with {}",
-                match field {
-                    Field::Id => "strings or whole numbers",
-                    Field::Text => "strings",
-                    Field::Further => "strings, numbers or booleans",
-                },
-                present.join(", "),
-                field.option()
-            ),
+            Self::ColumnType { source_name, field, name, got, present } => {
+                write!(f, "{source_name}: {}", column_type(*field, name, got, present))
+            }
             Self::Parquet { source_name, problem } => write!(
                 f,
                 "{source_name}: cannot be read as Parquet: {problem}; check that the file is whole \
                  and not encrypted, or write it anew"
             ),
-            Self::ParquetStream { source_name } => write!(
-                f,
-                "{source_name}: Parquet cannot be read from a pipe or through gzip or zstd, since \
-                 its table of contents is at the end; name an uncompressed file"
-            ),
-            Self::NoParquet { source_name } => write!(
-                f,
-                "{source_name}: this program was built without Parquet; build it with \
-                 --features parquet, or convert the file to JSONL"
-            ),
+            Self::ParquetStream { source_name } => write!(f, "{source_name}: {PARQUET_STREAM}"),
+            Self::NoParquet { source_name } => write!(f, "{source_name}: {NO_PARQUET}"),
             Self::BadRecord(skipped) => write!(
                 f,
                 "{skipped}; {}let --skip-bad count and list such records and go on",
@@ -437,19 +421,17 @@ impl fmt::Display for ReadError {
                 super::MAX_DOCUMENT_BYTES
             ),
             Self::Changed { source_name, line, what } => {
-                write!(f, "{source_name}")?;
-                if let Some(line) = line {
-                    write!(f, ":{line}")?;
-                }
-                write!(f, ": changed while reading ({what}); run again when nothing writes to it")
+                let line = line.map_or_else(String::new, |line| format!(":{line}"));
+                write!(f, "{source_name}{line}: changed while reading ({what}); {ALONE}")
             }
-            Self::InputChanged { source_name, before, after } => {
-                write!(f, "{source_name}: changed since it was opened: it had {before}; now ")?;
-                match after {
-                    Ok(after) => write!(f, "it has {after}")?,
-                    Err(error) => write!(f, "the system says: {error}")?,
-                }
-                f.write_str("; run again when nothing writes to it, or work on a copy")
+            Self::InputChanged { source_name, before, after: Ok(after) } => {
+                write!(f, "{source_name}: {CHANGED} {before}; now it has {after}; {ALONE}")
+            }
+            Self::InputChanged { source_name, before, after: Err(error) } => {
+                write!(
+                    f,
+                    "{source_name}: {CHANGED} {before}; now the system says: {error}; {ALONE}"
+                )
             }
             Self::Spool { path, error } => write!(
                 f,
@@ -459,6 +441,28 @@ impl fmt::Display for ReadError {
             ),
         }
     }
+}
+
+const ALONE: &str = "run again when nothing writes to it";
+const CHANGED: &str = "changed since it was opened: it had";
+const PARQUET_STREAM: &str = "Parquet cannot be read from a pipe or through gzip or zstd, since \
+                              its table of contents is at the end; name an uncompressed file";
+const NO_PARQUET: &str = "this program was built without Parquet; build it with --features \
+                          parquet, or convert the file to JSONL";
+
+/// What is wrong with a column of values, and the remedy.
+fn column_type(field: Field, name: &str, got: &str, present: &[String]) -> String {
+    let expected = match field {
+        Field::Id => "strings or whole numbers",
+        Field::Text => "strings",
+        Field::Further => "strings, numbers or booleans",
+    };
+    format!(
+        "the column {name:?} must hold {expected}, it holds {got}; the file has {}; name the \
+         column with {}",
+        present.join(", "),
+        field.option()
+    )
 }
 
 /// What is wrong with a header, and the remedy.

@@ -20,7 +20,6 @@ pub(super) fn push(bytes: &mut Vec<u8>, value: Option<&[u8]>) {
 }
 
 /// The values of a row, or of many.
-#[derive(Clone, Copy)]
 struct Values<'a>(&'a [u8]);
 
 impl<'a> Iterator for Values<'a> {
@@ -59,12 +58,12 @@ pub(super) fn document<'a>(row: &'a [u8], fields: &Fields) -> Result<Record<'a>,
     let id = if fields.line_ids {
         None
     } else {
-        Some(text(values.next(), Field::Id, &fields.id).map_err(Bad::new)?)
+        Some(text(values.next().flatten(), Field::Id, &fields.id).map_err(Bad::new)?)
     };
     if id.is_some_and(str::is_empty) {
         return Err(Bad::new(SkipReason::EmptyId));
     }
-    match text(values.next(), Field::Text, &fields.text) {
+    match text(values.next().flatten(), Field::Text, &fields.text) {
         Ok(text) => Ok(Record { id, text }),
         Err(reason) => Err(Bad { id: id.map(str::to_owned), reason }),
     }
@@ -85,12 +84,8 @@ pub(super) fn further(
     Ok(())
 }
 
-fn text<'a>(
-    value: Option<Option<&'a [u8]>>,
-    field: Field,
-    name: &str,
-) -> Result<&'a str, SkipReason> {
-    match value.flatten() {
+fn text<'a>(value: Option<&'a [u8]>, field: Field, name: &str) -> Result<&'a str, SkipReason> {
+    match value {
         Some(value) => utf8(value),
         None => Err(SkipReason::Null { field, name: name.to_owned() }),
     }
