@@ -374,28 +374,11 @@ impl fmt::Display for ReadError {
                 "{source_name}: cannot be read: {error}; check that the file is whole and may be \
                  read"
             ),
-            Self::UnknownFormat { got } => {
-                write!(
-                    f,
-                    "--format cannot be {got:?}; expected text, lines, jsonl, csv, tsv or parquet"
-                )
-            }
-            Self::UnknownEncoding { got } => write!(
-                f,
-                "--encoding cannot be {got:?}; expected a label of the WHATWG Encoding Standard \
-                 such as utf-8, windows-1252, utf-16le, shift_jis or gb18030"
-            ),
-            Self::FormatNeeded { source_name } => write!(
-                f,
-                "{source_name}: the format cannot be told; say --format lines (id, blank, text), \
-                 jsonl, csv, tsv, or text (all of it one document)"
-            ),
-            Self::NotAgain { source_name } => write!(
-                f,
-                "{source_name} cannot be read a second time, so this run could not go on from it; \
-                 write it to a file first, or leave out --resume"
-            ),
-            Self::StdinTwice => f.write_str("stdin (-) is given twice; give it once"),
+            Self::UnknownFormat { .. }
+            | Self::UnknownEncoding { .. }
+            | Self::FormatNeeded { .. }
+            | Self::NotAgain { .. }
+            | Self::StdinTwice => self.choice(f),
             Self::Column { source_name, field, name, found, present } => {
                 write!(f, "{source_name}: {}", column(*field, name, *found, present))
             }
@@ -439,6 +422,37 @@ impl fmt::Display for ReadError {
                  --temp-dir",
                 path.display()
             ),
+        }
+    }
+}
+
+impl ReadError {
+    /// `Display` of a choice that cannot be.
+    fn choice(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnknownFormat { got } => {
+                write!(
+                    f,
+                    "--format cannot be {got:?}; expected text, lines, jsonl, csv, tsv or parquet"
+                )
+            }
+            Self::UnknownEncoding { got } => write!(
+                f,
+                "--encoding cannot be {got:?}; expected a label of the WHATWG Encoding Standard \
+                 such as utf-8, windows-1252, utf-16le, shift_jis or gb18030"
+            ),
+            Self::FormatNeeded { source_name } => write!(
+                f,
+                "{source_name}: the format cannot be told; say --format lines (id, blank, text), \
+                 jsonl, csv, tsv, or text (all of it one document)"
+            ),
+            Self::NotAgain { source_name } => write!(
+                f,
+                "{source_name} cannot be read a second time, so this run could not go on from it; \
+                 write it to a file first, or leave out --resume"
+            ),
+            Self::StdinTwice => f.write_str("stdin (-) is given twice; give it once"),
+            _ => Ok(()),
         }
     }
 }
