@@ -123,6 +123,7 @@ impl Source {
     /// The content of the next block of a lane; `None` at its end.
     pub(super) fn next(
         &self,
+        #[cfg_attr(not(feature = "parquet"), expect(unused_variables, reason = "one lane only"))]
         lane: u32,
         progress: &mut Progress,
     ) -> Result<Option<Next>, ReadError> {
