@@ -16,7 +16,7 @@
 //! | `*.csv`, `*.tsv`, `*.train` | [`Format::Csv`], [`Format::Tsv`], [`Format::Lines`] |
 //! | `*.parquet` | [`Format::Parquet`] |
 //! | any other file | JSONL if it begins with `{"`, Parquet if with `PAR1`, else one document |
-//! | a folder | its `*.jsonl`, `*.ndjson` and `*.parquet` files as such, any other as one document |
+//! | a folder | its `*.jsonl`, `*.ndjson`, `*.parquet` files as such, any other as one document |
 //! | `-`, a pipe | JSONL if it begins with `{"`, else an error that asks for the format |
 //!
 //! each also with `.gz` or `.zst` behind its name (streams: by their first bytes), but for Parquet,
