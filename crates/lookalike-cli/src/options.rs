@@ -233,7 +233,7 @@ fn memory(text: &str) -> Result<u64, String> {
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct ReadArgs {
     /// Format of all inputs: text, lines (id, blank, text), jsonl, csv or tsv, each also .gz or
-    /// .zst, or parquet [default: by name and first byte]
+    /// .zst, or parquet [default: by name and first bytes]
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
 

@@ -20,25 +20,30 @@ const BLOCK_BYTES: usize = 1 << 20;
 
 /// Inputs that are open for reading.
 pub struct Collection {
-    sources: Vec<Shared>,
+    sources: Vec<Arc<Source>>,
+    /// Of each source one, or one for each row group of it, in reading order.
+    lanes: Vec<Lane>,
     first_reference: u32,
     reading: String,
-    /// Sources before this one are finished.
+    /// Lanes before this one are finished.
     first: AtomicUsize,
     settings: Arc<Settings>,
     listed: Vec<Skipped>,
     bytes: Option<u64>,
 }
 
-struct Shared {
+/// What one thread at a time takes blocks from.
+struct Lane {
     source: Arc<Source>,
+    /// Which of the source's.
+    number: u32,
     progress: Mutex<Progress>,
     finished: AtomicBool,
 }
 
 impl Collection {
     /// Opens files, folders and `-` (standard input). Folders are walked here, once; nothing but
-    /// the first bytes of some files is read.
+    /// the first bytes of some files, and the footers of Parquet files, is read.
     ///
     /// # Errors
     /// A [`ReadError`] when an input is missing, cannot be opened, is a folder without a file to
@@ -68,13 +73,18 @@ impl Collection {
         block_bytes: usize,
     ) -> Result<Self, ReadError> {
         let opened = open::open(inputs, reference, options, block_bytes)?;
-        let share = |source| Shared {
-            source: Arc::new(source),
+        let sources: Vec<Arc<Source>> = opened.sources.into_iter().map(Arc::new).collect();
+        let lane = |(source, number): (&Arc<Source>, u32)| Lane {
+            source: Arc::clone(source),
+            number,
             progress: Mutex::new(Progress::Fresh),
             finished: AtomicBool::new(false),
         };
+        let lanes =
+            sources.iter().flat_map(|source| (0..source.lanes).map(move |number| (source, number)));
         Ok(Self {
-            sources: opened.sources.into_iter().map(share).collect(),
+            lanes: lanes.map(lane).collect(),
+            sources,
             first_reference: opened.first_reference,
             reading: format!("{:?}", ReadOptions { leave_out: Vec::new(), ..options.clone() }),
             first: AtomicUsize::new(0),
@@ -102,7 +112,7 @@ impl Collection {
 
     /// The name of a source: its file, the folder, or `stdin`.
     pub fn source_name(&self, source: u32) -> Option<&str> {
-        self.sources.get(source as usize).map(|shared| shared.source.shown.as_str())
+        self.sources.get(source as usize).map(|source| source.shown.as_str())
     }
 
     /// How many sources there are: files of records, streams, and folders of text files.
@@ -117,18 +127,18 @@ impl Collection {
 
     /// The format of a source; [`Format::Text`] for text files.
     pub fn source_format(&self, source: u32) -> Option<Format> {
-        self.sources.get(source as usize).map(|shared| shared.source.format())
+        self.sources.get(source as usize).map(|source| source.format())
     }
 
     /// The header of a source of comma- or tab-separated values; known when its first block is.
     pub fn header(&self, source: u32) -> Option<&Header> {
-        self.sources.get(source as usize)?.source.columns().map(Columns::header)
+        self.sources.get(source as usize)?.columns().map(Columns::header)
     }
 
     /// Every file that is read, source by source, as it was when the collection was opened. Streams
     /// are not among them.
     pub fn inputs(&self) -> Vec<InputStamp> {
-        let stamps = self.sources.iter().flat_map(|shared| shared.source.stamps());
+        let stamps = self.sources.iter().flat_map(|source| source.stamps());
         let named =
             |(path, Stamp { bytes, modified })| InputStamp { name: name_of(path), bytes, modified };
         stamps.map(named).collect()
@@ -140,7 +150,7 @@ impl Collection {
     /// [`ReadError::InputChanged`] for the first file that is gone, or not what it was when the
     /// collection was opened.
     pub fn check_unchanged(&self) -> Result<(), ReadError> {
-        for (path, before) in self.sources.iter().flat_map(|shared| shared.source.stamps()) {
+        for (path, before) in self.sources.iter().flat_map(|source| source.stamps()) {
             let after = std::fs::metadata(path).map(|metadata| Stamp::of(&metadata));
             if after.as_ref().ok() != Some(&before) {
                 let source_name = name_of(path);
@@ -152,8 +162,8 @@ impl Collection {
 
     /// The first source that cannot be read a second time: standard input, a pipe.
     pub fn stream(&self) -> Option<&str> {
-        let streams = self.sources.iter().filter(|shared| shared.source.is_stream());
-        streams.map(|shared| shared.source.shown.as_str()).next()
+        let streams = self.sources.iter().filter(|source| source.is_stream());
+        streams.map(|source| source.shown.as_str()).next()
     }
 
     /// How the inputs are read, in words that are equal for equal options.
@@ -172,20 +182,20 @@ impl Collection {
         state: RetainedState,
         spool: Option<&Arc<Spool>>,
     ) -> Result<Retained, ReadError> {
-        let Some(shared) = self.sources.get(state.number.source as usize) else {
+        let Some(source) = self.sources.get(state.number.source as usize) else {
             return Err(ReadError::Changed {
                 source_name: format!("source {}", state.number.source),
                 line: None,
                 what: format!("a stored block is of it, there are {}", self.sources.len()),
             });
         };
-        shared.source.know_columns()?;
-        Retained::of_state(Arc::clone(&shared.source), state, spool)
+        source.know_columns()?;
+        Retained::of_state(Arc::clone(source), state, spool)
     }
 
-    /// The next block of the first source that no other thread is reading from; `None` when all
-    /// has been given out. Call it from any number of threads until then. Reading (and
-    /// decompressing) happens here, parsing in [`Block::read`].
+    /// The next block of the first source, or row group of one, that no other thread is reading
+    /// from; `None` when all has been given out. Call it from any number of threads until then.
+    /// Reading (and decompressing) happens here, parsing in [`Block::read`].
     ///
     /// # Errors
     /// A [`ReadError`] when a file cannot be opened, read or decompressed, when its header lacks a
@@ -194,25 +204,25 @@ impl Collection {
         loop {
             let mut busy = None;
             let first = self.first.load(Ordering::Relaxed);
-            for shared in self.sources.iter().skip(first) {
-                if shared.finished.load(Ordering::Acquire) {
+            for lane in self.lanes.iter().skip(first) {
+                if lane.finished.load(Ordering::Acquire) {
                     continue;
                 }
-                let progress = match shared.progress.try_lock() {
+                let progress = match lane.progress.try_lock() {
                     Ok(progress) => progress,
                     Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
                     Err(TryLockError::WouldBlock) => {
-                        busy = busy.or(Some(shared));
+                        busy = busy.or(Some(lane));
                         continue;
                     }
                 };
-                if let Some(block) = self.advance(shared, progress)? {
+                if let Some(block) = self.advance(lane, progress)? {
                     return Ok(Some(block));
                 }
             }
-            let Some(shared) = busy else { return Ok(None) };
-            let progress = shared.progress.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(block) = self.advance(shared, progress)? {
+            let Some(lane) = busy else { return Ok(None) };
+            let progress = lane.progress.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(block) = self.advance(lane, progress)? {
                 return Ok(Some(block));
             }
         }
@@ -220,14 +230,14 @@ impl Collection {
 
     fn advance(
         &self,
-        shared: &Shared,
+        lane: &Lane,
         mut progress: MutexGuard<'_, Progress>,
     ) -> Result<Option<Block>, ReadError> {
-        if shared.finished.load(Ordering::Acquire) {
+        if lane.finished.load(Ordering::Acquire) {
             return Ok(None);
         }
-        let source = || Arc::clone(&shared.source);
-        match shared.source.next(&mut progress) {
+        let source = || Arc::clone(&lane.source);
+        match lane.source.next(lane.number, &mut progress) {
             Ok(Some(Next::Records(records))) => Ok(Some(Block::records(source(), records))),
             Ok(Some(Next::Files { index, range })) => {
                 Ok(Some(Block::files(source(), index, range)))
@@ -235,9 +245,10 @@ impl Collection {
             end => {
                 // Closes the file.
                 *progress = Progress::Fresh;
-                shared.finished.store(true, Ordering::Release);
-                let finished = |shared: &&Shared| shared.finished.load(Ordering::Acquire);
-                let first = self.sources.iter().take_while(finished).count();
+                lane.source.finish(lane.number);
+                lane.finished.store(true, Ordering::Release);
+                let finished = |lane: &&Lane| lane.finished.load(Ordering::Acquire);
+                let first = self.lanes.iter().take_while(finished).count();
                 self.first.fetch_max(first, Ordering::Relaxed);
                 end.map(|_| None)
             }

@@ -34,7 +34,8 @@ impl Field {
 pub struct Skipped {
     /// The file, as a path that can be opened from where the inputs were named, or `stdin`.
     pub source: String,
-    /// The line the record begins on, from 1; `None` for a whole file.
+    /// The line the record begins on, or its row in a Parquet file, from 1; `None` for a whole
+    /// file.
     pub line: Option<u64>,
     /// The record's id, where it has a readable one.
     pub id: Option<String>,
@@ -83,7 +84,7 @@ pub enum SkipReason {
         /// What was expected.
         expected: Cow<'static, str>,
         /// What stands there instead.
-        got: String,
+        got: Box<str>,
         /// Where, in characters from the start of the line, from 1.
         column: u64,
     },
@@ -128,6 +129,13 @@ pub enum SkipReason {
     },
     /// A quoted value that never ends.
     UnclosedQuote,
+    /// The row has no value in the column.
+    Null {
+        /// Which field.
+        field: Field,
+        /// The column's name.
+        name: String,
+    },
     /// An earlier document has the same id.
     RepeatedId {
         /// Where that one stands.
@@ -149,11 +157,13 @@ impl SkipReason {
             Self::MissingField { field: Field::Text, .. } => {
                 "name the field with --text-field, or "
             }
-            Self::WrongType { field: Field::Id, .. } | Self::EmptyId => {
+            Self::WrongType { field: Field::Id, .. }
+            | Self::Null { field: Field::Id, .. }
+            | Self::EmptyId => {
                 "name another field with --id-field, have ids made of file and line with \
                  --line-ids, or "
             }
-            Self::WrongType { field: Field::Text, .. } => {
+            Self::WrongType { field: Field::Text, .. } | Self::Null { field: Field::Text, .. } => {
                 "name another field with --text-field, or "
             }
             Self::Binary => "leave the file out, or ",
@@ -200,6 +210,7 @@ impl fmt::Display for SkipReason {
                 }
             ),
             Self::EmptyId => f.write_str("the id is empty"),
+            Self::Null { name, .. } => write!(f, "the column {name:?} is null in this row"),
             Self::LoneSurrogate { name, .. } => write!(
                 f,
                 "the field {name:?} holds half a surrogate pair (\\ud800 to \\udfff alone), \
@@ -279,6 +290,36 @@ pub enum ReadError {
         /// The columns there are.
         present: Vec<String>,
     },
+    /// A column of a Parquet file holds what is no id or no text.
+    ColumnType {
+        /// The file.
+        source_name: String,
+        /// Which column.
+        field: Field,
+        /// Its name.
+        name: String,
+        /// What it holds.
+        got: String,
+        /// The columns there are, with what they hold.
+        present: Vec<String>,
+    },
+    /// A Parquet file is damaged, encrypted, or made in a way that cannot be read.
+    Parquet {
+        /// The file.
+        source_name: String,
+        /// What the decoder said.
+        problem: String,
+    },
+    /// Parquet from a stream or inside of gzip or zstd.
+    ParquetStream {
+        /// The file or stream.
+        source_name: String,
+    },
+    /// Parquet, for which this program was not built.
+    NoParquet {
+        /// The file.
+        source_name: String,
+    },
     /// A record is bad and bad records are not skipped.
     BadRecord(Skipped),
     /// A record is longer than [`MAX_DOCUMENT_BYTES`](super::MAX_DOCUMENT_BYTES).
@@ -333,8 +374,67 @@ impl fmt::Display for ReadError {
                 "{source_name}: cannot be read: {error}; check that the file is whole and may be \
                  read"
             ),
+            Self::UnknownFormat { .. }
+            | Self::UnknownEncoding { .. }
+            | Self::FormatNeeded { .. }
+            | Self::NotAgain { .. }
+            | Self::StdinTwice => self.choice(f),
+            Self::Column { source_name, field, name, found, present } => {
+                write!(f, "{source_name}: {}", column(*field, name, *found, present))
+            }
+            Self::ColumnType { source_name, field, name, got, present } => {
+                write!(f, "{source_name}: {}", column_type(*field, name, got, present))
+            }
+            Self::Parquet { source_name, problem } => write!(
+                f,
+                "{source_name}: cannot be read as Parquet: {problem}; check that the file is whole \
+                 and not encrypted, or write it anew"
+            ),
+            Self::ParquetStream { source_name } => write!(f, "{source_name}: {PARQUET_STREAM}"),
+            Self::NoParquet { source_name } => write!(f, "{source_name}: {NO_PARQUET}"),
+            Self::BadRecord(skipped) => write!(
+                f,
+                "{skipped}; {}let --skip-bad count and list such records and go on",
+                skipped.reason.remedy()
+            ),
+            Self::RecordTooLong { source_name, line } => write!(
+                f,
+                "{source_name}:{line}: a record of more than {} bytes, the most there can be; \
+                 check that the format is right and the file has line feeds",
+                super::MAX_DOCUMENT_BYTES
+            ),
+            Self::Changed { source_name, line, what } => {
+                let line = line.map_or_else(String::new, |line| format!(":{line}"));
+                write!(f, "{source_name}{line}: changed while reading ({what}); {ALONE}")
+            }
+            Self::InputChanged { source_name, before, after: Ok(after) } => {
+                write!(f, "{source_name}: {CHANGED} {before}; now it has {after}; {ALONE}")
+            }
+            Self::InputChanged { source_name, before, after: Err(error) } => {
+                write!(
+                    f,
+                    "{source_name}: {CHANGED} {before}; now the system says: {error}; {ALONE}"
+                )
+            }
+            Self::Spool { path, error } => write!(
+                f,
+                "the temporary file {}: {error}; make room there, or name another folder with \
+                 --temp-dir",
+                path.display()
+            ),
+        }
+    }
+}
+
+impl ReadError {
+    /// `Display` of a choice that cannot be.
+    fn choice(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
             Self::UnknownFormat { got } => {
-                write!(f, "--format cannot be {got:?}; expected text, lines, jsonl, csv or tsv")
+                write!(
+                    f,
+                    "--format cannot be {got:?}; expected text, lines, jsonl, csv, tsv or parquet"
+                )
             }
             Self::UnknownEncoding { got } => write!(
                 f,
@@ -352,43 +452,31 @@ impl fmt::Display for ReadError {
                  write it to a file first, or leave out --resume"
             ),
             Self::StdinTwice => f.write_str("stdin (-) is given twice; give it once"),
-            Self::Column { source_name, field, name, found, present } => {
-                write!(f, "{source_name}: {}", column(*field, name, *found, present))
-            }
-            Self::BadRecord(skipped) => write!(
-                f,
-                "{skipped}; {}let --skip-bad count and list such records and go on",
-                skipped.reason.remedy()
-            ),
-            Self::RecordTooLong { source_name, line } => write!(
-                f,
-                "{source_name}:{line}: a record of more than {} bytes, the most there can be; \
-                 check that the format is right and the file has line feeds",
-                super::MAX_DOCUMENT_BYTES
-            ),
-            Self::Changed { source_name, line, what } => {
-                write!(f, "{source_name}")?;
-                if let Some(line) = line {
-                    write!(f, ":{line}")?;
-                }
-                write!(f, ": changed while reading ({what}); run again when nothing writes to it")
-            }
-            Self::InputChanged { source_name, before, after } => {
-                write!(f, "{source_name}: changed since it was opened: it had {before}; now ")?;
-                match after {
-                    Ok(after) => write!(f, "it has {after}")?,
-                    Err(error) => write!(f, "the system says: {error}")?,
-                }
-                f.write_str("; run again when nothing writes to it, or work on a copy")
-            }
-            Self::Spool { path, error } => write!(
-                f,
-                "the temporary file {}: {error}; make room there, or name another folder with \
-                 --temp-dir",
-                path.display()
-            ),
+            _ => Ok(()),
         }
     }
+}
+
+const ALONE: &str = "run again when nothing writes to it";
+const CHANGED: &str = "changed since it was opened: it had";
+const PARQUET_STREAM: &str = "Parquet cannot be read from a pipe or through gzip or zstd, since \
+                              its table of contents is at the end; name an uncompressed file";
+const NO_PARQUET: &str = "this program was built without Parquet; build it with --features \
+                          parquet, or convert the file to JSONL";
+
+/// What is wrong with a column of values, and the remedy.
+fn column_type(field: Field, name: &str, got: &str, present: &[String]) -> String {
+    let expected = match field {
+        Field::Id => "strings or whole numbers",
+        Field::Text => "strings",
+        Field::Further => "strings, numbers or booleans",
+    };
+    format!(
+        "the column {name:?} must hold {expected}, it holds {got}; the file has {}; name the \
+         column with {}",
+        present.join(", "),
+        field.option()
+    )
 }
 
 /// What is wrong with a header, and the remedy.

@@ -95,7 +95,7 @@ impl Fault {
         match self {
             Self::Broken(Broken { at, expected }) => Bad::new(SkipReason::BrokenJson {
                 expected: expected.into(),
-                got: Scanner::seen(line, at),
+                got: Scanner::seen(line, at).into(),
                 column: line.get(..at).unwrap_or(line).chars().count() as u64 + 1,
             }),
             Self::NotAnObject(got) => Bad::new(SkipReason::NotAnObject { got: got.into() }),

@@ -14,11 +14,13 @@
 //! |---|---|
 //! | `*.jsonl`, `*.ndjson` | [`Format::Jsonl`] |
 //! | `*.csv`, `*.tsv`, `*.train` | [`Format::Csv`], [`Format::Tsv`], [`Format::Lines`] |
-//! | any other file | JSONL if it begins with `{"`, else one document |
-//! | a folder | its `*.jsonl` and `*.ndjson` files as JSONL, every other file as one document |
+//! | `*.parquet` | [`Format::Parquet`] |
+//! | any other file | JSONL if it begins with `{"`, Parquet if with `PAR1`, else one document |
+//! | a folder | its `*.jsonl`, `*.ndjson`, `*.parquet` files as such, any other as one document |
 //! | `-`, a pipe | JSONL if it begins with `{"`, else an error that asks for the format |
 //!
-//! each also with `.gz` or `.zst` behind its name (streams: by their first bytes).
+//! each also with `.gz` or `.zst` behind its name (streams: by their first bytes), but for Parquet,
+//! which is read at positions and compresses inside.
 //!
 //! Ids of text files are paths: relative to the folder when one folder is the only input, else the
 //! input as it was given with the path behind it; always with `/`; bytes that are not UTF-8 as
@@ -34,12 +36,16 @@ mod error;
 mod further;
 mod json;
 mod jsonl;
+mod lanes;
 mod open;
 mod options;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod parse;
 mod position;
 mod record;
 mod retained;
+mod rows;
 mod source;
 mod spool;
 mod stamp;
@@ -96,6 +102,8 @@ pub enum Raw<'a> {
     Record(&'a [u8]),
     /// A file of its own.
     File(&'a Path),
+    /// A row of a Parquet file, counted from 0 over all row groups. Messages count from 1.
+    Row(u64),
 }
 
 /// Takes what a block holds, with the bytes of each record.
@@ -114,7 +122,7 @@ pub trait RawSink {
 pub struct BlockNumber {
     /// The source, from 0.
     pub source: u32,
-    /// The block of that source, from 0.
+    /// The block of that source, from 0. Parquet leaves numbers out between its row groups.
     pub index: u32,
 }
 

@@ -111,7 +111,13 @@ impl Opener<'_> {
         } else {
             let stream = compression.decode(file).map_err(failed)?;
             let (head, _) = peek(stream, SNIFFED_BYTES).map_err(failed)?;
-            if is_jsonl(&head) { Format::Jsonl } else { Format::Text }
+            if is_parquet(&head) {
+                Format::Parquet
+            } else if is_jsonl(&head) {
+                Format::Jsonl
+            } else {
+                Format::Text
+            }
         };
         let stamp = Stamp::of(&metadata);
         self.add_bytes(stamp.bytes);
@@ -120,7 +126,7 @@ impl Opener<'_> {
             self.named.push(TextFile { path, id: shown, stamp, named: true });
         } else {
             let kind = Kind::Records { format, origin: Origin::File(compression, stamp) };
-            self.push(path.to_owned(), shown.clone(), shown, kind);
+            self.push(path.to_owned(), shown.clone(), shown, kind)?;
         }
         Ok(())
     }
@@ -138,9 +144,16 @@ impl Opener<'_> {
         }
     }
 
-    fn push(&mut self, path: PathBuf, name: String, shown: String, kind: Kind) {
+    fn push(
+        &mut self,
+        path: PathBuf,
+        name: String,
+        shown: String,
+        kind: Kind,
+    ) -> Result<(), ReadError> {
         self.flush();
         self.push_source(path, name, shown, kind);
+        self.opened.sources.last_mut().map_or(Ok(()), Source::find_lanes)
     }
 
     fn push_source(&mut self, path: PathBuf, name: String, shown: String, kind: Kind) {
@@ -153,6 +166,9 @@ impl Opener<'_> {
     fn stream(&mut self, path: &Path, shown: String, stream: Stream) -> Result<(), ReadError> {
         let failed = |error| ReadError::Io { source_name: shown.clone(), error };
         let (head, stream) = peek(stream, 4).map_err(failed)?;
+        if is_parquet(&head) || self.options.format == Some(Format::Parquet) {
+            return Err(ReadError::ParquetStream { source_name: shown });
+        }
         let mut stream = Compression::of_magic(&head).decode(stream).map_err(failed)?;
         let format = if let Some(format) = self.options.format {
             format
@@ -167,8 +183,7 @@ impl Opener<'_> {
         self.opened.bytes = None;
         let origin = Origin::Stream(Mutex::new(Some(stream)));
         let kind = Kind::Records { format, origin };
-        self.push(path.to_owned(), shown.clone(), shown, kind);
-        Ok(())
+        self.push(path.to_owned(), shown.clone(), shown, kind)
     }
 
     fn folder(&mut self, folder: &Path, shown: &str) -> Result<(), ReadError> {
@@ -192,7 +207,11 @@ impl Opener<'_> {
             self.add_bytes(stamp.bytes);
             let id = if self.alone { found.name.clone() } else { name_of(&found.path) };
             let (compression, stem) = Compression::of_name(&found.name);
-            let by_name = format_of(stem).filter(|format| *format == Format::Jsonl);
+            let by_name = format_of(stem).filter(|format| match format {
+                Format::Jsonl => true,
+                Format::Parquet => compression == Compression::None,
+                _ => false,
+            });
             match self.options.format.or(by_name).unwrap_or(Format::Text) {
                 Format::Text => {
                     texts.push(TextFile { path: found.path, id, stamp, named: false });
@@ -206,11 +225,11 @@ impl Opener<'_> {
         }
         if !texts.is_empty() {
             let name = shown.to_owned();
-            self.push(folder.to_owned(), name.clone(), name, Kind::Files(texts));
+            self.push(folder.to_owned(), name.clone(), name, Kind::Files(texts))?;
         }
         for (path, name, kind) in records {
             let shown = name_of(&path);
-            self.push(path, name, shown, kind);
+            self.push(path, name, shown, kind)?;
         }
         Ok(())
     }
@@ -224,8 +243,14 @@ fn format_of(name: &str) -> Option<Format> {
         (".csv", Format::Csv),
         (".tsv", Format::Tsv),
         (".train", Format::Lines),
+        (".parquet", Format::Parquet),
     ];
     ends.into_iter().find(|(end, _)| strip(name, end).is_some()).map(|(_, format)| format)
+}
+
+/// Whether a file begins as Parquet does, plain or encrypted.
+fn is_parquet(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"PAR1") || bytes.starts_with(b"PARE")
 }
 
 /// Whether bytes begin an object in one line: `{` and a key, or nothing, behind blanks.

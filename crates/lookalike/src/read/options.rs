@@ -18,6 +18,8 @@ pub enum Format {
     Csv,
     /// The same with tabs between the values.
     Tsv,
+    /// A row is one document; the footer names the columns.
+    Parquet,
 }
 
 impl fmt::Display for Format {
@@ -28,6 +30,7 @@ impl fmt::Display for Format {
             Self::Jsonl => "jsonl",
             Self::Csv => "csv",
             Self::Tsv => "tsv",
+            Self::Parquet => "parquet",
         })
     }
 }
@@ -42,6 +45,7 @@ impl FromStr for Format {
             "jsonl" => Ok(Self::Jsonl),
             "csv" => Ok(Self::Csv),
             "tsv" => Ok(Self::Tsv),
+            "parquet" => Ok(Self::Parquet),
             _ => Err(ReadError::UnknownFormat { got: text.to_owned() }),
         }
     }
@@ -54,21 +58,23 @@ impl FromStr for Format {
 pub struct ReadOptions {
     /// The format of every file; found for each by itself when `None`.
     pub format: Option<Format>,
-    /// The field (JSONL) or column (CSV, TSV) that holds the id. In JSONL, `meta.id` is the field
-    /// `id` of the object `meta` where no field is called `meta.id` itself.
+    /// The field (JSONL) or column (CSV, TSV, Parquet) that holds the id. In JSONL, `meta.id` is
+    /// the field `id` of the object `meta` where no field is called `meta.id` itself; in Parquet,
+    /// the column `id` of the group `meta`. A number is an id by its text.
     pub id_field: String,
     /// The field or column that holds the text, written as [`id_field`](Self::id_field) is.
     pub text_field: String,
     /// Further fields or columns whose values are given as [`Document::fields`], each written as
     /// [`id_field`](Self::id_field) is. JSON strings are given without escapes (with them where
     /// one is half a surrogate pair), other values as they stand in the line; null and a missing
-    /// field are no value. A column that is not in the header once is an error. Text files and
-    /// files of lines have none.
+    /// field are no value. In Parquet, numbers and booleans are given as text, dates and times as
+    /// the number that stands for them. A column that is not in the header once is an error. Text
+    /// files and files of lines have none.
     ///
     /// [`Document::fields`]: super::Document::fields
     pub fields: Vec<String>,
     /// The id of a record is `NAME:LINE` (the file's name as in ids of text files, the number of
-    /// the line the record begins on, from 1) and is looked for in no field.
+    /// the line the record begins on or of the row, from 1) and is looked for in no field.
     pub line_ids: bool,
     /// A bad record is given to [`Sink::skipped`](super::Sink::skipped) and the rest is read; it
     /// is an error otherwise.
@@ -84,7 +90,8 @@ pub struct ReadOptions {
     pub leave_out: Vec<PathBuf>,
     /// The character encoding of every file, by a label of the WHATWG Encoding Standard such as
     /// `windows-1252`. When `None`, a text file's is found by its byte order mark, by being valid
-    /// UTF-8, or by its letters; records are UTF-8, or what their byte order mark says.
+    /// UTF-8, or by its letters; records are UTF-8, or what their byte order mark says. Parquet is
+    /// UTF-8 always.
     pub encoding: Option<String>,
 }
 

@@ -6,6 +6,7 @@ use super::error::{ReadError, SkipReason, Skipped};
 use super::jsonl;
 use super::options::Format;
 use super::record::{self, Bad, Record};
+use super::rows;
 use super::source::{Source, without_mark};
 use super::text::{self, TextFile};
 use super::{Document, Place, Raw, RawSink, Scratch};
@@ -37,6 +38,7 @@ impl Piece<'_> {
             Format::Tsv => self.read_values(b'\t', scratch, sink),
             Format::Text => self.read_whole(scratch, sink),
             Format::Lines | Format::Jsonl => self.read_lines(format, scratch, sink),
+            Format::Parquet => self.read_rows(scratch, sink),
         }
     }
 
@@ -64,7 +66,8 @@ impl Piece<'_> {
                         further.none(self.source.settings.fields.further.len());
                     }
                 }
-                self.give(parsed, &further.list(), place, record, line_id, sink)?;
+                let raw = Raw::Record(record::without_line_end(record));
+                self.give(parsed, &further.list(), place, raw, line_id, sink)?;
             }
             start += length + 1;
             line += 1;
@@ -129,7 +132,27 @@ impl Piece<'_> {
                 columns.further(values, record.id, further)?;
                 Ok(record)
             });
+            let raw = Raw::Record(record::without_line_end(raw));
             self.give(parsed, &further.list(), place, raw, line_id, sink)?;
+        }
+        Ok(())
+    }
+
+    fn read_rows(self, scratch: &mut Scratch, sink: &mut impl RawSink) -> Result<(), ReadError> {
+        let fields = &self.source.settings.fields;
+        let Scratch { line_id, further, .. } = scratch;
+        further.clear();
+        let (mut start, mut line) = (0, 0);
+        while let Some(row) = rows::first(&self.bytes[start..], fields) {
+            let place = Place { start: start as u32, length: row.len() as u32, line };
+            let parsed = rows::document(row, fields).and_then(|record| {
+                rows::further(row, record.id, fields, further)?;
+                Ok(record)
+            });
+            let raw = Raw::Row(self.first_line - 1 + u64::from(line));
+            self.give(parsed, &further.list(), place, raw, line_id, sink)?;
+            start += row.len();
+            line += 1;
         }
         Ok(())
     }
@@ -139,7 +162,7 @@ impl Piece<'_> {
         parsed: Result<Record<'_>, Bad>,
         fields: &[Option<&str>],
         place: Place,
-        raw: &[u8],
+        raw: Raw<'_>,
         line_id: &mut String,
         sink: &mut impl RawSink,
     ) -> Result<(), ReadError> {
@@ -160,7 +183,7 @@ impl Piece<'_> {
             line_id
         };
         let document = Document { id, text, place, fields, modified: self.source.modified() };
-        sink.record(&document, Raw::Record(record::without_line_end(raw)));
+        sink.record(&document, raw);
         Ok(())
     }
 
@@ -207,7 +230,7 @@ pub(super) fn read_files(
 }
 
 impl Source {
-    /// The document of one line.
+    /// The document of one line or packed row.
     pub(super) fn parse<'a>(
         &self,
         format: Format,
@@ -215,10 +238,10 @@ impl Source {
         id: &'a mut String,
         text: &'a mut String,
     ) -> Result<Record<'a>, Bad> {
-        if format == Format::Jsonl {
-            jsonl::parse(line, &self.settings.fields, id, text)
-        } else {
-            record::parse_line(line, &self.settings.fields)
+        match format {
+            Format::Jsonl => jsonl::parse(line, &self.settings.fields, id, text),
+            Format::Parquet => rows::document(line, &self.settings.fields),
+            _ => record::parse_line(line, &self.settings.fields),
         }
     }
 }

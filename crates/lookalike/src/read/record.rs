@@ -47,7 +47,8 @@ pub(super) struct Cut {
 /// Cuts bytes that begin with a record. A record of `Format::Text` has no end.
 pub(super) fn cut(format: Format, bytes: &[u8]) -> Cut {
     match format {
-        Format::Text => Cut { whole: 0, unclosed: false },
+        // Parquet is never a stream.
+        Format::Text | Format::Parquet => Cut { whole: 0, unclosed: false },
         Format::Lines | Format::Jsonl => {
             Cut { whole: memrchr(b'\n', bytes).map_or(0, |at| at + 1), unclosed: false }
         }

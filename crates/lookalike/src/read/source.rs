@@ -6,6 +6,8 @@ use super::csv::Columns;
 use super::encoding;
 use super::error::{ReadError, SkipReason, Skipped};
 use super::options::Format;
+#[cfg(feature = "parquet")]
+use super::parquet::{RowGroup, Table};
 use super::position::read_exact_at;
 use super::record::Fields;
 use super::stamp::Stamp;
@@ -16,7 +18,7 @@ use std::fs::File;
 use std::io::{self, Cursor, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Files of records kept open for fetching; others are opened for each document.
@@ -65,13 +67,25 @@ pub(super) struct Source {
     /// The records are read as they stand on the disk, so that one of them can be read again.
     plain: OnceLock<bool>,
     kept: OnceLock<Option<File>>,
+    /// Parts that are read side by side: row groups of Parquet, else the one whole.
+    pub(super) lanes: u32,
+    /// How many of them are not finished.
+    pub(super) lanes_left: AtomicU32,
+    /// The open Parquet file, from the first block until the last lane is finished.
+    #[cfg(feature = "parquet")]
+    pub(super) table: Mutex<Option<Arc<Table>>>,
 }
 
 /// How far a source has been handed out.
 pub(super) enum Progress {
     Fresh,
     Records(RecordStream),
-    Files { next: usize, index: u32 },
+    Files {
+        next: usize,
+        index: u32,
+    },
+    #[cfg(feature = "parquet")]
+    Rows(Box<RowGroup>),
 }
 
 /// What the next block holds.
@@ -99,13 +113,24 @@ impl Source {
             columns: OnceLock::new(),
             plain: OnceLock::new(),
             kept: OnceLock::new(),
+            lanes: 1,
+            lanes_left: AtomicU32::new(1),
+            #[cfg(feature = "parquet")]
+            table: Mutex::new(None),
         }
     }
 
-    /// The next block's content; `None` at the end.
-    pub(super) fn next(&self, progress: &mut Progress) -> Result<Option<Next>, ReadError> {
+    /// The content of the next block of a lane; `None` at its end.
+    pub(super) fn next(
+        &self,
+        #[cfg_attr(not(feature = "parquet"), expect(unused_variables, reason = "one lane only"))]
+        lane: u32,
+        progress: &mut Progress,
+    ) -> Result<Option<Next>, ReadError> {
         if let Progress::Fresh = progress {
             *progress = match &self.kind {
+                #[cfg(feature = "parquet")]
+                Kind::Records { format: Format::Parquet, .. } => self.open_rows(lane)?,
                 Kind::Records { .. } => Progress::Records(self.open(true)?),
                 Kind::Files(_) => Progress::Files { next: 0, index: 0 },
             };
@@ -127,6 +152,8 @@ impl Source {
                 *index += 1;
                 Ok(Some(Next::Files { index: *index - 1, range }))
             }
+            #[cfg(feature = "parquet")]
+            (Progress::Rows(rows), _) => Ok(self.next_rows(lane, rows)?.map(Next::Records)),
             _ => Ok(None),
         }
     }

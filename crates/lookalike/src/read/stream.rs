@@ -19,7 +19,7 @@ pub(super) struct Pool {
 }
 
 impl Pool {
-    fn take(&self) -> Vec<u8> {
+    pub(super) fn take(&self) -> Vec<u8> {
         self.buffers.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
     }
 }
@@ -32,6 +32,15 @@ pub(super) struct Piece {
     /// Buffers above this length are not kept.
     usual: usize,
     pool: Arc<Pool>,
+}
+
+impl Piece {
+    /// All of `buffer`, which goes back to `pool` when it is not longer than usual.
+    #[cfg(feature = "parquet")]
+    pub(super) fn whole(buffer: Vec<u8>, usual: usize, pool: &Arc<Pool>) -> Self {
+        let length = buffer.len();
+        Self { buffer, length, usual, pool: Arc::clone(pool) }
+    }
 }
 
 impl Deref for Piece {

@@ -9,12 +9,12 @@ use std::sync::Arc;
 
 /// Documents with their fields, and raw records as text; the paths of files.
 #[derive(Default)]
-struct Records {
-    documents: Vec<(String, String, Vec<Option<String>>)>,
-    raw: Vec<String>,
-    lines: Vec<Option<u64>>,
-    skipped: Vec<Skipped>,
-    modified: Vec<Option<u64>>,
+pub(super) struct Records {
+    pub(super) documents: Vec<(String, String, Vec<Option<String>>)>,
+    pub(super) raw: Vec<String>,
+    pub(super) lines: Vec<Option<u64>>,
+    pub(super) skipped: Vec<Skipped>,
+    pub(super) modified: Vec<Option<u64>>,
 }
 
 impl RawSink for Records {
@@ -25,6 +25,7 @@ impl RawSink for Records {
         self.raw.push(match raw {
             Raw::Record(bytes) => String::from_utf8_lossy(bytes).into_owned(),
             Raw::File(path) => path.file_name().unwrap().to_str().unwrap().to_owned(),
+            Raw::Row(row) => row.to_string(),
         });
     }
 
@@ -44,7 +45,7 @@ impl Sink for Records {
     }
 }
 
-fn spool(folder: &Path) -> Arc<Spool> {
+pub(super) fn spool(folder: &Path) -> Arc<Spool> {
     let path = folder.join("spool");
     let mut how = fs::OpenOptions::new();
     let file = how.create(true).truncate(false).read(true).write(true).open(&path).unwrap();
@@ -52,7 +53,7 @@ fn spool(folder: &Path) -> Arc<Spool> {
 }
 
 /// Reads all, then replays all, also from states; gives what was replayed.
-fn replayed(
+pub(super) fn replayed(
     inputs: &[PathBuf],
     options: &ReadOptions,
     block_bytes: usize,
@@ -66,7 +67,9 @@ fn replayed(
         block.read(&mut scratch, &mut first).unwrap();
         blocks.push(block.retain(spool).unwrap());
     }
-    blocks.iter().for_each(|block| block.replay(&mut scratch, &mut again).unwrap());
+    for block in &blocks {
+        block.replay(&mut scratch, &mut again).unwrap();
+    }
     assert_eq!(first.documents, again.documents);
     assert_eq!(first.lines, again.lines);
     assert_eq!(first.modified, again.modified);
@@ -88,7 +91,7 @@ fn replayed(
     again
 }
 
-fn with_fields(fields: &[&str]) -> ReadOptions {
+pub(super) fn with_fields(fields: &[&str]) -> ReadOptions {
     let fields = fields.iter().map(|&field| field.to_owned()).collect();
     ReadOptions { fields, skip_bad: true, ..ReadOptions::default() }
 }
@@ -222,10 +225,10 @@ proptest! {
 }
 
 #[test]
-fn spooled_documents_are_fetched() {
+pub(super) fn spooled_documents_are_fetched() {
     let folder = tempfile::tempdir().unwrap();
-    let lines: String =
-        (0..500).map(|n| format!("{{\"id\":{n},\"text\":\"text {n}\"}}\n")).collect();
+    let lines = (0..500).map(|n| format!("{{\"id\":{n},\"text\":\"text {n}\"}}\n"));
+    let lines = lines.collect::<Vec<_>>().concat();
     let path = folder.path().join("x.jsonl.gz");
     fs::write(&path, gzip(lines.as_bytes())).unwrap();
     let spool = spool(folder.path());
@@ -342,7 +345,7 @@ fn references_stand_behind_the_inputs() {
     let open = |inputs: &[PathBuf], reference: &[PathBuf]| {
         Collection::open_with_reference(inputs, reference, &options)
     };
-    let both = open(&[one], &[two.clone()]).unwrap();
+    let both = open(&[one], std::slice::from_ref(&two)).unwrap();
     assert_eq!(drain(&both).unwrap().ids(), ["a.txt", "a.txt!", "b.txt", "b.txt!"]);
     let sides: Vec<_> = (0..both.sources()).map(|source| both.is_reference(source)).collect();
     assert_eq!(sides, [false, false, true, true]);

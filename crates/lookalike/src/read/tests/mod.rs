@@ -4,6 +4,8 @@ mod again;
 mod blocks;
 mod inputs;
 mod json_laws;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod records;
 
 use super::{

@@ -250,5 +250,5 @@ fn formats_by_name_and_first_byte() {
     assert_eq!(read("x", " \n{ \"id\":1,\"text\":\"t\"}").unwrap().texts(), ["t"]);
     assert_eq!(read("x.GZ", gzip(OBJECT)).unwrap().texts(), ["b"]);
     assert_eq!(read("X.JSONL.ZST", zst(OBJECT)).unwrap().texts(), ["b"]);
-    assert!("parquet".parse::<Format>().unwrap_err().to_string().contains("expected text, lines"));
+    assert!("arrow".parse::<Format>().unwrap_err().to_string().contains("expected text, lines"));
 }
