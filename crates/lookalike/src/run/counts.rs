@@ -42,8 +42,9 @@ impl Counts {
     /// The counters, when all has been counted.
     pub(super) fn finish(self) -> Counted {
         let tables = self.tables.into_iter();
-        let tables: Vec<Counters> =
-            tables.map(|table| table.into_inner().unwrap_or_else(PoisonError::into_inner)).collect();
+        let tables: Vec<Counters> = tables
+            .map(|table| table.into_inner().unwrap_or_else(PoisonError::into_inner))
+            .collect();
         let singles = tables.iter().flat_map(Counters::singles).collect();
         Counted { tables, log2_slots: self.log2_slots, singles }
     }
