@@ -64,19 +64,9 @@ impl Counters {
         counts.extend(set.iter().map(|hash| self.get(*hash)));
     }
 
-    /// One bit for each slot, 64 in a word, lowest first: whether it counts one use. Eight times
-    /// smaller than the counts, which matters where only this is asked for.
-    pub fn singles(&self) -> Vec<u64> {
-        let word = |counts: &[u8]| {
-            let bits = counts.iter().enumerate();
-            bits.fold(0, |word, (i, count)| word | u64::from(*count == 1) << i)
-        };
-        self.slots.chunks(64).map(word).collect()
-    }
-
-    /// The slot of a shingle, below `2^log2_slots`. Multiply-shift: every bit of the product's upper end depends on all bits of the hash below.
+    /// Multiply-shift: every bit of the product's upper end depends on all bits of the hash below.
     #[inline]
-    pub fn slot(&self, hash: u64) -> usize {
+    fn slot(&self, hash: u64) -> usize {
         (hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> self.shift) as usize
     }
 }

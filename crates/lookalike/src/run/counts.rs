@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 /// Tables, as a power of two.
 const LOG2_TABLES: u32 = 9;
 /// Hashes gathered for a table before they are added.
-const GATHERED: usize = 64;
+const GATHERED: usize = 1024;
 /// Hashes looked up at a time: their accesses overlap.
 const LOOKED_UP: usize = 32;
 
@@ -22,7 +22,6 @@ fn table_of(upper: u32) -> usize {
 /// Counters of shingles.
 pub(super) struct Counts {
     tables: Vec<Mutex<Counters>>,
-    log2_slots: u32,
 }
 
 impl Counts {
@@ -30,7 +29,7 @@ impl Counts {
     pub(super) fn new(bytes: u64) -> Self {
         let log2_slots = bytes.max(2).ilog2().saturating_sub(LOG2_TABLES).max(8);
         let table = || Mutex::new(Counters::new(log2_slots));
-        Self { tables: (0..1 << LOG2_TABLES).map(|_| table()).collect(), log2_slots }
+        Self { tables: (0..1 << LOG2_TABLES).map(|_| table()).collect() }
     }
 
     /// One thread's way to add to them.
@@ -45,8 +44,7 @@ impl Counts {
         let tables: Vec<Counters> = tables
             .map(|table| table.into_inner().unwrap_or_else(PoisonError::into_inner))
             .collect();
-        let singles = tables.iter().flat_map(Counters::singles).collect();
-        Counted { tables, log2_slots: self.log2_slots, singles }
+        Counted { tables }
     }
 }
 
@@ -91,9 +89,6 @@ fn flush(table: &Mutex<Counters>, gathered: &[u32]) {
 /// Counts that are complete.
 pub(super) struct Counted {
     tables: Vec<Counters>,
-    log2_slots: u32,
-    /// For each slot, table after table, whether it counts one.
-    singles: Vec<u64>,
 }
 
 impl Counted {
@@ -102,23 +97,29 @@ impl Counted {
         self.tables[table_of(upper)].get(u64::from(upper) << 32)
     }
 
-    /// Whether `wanted` of the hashes occur once in all.
-    pub(super) fn has_singles(&self, hashes: &[u32], wanted: usize) -> bool {
-        let mut found = 0;
+    /// Looks the hashes of a document up: how many occur once in all, and of the others the count
+    /// above the hash, in no order, repeats included, into `shared` (which is cleared). Stops when
+    /// `enough` singles are found.
+    pub(super) fn look_up(&self, hashes: &[u32], enough: usize, shared: &mut Vec<u64>) -> usize {
+        shared.clear();
+        let mut singles = 0;
         for some in hashes.chunks(LOOKED_UP) {
-            found += some.iter().map(|upper| self.is_single(*upper)).sum::<usize>();
-            if found >= wanted {
-                return true;
+            let mut counts = [0; LOOKED_UP];
+            for (count, upper) in counts.iter_mut().zip(some) {
+                *count = self.get(*upper);
+            }
+            for (count, upper) in counts.iter().zip(some) {
+                if *count == 1 {
+                    singles += 1;
+                } else {
+                    shared.push(u64::from(*count) << 32 | u64::from(*upper));
+                }
+            }
+            if singles >= enough {
+                break;
             }
         }
-        found >= wanted
-    }
-
-    fn is_single(&self, upper: u32) -> usize {
-        let table = table_of(upper);
-        let slot = self.tables[table].slot(u64::from(upper) << 32);
-        let slot = table << self.log2_slots | slot;
-        (self.singles[slot / 64] >> (slot % 64) & 1) as usize
+        singles
     }
 }
 
@@ -146,11 +147,14 @@ mod tests {
         for (hash, count) in &exact {
             assert!(usize::from(counted.get(*hash)) >= (*count).min(255));
             equal += usize::from(usize::from(counted.get(*hash)) == *count);
-            assert_eq!(counted.has_singles(&[*hash], 1), counted.get(*hash) == 1);
         }
         assert!(equal * 10 > exact.len() * 8, "{equal} of {}", exact.len());
-        let singles = exact.keys().filter(|hash| counted.get(**hash) == 1).count();
         let all: Vec<u32> = exact.keys().copied().collect();
-        assert!(counted.has_singles(&all, singles) && !counted.has_singles(&all, singles + 1));
+        let mut shared = Vec::new();
+        let singles = counted.look_up(&all, usize::MAX, &mut shared);
+        assert_eq!(singles, all.iter().filter(|hash| counted.get(**hash) == 1).count());
+        assert_eq!(singles + shared.len(), all.len());
+        assert!(shared.iter().all(|x| u64::from(counted.get(*x as u32)) == x >> 32));
+        assert_eq!(counted.look_up(&all, 1, &mut shared) + shared.len(), LOOKED_UP);
     }
 }

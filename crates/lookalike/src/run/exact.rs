@@ -19,7 +19,7 @@ use crate::progress::Progress;
 use crate::read::{Document, Raw, RawSink, Scratch, Skipped};
 use crate::spill::TempSpace;
 use lookalike_core::params::{Measure, Params};
-use lookalike_core::prefix::{self, SelectScratch};
+use lookalike_core::prefix;
 use lookalike_core::shingle::Shingler;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -173,38 +173,33 @@ fn key(upper: u32) -> u64 {
 /// One thread's tools.
 struct Tools {
     shingler: Shingler,
-    set: Vec<u64>,
-    counts: Vec<u8>,
-    scratch: SelectScratch,
+    /// Count above hash of the shingles that occur more than once.
+    shared: Vec<u64>,
 }
 
 impl Tools {
     fn new(options: &FindOptions) -> Self {
         Self {
             shingler: Shingler::with_kernel(options.params.shingle(), options.kernel),
-            set: Vec::new(),
-            counts: Vec::new(),
-            scratch: SelectScratch::default(),
+            shared: Vec::new(),
         }
     }
 
     /// The keys of the rarest shingles of a text, but for those that occur nowhere else.
+    ///
+    /// Shingles are put in order by the upper halves of their hashes, which some may share: as many
+    /// different halves hold at least as many different shingles. Repeats in the text make the
+    /// prefix longer than it must be.
     fn rare(&mut self, text: &str, params: &Params, counted: &Counted, out: &mut Vec<u64>) {
         let hashes = self.shingler.shingle(text).hashes;
-        // A shingle that occurs once in all occurs once here, so that unique ones can be counted
-        // before repeats are taken out; and with repeats the prefix is only longer.
-        let wanted = prefix::prefix_length(hashes.len(), params.threshold());
-        if counted.has_singles(hashes, wanted) {
-            return;
+        let length = prefix::prefix_length(hashes.len(), params.threshold());
+        let singles = counted.look_up(hashes, length, &mut self.shared);
+        if singles < length {
+            self.shared.sort_unstable();
+            self.shared.dedup();
+            let rarest = self.shared.iter().take(length - singles);
+            out.extend(rarest.map(|shared| key(*shared as u32)));
         }
-        self.shingler.set(text, &mut self.set);
-        self.counts.clear();
-        self.counts.extend(self.set.iter().map(|hash| counted.get((hash >> 32) as u32)));
-        let length = prefix::prefix_length(self.set.len(), params.threshold());
-        prefix::select(&self.set, &self.counts, length, &mut self.scratch, out);
-        out.iter_mut().for_each(|hash| *hash = key((*hash >> 32) as u32));
-        out.sort_unstable();
-        out.dedup();
     }
 }
 
