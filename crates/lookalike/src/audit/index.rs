@@ -1,0 +1,186 @@
+//! Sampled shingle sets in, an inverted index out: which of them a document could resemble.
+//!
+//! A set A and a set B with |A ∩ B| ≥ m share at least k elements of any |A| − m + k elements of A
+//! (Chaudhuri, Ganti, Kaushik, *A primitive operator for similarity joins*, 2006). So only that
+//! many are indexed, those that are rarest in the sample, and a document is compared with A where
+//! k or more of its shingles are found. Nothing that reaches the threshold is lost.
+//!
+//! Elements are looked up by the upper 32 bits of their hashes: what else agrees there is one more
+//! comparison, no error. Most shingles of a collection are in no sampled document, which two bits
+//! of one word tell; the words stay in the cache of a core.
+
+use lookalike_core::verify::Overlap;
+
+/// Indexed elements that must be found in a document before it is compared, as far as the smallest
+/// possible overlap allows it. One would do; phrases that many documents have hit by chance.
+const NEEDED: usize = 3;
+/// Words of the filter, as powers of two: 8 KiB to 1 MiB.
+const FILTER_BITS: std::ops::RangeInclusive<u32> = 10..=17;
+
+/// Where the sets of the sample can be found by their elements. Sets have numbers, from 0.
+pub(super) struct Index {
+    /// Two bits per element, in the word that its upper bits name.
+    filter: Vec<u64>,
+    filter_shift: u32,
+    /// Where the elements with the same upper bits begin.
+    starts: Vec<u32>,
+    starts_shift: u32,
+    /// Upper 32 bits of an element and the set it is of, ascending.
+    entries: Vec<(u32, u32)>,
+    /// How many elements of each set must be found.
+    needed: Vec<u32>,
+}
+
+/// How often the elements of each set were found in the document at hand. One per thread.
+#[derive(Debug, Default)]
+pub(super) struct Hits {
+    counts: Vec<u32>,
+    touched: Vec<u32>,
+    /// Where in the document's hashes there may be an element.
+    maybe: Vec<u32>,
+}
+
+impl Index {
+    /// `least_overlap` gives for a set's size the smallest overlap with a document that resembles
+    /// it. Sets are ascending and not empty.
+    pub(super) fn new(sets: &[&[u64]], least_overlap: impl Fn(usize) -> usize) -> Self {
+        let mut all: Vec<u64> = sets.iter().flat_map(|set| set.iter().copied()).collect();
+        all.sort_unstable();
+        let count = |element: u64| {
+            all.partition_point(|other| *other <= element)
+                - all.partition_point(|other| *other < element)
+        };
+        let (mut entries, mut needed) = (Vec::new(), Vec::new());
+        for (number, set) in (0u32..).zip(sets) {
+            let least = least_overlap(set.len()).clamp(1, set.len().max(1));
+            let found = NEEDED.min(least);
+            let mut rarest: Vec<(usize, u64)> =
+                set.iter().map(|element| (count(*element), *element)).collect();
+            rarest.sort_unstable();
+            rarest.truncate(set.len() - least + found);
+            entries.extend(rarest.iter().map(|(_, element)| ((element >> 32) as u32, number)));
+            needed.push(found as u32);
+        }
+        entries.sort_unstable();
+        Self::of_entries(entries, needed)
+    }
+
+    fn of_entries(entries: Vec<(u32, u32)>, needed: Vec<u32>) -> Self {
+        let bits = entries.len().max(1).ilog2();
+        let filter_bits = (bits.saturating_sub(1)).clamp(*FILTER_BITS.start(), *FILTER_BITS.end());
+        let filter_shift = 32 - filter_bits;
+        let mut filter = vec![0; 1 << filter_bits];
+        for (hash, _) in &entries {
+            filter[(hash >> filter_shift) as usize] |= mask(*hash);
+        }
+        let starts_bits = bits.clamp(1, 28);
+        let starts_shift = 32 - starts_bits;
+        let mut starts = vec![0; (1 << starts_bits) + 1];
+        for (hash, _) in &entries {
+            starts[(hash >> starts_shift) as usize + 1] += 1;
+        }
+        for i in 1..starts.len() {
+            starts[i] += starts[i - 1];
+        }
+        Self { filter, filter_shift, starts, starts_shift, entries, needed }
+    }
+
+    /// The sets that a document with these hashes (repeats included) may reach the threshold with,
+    /// in no particular order, into `candidates`, which is cleared.
+    pub(super) fn candidates(&self, hashes: &[u32], hits: &mut Hits, candidates: &mut Vec<u32>) {
+        candidates.clear();
+        hits.counts.resize(self.needed.len(), 0);
+        hits.maybe.clear();
+        for &hash in hashes {
+            let word = self.filter[(hash >> self.filter_shift) as usize];
+            if word & mask(hash) == mask(hash) {
+                hits.maybe.push(hash);
+            }
+        }
+        for &hash in &hits.maybe {
+            let place = (hash >> self.starts_shift) as usize;
+            let range = self.starts[place] as usize..self.starts[place + 1] as usize;
+            for &(found, set) in self.entries[range].iter().filter(|entry| entry.0 >= hash) {
+                if found > hash {
+                    break;
+                }
+                let count = &mut hits.counts[set as usize];
+                if *count == 0 {
+                    hits.touched.push(set);
+                }
+                *count = count.saturating_add(1);
+            }
+        }
+        for set in hits.touched.drain(..) {
+            let count = std::mem::take(&mut hits.counts[set as usize]);
+            if count >= self.needed[set as usize] {
+                candidates.push(set);
+            }
+        }
+    }
+}
+
+/// Two bits of a word, from bits of the hash that do not name the word.
+fn mask(hash: u32) -> u64 {
+    1 << (hash & 63) | 1 << (hash >> 6 & 63)
+}
+
+/// The smallest |A ∩ B| with which any B reaches the threshold: ⌈t·|A|⌉, for exact fractions.
+pub(super) fn least_overlap(size: usize, threshold: f64) -> usize {
+    let size = size as u64;
+    let reaches = |part| Overlap { intersection: part, left: size, right: part }.reaches(threshold);
+    let about = (size as f64 * threshold) as u64;
+    let mut least = about.saturating_sub(1).max(1);
+    while least < size && !reaches(least) {
+        least += 1;
+    }
+    least as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lookalike_core::hash::mix64;
+    use lookalike_core::verify;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_least_overlap_is_the_rounded_up_share() {
+        for (size, threshold, least) in
+            [(5, 0.8, 4), (6, 0.8, 5), (1, 0.8, 1), (100, 1.0, 100), (1_000, 0.001, 1), (7, 0.5, 4)]
+        {
+            assert_eq!(least_overlap(size, threshold), least, "{size} {threshold}");
+        }
+    }
+
+    proptest! {
+        /// Elements are few, so that overlaps of every size occur.
+        #[test]
+        fn nothing_that_reaches_the_threshold_is_lost(
+            sets in prop::collection::vec(prop::collection::btree_set(0u64..40, 1..30), 1..8),
+            document in prop::collection::btree_set(0u64..40, 1..30),
+            percent in 1u32..=100,
+        ) {
+            let threshold = f64::from(percent) / 100.0;
+            let hashed = |set: &std::collections::BTreeSet<u64>| {
+                let mut set: Vec<u64> = set.iter().map(|n| mix64(*n)).collect();
+                set.sort_unstable();
+                set
+            };
+            let sets: Vec<Vec<u64>> = sets.iter().map(hashed).collect();
+            let slices: Vec<&[u64]> = sets.iter().map(Vec::as_slice).collect();
+            let index = Index::new(&slices, |size| least_overlap(size, threshold));
+            let document = hashed(&document);
+            let hashes: Vec<u32> = document.iter().map(|h| (h >> 32) as u32).collect();
+            let (mut hits, mut candidates) = (Hits::default(), Vec::new());
+            for _ in 0..2 {
+                index.candidates(&hashes, &mut hits, &mut candidates);
+                for (number, set) in (0u32..).zip(&sets) {
+                    if verify::overlap(set, &document).reaches(threshold) {
+                        prop_assert!(candidates.contains(&number));
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! A sample and the collection in, all true neighbours of the sample out.
+
+use super::draw::{Drawn, Lots, Sample};
+use super::index::{Hits, Index, least_overlap};
+use super::neighbours::{Bins, Sampled};
+use super::pass::Visitor;
+use crate::digest::Inputs;
+use crate::read::{BlockNumber, Place, Sink, Skipped};
+use lookalike_core::kernel::Kernel;
+use lookalike_core::params::Params;
+use lookalike_core::shingle::Shingler;
+use lookalike_core::verify::{self, Overlap};
+use std::collections::HashMap;
+
+/// What all threads look at: the sample, equal documents once.
+pub(super) struct Sought<'a> {
+    params: &'a Params,
+    pub(super) lots: Lots,
+    pub(super) bins: Bins,
+    /// Ids in the order in which they were drawn.
+    ids: Vec<String>,
+    /// Different shingle sets, and the documents that have each.
+    classes: Vec<Class>,
+    index: Index,
+}
+
+struct Class {
+    fingerprint: u128,
+    set: Vec<u64>,
+    documents: Vec<u32>,
+}
+
+impl<'a> Sought<'a> {
+    pub(super) fn new(params: &'a Params, lots: Lots, sample: Sample) -> Self {
+        let (mut ids, mut classes) = (Vec::new(), Vec::<Class>::new());
+        let mut known: HashMap<u128, usize> = HashMap::new();
+        for (number, (id, document)) in (0u32..).zip(sample.into_documents()) {
+            let Drawn { fingerprint, set, .. } = document;
+            ids.push(id);
+            let class = *known.entry(fingerprint).or_insert(classes.len());
+            match classes.get_mut(class) {
+                Some(class) => class.documents.push(number),
+                None => classes.push(Class { fingerprint, set, documents: vec![number] }),
+            }
+        }
+        let sets: Vec<&[u64]> = classes.iter().map(|class| class.set.as_slice()).collect();
+        let index = Index::new(&sets, |size| least_overlap(size, params.threshold()));
+        Self { params, lots, bins: Bins::new(params.threshold()), ids, classes, index }
+    }
+}
+
+/// One thread's tools and findings.
+pub(super) struct Searcher<'a> {
+    sought: &'a Sought<'a>,
+    shingler: Shingler,
+    hits: Hits,
+    candidates: Vec<u32>,
+    set: Vec<u64>,
+    pub(super) found: Found,
+}
+
+/// What was met.
+pub(super) struct Found {
+    pub(super) inputs: Inputs,
+    pub(super) population: u64,
+    /// Which documents of the sample were met, as they were when they were drawn.
+    pub(super) met: Vec<bool>,
+    pub(super) sample: Vec<Sampled>,
+}
+
+impl Found {
+    pub(super) fn merge(&mut self, other: Self) {
+        self.inputs.merge(other.inputs);
+        self.population += other.population;
+        for (mine, met) in self.met.iter_mut().zip(other.met) {
+            *mine |= met;
+        }
+        for (mine, more) in self.sample.iter_mut().zip(other.sample) {
+            mine.merge(more);
+        }
+    }
+}
+
+impl<'a> Searcher<'a> {
+    pub(super) fn new(sought: &'a Sought<'a>, kernel: Kernel) -> Self {
+        let sampled = |id: &String| Sampled::new(id.clone(), &sought.bins);
+        Self {
+            sought,
+            shingler: Shingler::with_kernel(sought.params.shingle(), kernel),
+            hits: Hits::default(),
+            candidates: Vec::new(),
+            set: Vec::new(),
+            found: Found {
+                inputs: Inputs::default(),
+                population: 0,
+                met: vec![false; sought.ids.len()],
+                sample: sought.ids.iter().map(sampled).collect(),
+            },
+        }
+    }
+
+    /// Compares a document with the sets that it may resemble.
+    fn compare(&mut self, id: &str, text: &str, fingerprint: u128) {
+        let sought = self.sought;
+        let mut made = false;
+        for candidate in std::mem::take(&mut self.candidates) {
+            let class = &sought.classes[candidate as usize];
+            let overlap = if class.fingerprint == fingerprint {
+                let size = class.set.len() as u64;
+                Some(Overlap { intersection: size, left: size, right: size })
+            } else {
+                if !made {
+                    self.shingler.set(text, &mut self.set);
+                    made = true;
+                }
+                verify::overlap_at_least(&class.set, &self.set, sought.params.threshold())
+            };
+            if let Some(overlap) = overlap {
+                self.count(class, id, fingerprint, &overlap);
+            }
+        }
+    }
+
+    fn count(&mut self, class: &Class, id: &str, fingerprint: u128, overlap: &Overlap) {
+        for &document in &class.documents {
+            let document = document as usize;
+            if self.sought.ids[document] == id {
+                self.found.met[document] |= class.fingerprint == fingerprint;
+            } else {
+                let (lots, bins) = (self.sought.lots, &self.sought.bins);
+                self.found.sample[document].add(lots, bins, id, overlap);
+            }
+        }
+    }
+}
+
+impl Sink for Searcher<'_> {
+    fn document(&mut self, id: &str, text: &str, _: Place) {
+        let shingles = self.shingler.shingle(text);
+        let fingerprint = shingles.fingerprint;
+        self.found.inputs.add(id, fingerprint);
+        if shingles.hashes.is_empty() {
+            return;
+        }
+        self.found.population += 1;
+        let index = &self.sought.index;
+        index.candidates(shingles.hashes, &mut self.hits, &mut self.candidates);
+        if !self.candidates.is_empty() {
+            self.compare(id, text, fingerprint);
+        }
+    }
+
+    fn skipped(&mut self, _: Skipped) {}
+}
+
+impl Visitor for Searcher<'_> {
+    fn block(&mut self, _: BlockNumber) {}
+}
