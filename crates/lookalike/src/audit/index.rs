@@ -9,11 +9,15 @@
 //! comparison, no error. Most shingles of a collection are in no sampled document, which two bits
 //! of one word tell; the words stay in the cache of a core.
 
+use lookalike_core::hash::mix64;
 use lookalike_core::verify::Overlap;
 
-/// Indexed elements that must be found in a document before it is compared, as far as the smallest
-/// possible overlap allows it. One would do; phrases that many documents have hit by chance.
+/// Indexed elements that must be found in a document before it is compared: at least so many, and
+/// at least that part of the smallest possible overlap. One would do; but texts share phrases, and
+/// a comparison costs more than some lookups. The part is the best of those measured: with a
+/// twentieth or a quarter an audit takes longer.
 const NEEDED: usize = 3;
+const NEEDED_PART: usize = 10;
 /// Words of the filter, as powers of two: 8 KiB to 1 MiB.
 const FILTER_BITS: std::ops::RangeInclusive<u32> = 10..=17;
 
@@ -22,21 +26,32 @@ pub(super) struct Index {
     /// Two bits per element, in the word that its upper bits name.
     filter: Vec<u64>,
     filter_shift: u32,
-    /// Where the elements with the same upper bits begin.
-    starts: Vec<u32>,
-    starts_shift: u32,
-    /// Upper 32 bits of an element and the set it is of, ascending.
-    entries: Vec<(u32, u32)>,
+    /// Elements by their upper 32 bits, each at the place that its uppermost bits name or behind.
+    slots: Vec<Slot>,
+    slots_shift: u32,
+    /// Sets of the elements that are in several: their number, then they.
+    lists: Vec<u32>,
     /// How many elements of each set must be found.
     needed: Vec<u32>,
 }
+
+/// An element and where it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Slot {
+    hash: u32,
+    /// A set; or, with the highest bit set, the place of a list.
+    sets: u32,
+}
+
+const IN_LIST: u32 = 1 << 31;
+const FREE: Slot = Slot { hash: 0, sets: u32::MAX };
 
 /// How often the elements of each set were found in the document at hand. One per thread.
 #[derive(Debug, Default)]
 pub(super) struct Hits {
     counts: Vec<u32>,
     touched: Vec<u32>,
-    /// Where in the document's hashes there may be an element.
+    /// Hashes of the document that the filter lets through, at its beginning.
     maybe: Vec<u32>,
 }
 
@@ -53,66 +68,102 @@ impl Index {
         let (mut entries, mut needed) = (Vec::new(), Vec::new());
         for (number, set) in (0u32..).zip(sets) {
             let least = least_overlap(set.len()).clamp(1, set.len().max(1));
-            let found = NEEDED.min(least);
-            let mut rarest: Vec<(usize, u64)> =
-                set.iter().map(|element| (count(*element), *element)).collect();
+            let found = NEEDED.max(least / NEEDED_PART).min(least);
+            // Of equally rare ones any will do, but not the least: they are to be spread evenly.
+            let mut rarest: Vec<(usize, u64, u64)> =
+                set.iter().map(|element| (count(*element), mix64(*element), *element)).collect();
             rarest.sort_unstable();
             rarest.truncate(set.len() - least + found);
-            entries.extend(rarest.iter().map(|(_, element)| ((element >> 32) as u32, number)));
+            entries.extend(rarest.iter().map(|(.., element)| ((element >> 32) as u32, number)));
             needed.push(found as u32);
         }
         entries.sort_unstable();
-        Self::of_entries(entries, needed)
+        Self::of_entries(&entries, needed)
     }
 
-    fn of_entries(entries: Vec<(u32, u32)>, needed: Vec<u32>) -> Self {
+    /// From pairs of an element's upper bits and a set, sorted.
+    fn of_entries(entries: &[(u32, u32)], needed: Vec<u32>) -> Self {
         let bits = entries.len().max(1).ilog2();
-        let filter_bits = (bits.saturating_sub(1)).clamp(*FILTER_BITS.start(), *FILTER_BITS.end());
-        let filter_shift = 32 - filter_bits;
-        let mut filter = vec![0; 1 << filter_bits];
-        for (hash, _) in &entries {
-            filter[(hash >> filter_shift) as usize] |= mask(*hash);
+        let filter_bits = bits.saturating_sub(1).clamp(*FILTER_BITS.start(), *FILTER_BITS.end());
+        let slots_bits = (bits + 2).min(31);
+        let mut this = Self {
+            filter: vec![0; 1 << filter_bits],
+            filter_shift: 32 - filter_bits,
+            slots: vec![FREE; 1 << slots_bits],
+            slots_shift: 32 - slots_bits,
+            lists: Vec::new(),
+            needed,
+        };
+        for same in entries.chunk_by(|a, b| a.0 == b.0) {
+            let sets = match same {
+                [(_, set)] => *set,
+                _ => {
+                    let place = this.lists.len() as u32 | IN_LIST;
+                    this.lists.push(same.len() as u32);
+                    this.lists.extend(same.iter().map(|(_, set)| *set));
+                    place
+                }
+            };
+            for &(hash, _) in &same[..1] {
+                this.filter[(hash >> this.filter_shift) as usize] |= mask(hash);
+                let mut place = (hash >> this.slots_shift) as usize;
+                while this.slots[place] != FREE {
+                    place = (place + 1) & (this.slots.len() - 1);
+                }
+                this.slots[place] = Slot { hash, sets };
+            }
         }
-        let starts_bits = bits.clamp(1, 28);
-        let starts_shift = 32 - starts_bits;
-        let mut starts = vec![0; (1 << starts_bits) + 1];
-        for (hash, _) in &entries {
-            starts[(hash >> starts_shift) as usize + 1] += 1;
+        this
+    }
+
+    /// The sets that have an element with that hash.
+    #[inline]
+    fn sets<'a>(&'a self, hash: u32, one: &'a mut [u32; 1]) -> &'a [u32] {
+        let mut place = (hash >> self.slots_shift) as usize;
+        loop {
+            let slot = self.slots[place];
+            if slot == FREE {
+                return &[];
+            }
+            if slot.hash == hash {
+                if slot.sets & IN_LIST == 0 {
+                    *one = [slot.sets];
+                    return one;
+                }
+                let list = (slot.sets & !IN_LIST) as usize;
+                return &self.lists[list + 1..][..self.lists[list] as usize];
+            }
+            place = (place + 1) & (self.slots.len() - 1);
         }
-        for i in 1..starts.len() {
-            starts[i] += starts[i - 1];
-        }
-        Self { filter, filter_shift, starts, starts_shift, entries, needed }
     }
 
     /// The sets that a document with these hashes (repeats included) may reach the threshold with,
     /// in no particular order, into `candidates`, which is cleared.
     pub(super) fn candidates(&self, hashes: &[u32], hits: &mut Hits, candidates: &mut Vec<u32>) {
         candidates.clear();
-        hits.counts.resize(self.needed.len(), 0);
-        hits.maybe.clear();
+        let Hits { counts, touched, maybe } = hits;
+        counts.resize(self.needed.len(), 0);
+        if maybe.len() < hashes.len() {
+            maybe.resize(hashes.len(), 0);
+        }
+        // Written without a branch: in a third of the cases it would be mispredicted.
+        let mut found = 0;
         for &hash in hashes {
             let word = self.filter[(hash >> self.filter_shift) as usize];
-            if word & mask(hash) == mask(hash) {
-                hits.maybe.push(hash);
-            }
+            maybe[found] = hash;
+            found += usize::from(word & mask(hash) == mask(hash));
         }
-        for &hash in &hits.maybe {
-            let place = (hash >> self.starts_shift) as usize;
-            let range = self.starts[place] as usize..self.starts[place + 1] as usize;
-            for &(found, set) in self.entries[range].iter().filter(|entry| entry.0 >= hash) {
-                if found > hash {
-                    break;
-                }
-                let count = &mut hits.counts[set as usize];
+        for &hash in &maybe[..found] {
+            for &set in self.sets(hash, &mut [0]) {
+                let count = &mut counts[set as usize];
                 if *count == 0 {
-                    hits.touched.push(set);
+                    touched.push(set);
                 }
                 *count = count.saturating_add(1);
             }
         }
-        for set in hits.touched.drain(..) {
-            let count = std::mem::take(&mut hits.counts[set as usize]);
+        for set in touched.drain(..) {
+            let count = std::mem::take(&mut counts[set as usize]);
             if count >= self.needed[set as usize] {
                 candidates.push(set);
             }
@@ -140,7 +191,6 @@ pub(super) fn least_overlap(size: usize, threshold: f64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lookalike_core::hash::mix64;
     use lookalike_core::verify;
     use proptest::prelude::*;
 

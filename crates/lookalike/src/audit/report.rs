@@ -2,6 +2,8 @@
 //! out. Read once for each, never held in memory.
 
 use super::error::AuditError;
+use super::neighbours::Neighbours;
+use super::outcome::{Audit, JudgedBy};
 use crate::digest::Inputs;
 use crate::error::Error;
 use crate::evaluate::open_table;
@@ -74,6 +76,25 @@ impl Report {
             return Ok(());
         }
         Err(AuditError::OtherInputs { expected: self.inputs, got }.into())
+    }
+
+    /// Holds the report against [`Neighbours`] of its inputs, by a file of pairs (as
+    /// [`pairs_file`] reads it) if there is one, else by its groups.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open) and [`pairs_file`].
+    pub fn judge(&self, neighbours: &Neighbours, pairs: Option<&Path>) -> Result<Audit, Error> {
+        let Some(pairs) = pairs else {
+            let mut judge = neighbours.judge_by(JudgedBy::Groups);
+            self.duplicates(&mut |id| judge.duplicate(id))?;
+            return Ok(judge.finish());
+        };
+        let mut judge = neighbours.judge_by(JudgedBy::Pairs);
+        for pair in pairs_file(pairs)? {
+            let (a, b) = pair.map_err(|error| unreadable(pairs, error))?;
+            judge.pair(&a, &b);
+        }
+        Ok(judge.finish())
     }
 
     /// Gives every duplicate's id to `each`.
