@@ -95,23 +95,19 @@ impl Index {
             needed,
         };
         for same in entries.chunk_by(|a, b| a.0 == b.0) {
-            let sets = match same {
-                [(_, set)] => *set,
-                _ => {
-                    let place = this.lists.len() as u32 | IN_LIST;
-                    this.lists.push(same.len() as u32);
-                    this.lists.extend(same.iter().map(|(_, set)| *set));
-                    place
-                }
-            };
-            for &(hash, _) in &same[..1] {
-                this.filter[(hash >> this.filter_shift) as usize] |= mask(hash);
-                let mut place = (hash >> this.slots_shift) as usize;
-                while this.slots[place] != FREE {
-                    place = (place + 1) & (this.slots.len() - 1);
-                }
-                this.slots[place] = Slot { hash, sets };
+            let &[(hash, set), ..] = same else { continue };
+            let mut sets = set;
+            if same.len() > 1 {
+                sets = this.lists.len() as u32 | IN_LIST;
+                this.lists.push(same.len() as u32);
+                this.lists.extend(same.iter().map(|(_, set)| *set));
             }
+            this.filter[(hash >> this.filter_shift) as usize] |= mask(hash);
+            let mut place = (hash >> this.slots_shift) as usize;
+            while this.slots[place] != FREE {
+                place = (place + 1) & (this.slots.len() - 1);
+            }
+            this.slots[place] = Slot { hash, sets };
         }
         this
     }

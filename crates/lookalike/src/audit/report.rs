@@ -49,7 +49,7 @@ impl Report {
         match format {
             None if group => return Err(not_a_run(path, "groups alone")),
             None => return Err(not_a_run(path, "an object without the member format")),
-            Some(format) if format != Value::from(FORMAT_VERSION) => {
+            Some(format) if format != FORMAT_VERSION => {
                 let (path, got) = (path.to_owned(), format.to_string());
                 return Err(AuditError::OtherVersion { path, expected: FORMAT_VERSION, got }.into());
             }
