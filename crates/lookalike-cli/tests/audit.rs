@@ -3,9 +3,6 @@
 mod command;
 
 use command::{Place, collection};
-use lookalike::core::params::ShingleRule;
-use lookalike::core::shingle::Shingler;
-use lookalike::digest::Inputs;
 use serde_json::{Value, json};
 
 /// A collection in `in.jsonl` and the report of a run over it.
@@ -15,12 +12,7 @@ fn place() -> (Place, Value) {
     let line = |(id, text): &(String, String)| json!({"id": id, "text": text}).to_string() + "\n";
     place.file("in.jsonl", documents.iter().map(line).collect::<String>());
     let report = place.run(&["find", "in.jsonl", "--json", "-q", "--pairs", "pairs.csv"]).ok();
-    let mut report: Value = serde_json::from_str(&report).unwrap();
-    let (mut inputs, mut shingler) = (Inputs::default(), Shingler::new(&ShingleRule::default()));
-    for (id, text) in &documents {
-        inputs.add(id, shingler.shingle(text).fingerprint);
-    }
-    report["inputs"] = serde_json::to_value(inputs).unwrap();
+    let report = serde_json::from_str(&report).unwrap();
     (place, report)
 }
 

@@ -4,7 +4,7 @@
 
 use lookalike::audit::{Audit, AuditOptions, Neighbours, true_neighbours};
 use lookalike::core::hash::SplitMix64;
-use lookalike::core::params::{Params, Wishes};
+use lookalike::core::params::{Measure, Params, Wishes};
 use lookalike::core::shingle::Shingler;
 use lookalike::core::verify::overlap_at_least;
 use lookalike::error::Error;
@@ -83,14 +83,15 @@ fn neighbours(files: &Files, params: &Params, sample: usize, threads: usize) -> 
 
 fn by_pairs(neighbours: &Neighbours, findings: &Findings) -> Audit {
     let pairs = findings.pairs.as_ref().unwrap();
-    let pairs = pairs.iter().map(|pair| io::Result::Ok((pair.a.to_owned(), pair.b.to_owned())));
+    let pairs = pairs.iter().map(|pair| pair.map(|pair| (pair.a, pair.b)));
     neighbours.judge([], Some(pairs)).unwrap()
 }
 
 fn by_groups(neighbours: &Neighbours, findings: &Findings) -> Audit {
     let groups = findings.groups.iter().map(|group| {
-        let duplicates = group.duplicates.iter().map(|duplicate| duplicate.id.clone());
-        io::Result::Ok((group.keeper.clone(), duplicates.collect()))
+        let group = group?;
+        let duplicates = group.duplicates.into_iter().map(|duplicate| duplicate.id);
+        Ok((group.keeper.id, duplicates.collect()))
     });
     neighbours.judge(groups, None::<Vec<io::Result<(String, String)>>>).unwrap()
 }
@@ -109,7 +110,8 @@ fn truth(documents: &[(String, String)], params: &Params) -> BTreeSet<(String, S
     let mut pairs = BTreeSet::new();
     for (i, (a, _)) in documents.iter().enumerate() {
         for (j, (b, _)) in documents.iter().enumerate().skip(i + 1) {
-            if overlap_at_least(&sets[i], &sets[j], params.threshold()).is_some() {
+            if overlap_at_least(&sets[i], &sets[j], params.measure(), params.threshold()).is_some()
+            {
                 pairs.insert((a.min(b).clone(), a.max(b).clone()));
             }
         }
@@ -134,14 +136,19 @@ fn a_bad_run_is_measured_to_be_as_bad_as_it_is() {
     let params = params(Some((2, 20)));
     let findings = run(&files, &params);
     let truth = truth(&documents, &params);
-    let pairs: BTreeSet<(&str, &str)> =
-        findings.pairs.as_ref().unwrap().iter().map(|pair| (pair.a, pair.b)).collect();
-    let removed: BTreeSet<&str> = findings
+    let pairs: BTreeSet<(String, String)> = findings
+        .pairs
+        .as_ref()
+        .unwrap()
+        .iter()
+        .map(|pair| pair.map(|pair| (pair.a, pair.b)).unwrap())
+        .collect();
+    let removed: BTreeSet<String> = findings
         .groups
         .iter()
-        .flat_map(|group| group.duplicates.iter().map(|duplicate| duplicate.id.as_str()))
+        .flat_map(|group| group.unwrap().duplicates.into_iter().map(|duplicate| duplicate.id))
         .collect();
-    let of_pairs = recall(&truth, |a, b| pairs.contains(&(a, b)));
+    let of_pairs = recall(&truth, |a, b| pairs.contains(&(a.to_owned(), b.to_owned())));
     let of_groups = recall(&truth, |a, b| removed.contains(a) || removed.contains(b));
     assert!(of_pairs < 0.9, "the run is to be a bad one: {of_pairs}");
     for sample in [150, 10_000] {
@@ -159,7 +166,7 @@ fn a_bad_run_is_measured_to_be_as_bad_as_it_is() {
     let all = by_pairs(&neighbours(&files, &params, 10_000, 2), &findings);
     assert_eq!(all.overall.pairs, 2 * truth.len() as u64);
     assert_eq!((all.sampled, all.population), (all.population, documents.len() as u64 - 1));
-    let found = truth.iter().filter(|(a, b)| pairs.contains(&(a.as_str(), b.as_str()))).count();
+    let found = truth.intersection(&pairs).count();
     let share = found as f64 / truth.len() as f64;
     assert!((all.overall.pair_recall.unwrap() - share).abs() < 1e-9);
 }
@@ -212,4 +219,46 @@ fn input_that_changes_between_the_passes_is_noticed() {
         let message = failed.unwrap_err().to_string();
         assert!(message.contains("changed between two readings"), "{message}");
     }
+}
+
+/// Excerpts of documents beside them: found by containment, and by nothing else.
+#[test]
+fn containment_is_measured_by_containment() {
+    let mut documents = documents();
+    for i in 0..60 {
+        let words: Vec<&str> = documents[i].1.split(' ').collect();
+        documents.push((format!("excerpt{i}"), words[20..60].join(" ")));
+    }
+    let files = files(&documents, 1);
+    let wishes = Wishes { measure: Measure::Containment, ..Wishes::default() };
+    let params = Params::new(&wishes).unwrap();
+    let truth = truth(&documents, &params);
+    let neighbours = neighbours(&files, &params, 10_000, 2);
+    assert_eq!(neighbours.pairs(), 2 * truth.len() as u64);
+    assert!(truth.iter().filter(|(_, b)| b.starts_with("excerpt")).count() >= 60);
+    let pairs = || truth.iter().map(|pair| io::Result::Ok(pair.clone()));
+    assert_eq!(neighbours.judge([], Some(pairs())).unwrap().overall.recall, Some(1.0));
+    let without = pairs().filter(|pair| !pair.as_ref().unwrap().1.starts_with("excerpt"));
+    assert!(neighbours.judge([], Some(without)).unwrap().overall.recall.unwrap() < 0.95);
+}
+
+/// Documents of a reference collection are not compared with each other, so no pair is missed.
+#[test]
+fn a_reference_collection_is_no_neighbour_of_itself() {
+    let documents = documents();
+    let (inputs, reference): (Vec<_>, Vec<_>) =
+        documents.into_iter().partition(|(id, _)| id.ends_with("-0"));
+    let (inputs, reference) = (files(&inputs, 1), files(&reference, 2));
+    let open = || {
+        let options = ReadOptions::default();
+        Ok(Collection::open_with_reference(&inputs.paths, &reference.paths, &options)?)
+    };
+    let params = params(Some((40, 2)));
+    let options = AuditOptions::default();
+    let neighbours = true_neighbours(open, &params, &options, &Silent).unwrap();
+    let findings = find(&open().unwrap(), &FindOptions::new(params.clone()), &Silent).unwrap();
+    assert_eq!(neighbours.inputs(), findings.inputs);
+    let audit = by_groups(&neighbours, &findings);
+    assert_eq!(audit.overall.recall, Some(1.0), "{audit:?}");
+    assert!(audit.overall.documents > 100);
 }

@@ -44,6 +44,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     pairs: Option<PathBuf>,
 
+    /// The reference collection of the run, as it was given to it
+    #[arg(long, value_name = "INPUT")]
+    reference: Vec<PathBuf>,
+
     /// Documents to draw, and to compare with all others
     #[arg(long, value_name = "N", default_value_t = NonZeroUsize::new(SAMPLE_DOCUMENTS)
         .unwrap_or(NonZeroUsize::MIN), value_parser = positive)]
@@ -84,7 +88,7 @@ fn positive(text: &str) -> Result<NonZeroUsize, String> {
 
 /// Runs the command.
 pub(crate) fn run(args: &Args) -> Outcome {
-    args.inputs.iter().try_for_each(|input| refuse_streams(input))?;
+    args.inputs.iter().chain(&args.reference).try_for_each(|input| refuse_streams(input))?;
     let report = Report::open(&args.report)?;
     // What cannot be read is told before the work.
     args.pairs.as_deref().map(audit::pairs_file).transpose()?;
@@ -93,7 +97,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
     let options = audit_options(args)?;
     let bar = (!args.quiet).then(Bar::new);
     let progress: &dyn Progress = bar.as_ref().map_or(&Silent, |bar| bar);
-    let open = || Ok(Collection::open(&args.inputs, &reading)?);
+    let open = || Ok(Collection::open_with_reference(&args.inputs, &args.reference, &reading)?);
     let neighbours = audit::true_neighbours(open, &report.params, &options, progress)?;
     drop(bar);
     report.check(neighbours.inputs())?;

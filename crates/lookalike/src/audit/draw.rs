@@ -43,6 +43,9 @@ pub(super) type Position = (BlockNumber, u32);
 pub(super) struct Drawn {
     pub(super) position: Position,
     pub(super) fingerprint: u128,
+    /// Whether it belongs to a reference collection, whose documents are not compared with each
+    /// other.
+    pub(super) reference: bool,
     /// Its shingles, ascending; never none.
     pub(super) set: Vec<u64>,
 }
@@ -107,7 +110,7 @@ mod tests {
 
     fn drawn(index: u32) -> Drawn {
         let position = (BlockNumber { source: 0, index }, 0);
-        Drawn { position, fingerprint: u128::from(index), set: vec![1] }
+        Drawn { position, fingerprint: u128::from(index), reference: false, set: vec![1] }
     }
 
     fn sample(seed: u64, most: usize, numbers: impl Iterator<Item = u32>) -> Vec<String> {

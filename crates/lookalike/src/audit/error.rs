@@ -89,7 +89,7 @@ impl fmt::Display for AuditError {
             Self::OtherInputs { expected, got } => write!(
                 f,
                 "the report is of other inputs: it is of {expected}; read were {got}. Name the \
-                 same inputs with the same options (--format, --id-field, --skip-bad, …), or run \
+                 same inputs with the same options (--reference, --format, --id-field, …), or run \
                  find again"
             ),
             Self::Changed { first, second, missing } => write!(

@@ -10,6 +10,7 @@
 //! of one word tell; the words stay in the cache of a core.
 
 use lookalike_core::hash::mix64;
+use lookalike_core::params::Measure;
 use lookalike_core::verify::Overlap;
 
 /// Indexed elements that must be found in a document before it is compared: at least so many, and
@@ -172,10 +173,15 @@ fn mask(hash: u32) -> u64 {
     1 << (hash & 63) | 1 << (hash >> 6 & 63)
 }
 
-/// The smallest |A ∩ B| with which any B reaches the threshold: ⌈t·|A|⌉, for exact fractions.
-pub(super) fn least_overlap(size: usize, threshold: f64) -> usize {
+/// The smallest |A ∩ B| with which any B reaches the threshold: ⌈t·|A|⌉ for Jaccard, by exact
+/// fractions; 1 for containment, since B may be one element of A.
+pub(super) fn least_overlap(size: usize, measure: Measure, threshold: f64) -> usize {
+    if measure == Measure::Containment {
+        return 1;
+    }
     let size = size as u64;
-    let reaches = |part| Overlap { intersection: part, left: size, right: part }.reaches(threshold);
+    let reaches =
+        |part| Overlap { intersection: part, left: size, right: part }.reaches(measure, threshold);
     let about = (size as f64 * threshold) as u64;
     let mut least = about.saturating_sub(1).max(1);
     while least < size && !reaches(least) {
@@ -195,7 +201,11 @@ mod tests {
         for (size, threshold, least) in
             [(5, 0.8, 4), (6, 0.8, 5), (1, 0.8, 1), (100, 1.0, 100), (1_000, 0.001, 1), (7, 0.5, 4)]
         {
-            assert_eq!(least_overlap(size, threshold), least, "{size} {threshold}");
+            assert_eq!(
+                least_overlap(size, Measure::Jaccard, threshold),
+                least,
+                "{size} {threshold}"
+            );
         }
     }
 
@@ -206,7 +216,9 @@ mod tests {
             sets in prop::collection::vec(prop::collection::btree_set(0u64..40, 1..30), 1..8),
             document in prop::collection::btree_set(0u64..40, 1..30),
             percent in 1u32..=100,
+            contained in any::<bool>(),
         ) {
+            let measure = if contained { Measure::Containment } else { Measure::Jaccard };
             let threshold = f64::from(percent) / 100.0;
             let hashed = |set: &std::collections::BTreeSet<u64>| {
                 let mut set: Vec<u64> = set.iter().map(|n| mix64(*n)).collect();
@@ -215,14 +227,14 @@ mod tests {
             };
             let sets: Vec<Vec<u64>> = sets.iter().map(hashed).collect();
             let slices: Vec<&[u64]> = sets.iter().map(Vec::as_slice).collect();
-            let index = Index::new(&slices, |size| least_overlap(size, threshold));
+            let index = Index::new(&slices, |size| least_overlap(size, measure, threshold));
             let document = hashed(&document);
             let hashes: Vec<u32> = document.iter().map(|h| (h >> 32) as u32).collect();
             let (mut hits, mut candidates) = (Hits::default(), Vec::new());
             for _ in 0..2 {
                 index.candidates(&hashes, &mut hits, &mut candidates);
                 for (number, set) in (0u32..).zip(&sets) {
-                    if verify::overlap(set, &document).reaches(threshold) {
+                    if verify::overlap(set, &document).reaches(measure, threshold) {
                         prop_assert!(candidates.contains(&number));
                     }
                 }

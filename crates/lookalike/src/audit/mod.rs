@@ -32,7 +32,7 @@ pub use report::{Report, pairs_file};
 
 use crate::error::Error;
 use crate::progress::{Progress, Stage};
-use crate::read::{BlockNumber, Collection, Place, Sink, Skipped};
+use crate::read::{BlockNumber, Collection, Document, Sink, Skipped};
 use draw::{Drawn, Lots, Position, Sample};
 
 use lookalike_core::kernel::Kernel;
@@ -78,7 +78,8 @@ impl Default for AuditOptions {
 
 /// Draws documents and finds all their true neighbours: other documents whose exact similarity by
 /// `params` reaches the threshold. Equal documents are neighbours, a document itself is not, empty
-/// documents have none and are not drawn. Of `params` only the rule, the measure and the threshold
+/// documents have none and are not drawn. Two documents of a reference collection are never
+/// neighbours, since a run does not compare them. Of `params` only the rule, the measure and the threshold
 /// matter.
 ///
 /// `open` opens the collection; it is called twice and must give the same documents, so standard
@@ -150,6 +151,7 @@ fn draw(
         shingler: Shingler::with_kernel(params.shingle(), options.kernel),
         sample: Sample::new(most),
         documents: 0,
+        reference: false,
         position: (BlockNumber { source: 0, index: 0 }, 0),
     })?;
     let (mut sample, mut documents) = (Sample::new(most), 0);
@@ -167,11 +169,13 @@ struct Drawer {
     shingler: Shingler,
     sample: Sample,
     documents: u64,
+    reference: bool,
     position: Position,
 }
 
 impl Sink for Drawer {
-    fn document(&mut self, id: &str, text: &str, _: Place) {
+    fn document(&mut self, document: &Document<'_>) {
+        let Document { id, text, .. } = *document;
         self.documents += 1;
         self.position.1 += 1;
         let lot = self.lots.document(id);
@@ -182,7 +186,8 @@ impl Sink for Drawer {
         let fingerprint = self.shingler.set(text, &mut set);
         if !set.is_empty() {
             set.shrink_to_fit();
-            let drawn = Drawn { position: self.position, fingerprint, set };
+            let (position, reference) = (self.position, self.reference);
+            let drawn = Drawn { position, fingerprint, reference, set };
             self.sample.insert(lot, id.to_owned(), drawn);
         }
     }
@@ -191,8 +196,9 @@ impl Sink for Drawer {
 }
 
 impl Visitor for Drawer {
-    fn block(&mut self, number: BlockNumber) {
+    fn block(&mut self, number: BlockNumber, reference: bool) {
         self.position = (number, 0);
+        self.reference = reference;
     }
 }
 

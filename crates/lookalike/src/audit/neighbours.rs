@@ -6,6 +6,7 @@
 
 use super::draw::Lots;
 use crate::digest::Inputs;
+use lookalike_core::params::Measure;
 use lookalike_core::verify::Overlap;
 use std::collections::BTreeSet;
 
@@ -18,12 +19,13 @@ const RANGES: u32 = 4;
 /// 0.85, 0.9, 0.95), and 1 itself.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Bins {
+    measure: Measure,
     /// Where each begins, ascending; the last is 1.
     starts: Vec<f64>,
 }
 
 impl Bins {
-    pub(super) fn new(threshold: f64) -> Self {
+    pub(super) fn new(measure: Measure, threshold: f64) -> Self {
         let step = |i| {
             let start = threshold + (1.0 - threshold) * f64::from(i) / f64::from(RANGES);
             // To the number that one would write: 0.85, not 0.8500000000000001.
@@ -33,7 +35,7 @@ impl Bins {
         starts.extend((1..RANGES).map(step));
         starts.push(1.0);
         starts.dedup_by(|later, earlier| *later <= *earlier);
-        Self { starts }
+        Self { measure, starts }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -48,7 +50,7 @@ impl Bins {
 
     /// The bin of a pair that reaches the threshold, decided on the exact fraction.
     fn of(&self, overlap: &Overlap) -> usize {
-        self.starts.iter().rposition(|start| overlap.reaches(*start)).unwrap_or(0)
+        self.starts.iter().rposition(|start| overlap.reaches(self.measure, *start)).unwrap_or(0)
     }
 }
 
@@ -162,12 +164,12 @@ mod tests {
 
     #[test]
     fn bins_go_from_the_threshold_to_equal_sets() {
-        let starts = |threshold| Bins::new(threshold).starts;
+        let starts = |threshold| Bins::new(Measure::Jaccard, threshold).starts;
         assert_eq!(starts(0.8), [0.8, 0.85, 0.9, 0.95, 1.0]);
         assert_eq!(starts(0.5), [0.5, 0.625, 0.75, 0.875, 1.0]);
         assert_eq!(starts(1.0), [1.0]);
         assert_eq!(starts(0.999_999), [0.999_999, 1.0]);
-        let bins = Bins::new(0.8);
+        let bins = Bins::new(Measure::Jaccard, 0.8);
         let places = [800, 849, 850, 900, 949, 950, 999, 1_000].map(|n| bins.of(&overlap(n)));
         assert_eq!(places, [0, 0, 1, 2, 2, 3, 3, 4]);
         assert_eq!((bins.range(0), bins.range(4)), ((0.8, 0.85), (1.0, 1.0)));
@@ -175,7 +177,7 @@ mod tests {
 
     #[test]
     fn of_many_neighbours_an_even_few_are_kept() {
-        let bins = Bins::new(0.8);
+        let bins = Bins::new(Measure::Jaccard, 0.8);
         let ids: Vec<String> = (0..200).map(|n| format!("n{n}")).collect();
         let mut times = [0u32; 200];
         for seed in 0..2_000 {

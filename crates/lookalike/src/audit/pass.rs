@@ -10,8 +10,8 @@ use std::sync::{Mutex, PoisonError};
 
 /// What a thread does with the documents it is given.
 pub(super) trait Visitor: Sink + Send {
-    /// The documents of another block follow.
-    fn block(&mut self, number: BlockNumber);
+    /// The documents of another block follow, of a reference collection or not.
+    fn block(&mut self, number: BlockNumber, reference: bool);
 }
 
 /// Shows every document to one of the visitors and gives them back. Of several bad records in one
@@ -29,7 +29,8 @@ pub(super) fn each_document<V: Visitor>(
         let mut scratch = Scratch::default();
         while !stop.asked() {
             let Some(block) = collection.next_block()? else { break };
-            visitor.block(block.number());
+            let reference = collection.is_reference(block.number().source);
+            visitor.block(block.number(), reference);
             if let Err(error) = block.read(&mut scratch, &mut visitor) {
                 let mut first = failure.lock().unwrap_or_else(PoisonError::into_inner);
                 if first.as_ref().is_none_or(|(earlier, _)| block.number() < *earlier) {

@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::evaluate::open_table;
 use crate::stop_words::stop_words;
 use crate::write::FORMAT_VERSION;
-use lookalike_core::params::{Params, ShingleRule, Unit, Wishes};
+use lookalike_core::params::{Measure, Params, ShingleRule, Unit, Wishes};
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
@@ -270,14 +270,17 @@ impl Members<'_> {
             .with_stop_words(list);
         let threshold = self.of.get("threshold").and_then(Value::as_f64);
         let threshold = threshold.ok_or_else(|| self.wrong("threshold", "a number"))?;
-        if !matches!(self.of.get("measure").and_then(Value::as_str), None | Some("jaccard")) {
-            return Err(self.wrong("measure", "jaccard"));
-        }
-        let whole = |name| self.number(name).and_then(|n| usize::try_from(n).ok());
         let mut wishes = Wishes { shingle, threshold, ..Wishes::default() };
-        wishes.num_hashes = whole("num_hashes");
-        wishes.bands = whole("bands");
-        wishes.rows = whole("rows");
+        if self.of.contains_key("measure") {
+            wishes.measure = self.text("measure", "jaccard or containment")?.parse()?;
+        }
+        wishes.exact = self.of.get("exact").and_then(Value::as_bool).unwrap_or(false);
+        if !wishes.exact && wishes.measure == Measure::Jaccard {
+            let whole = |name| self.number(name).and_then(|n| usize::try_from(n).ok());
+            wishes.num_hashes = whole("num_hashes");
+            wishes.bands = whole("bands");
+            wishes.rows = whole("rows");
+        }
         wishes.recall = self.of.get("recall").and_then(Value::as_f64).unwrap_or(wishes.recall);
         wishes.seed = self.number("seed").unwrap_or(wishes.seed);
         if let Some(Value::String(scheme)) = self.of.get("scheme") {

@@ -5,7 +5,7 @@ use super::index::{Hits, Index, least_overlap};
 use super::neighbours::{Bins, Sampled};
 use super::pass::Visitor;
 use crate::digest::Inputs;
-use crate::read::{BlockNumber, Place, Sink, Skipped};
+use crate::read::{BlockNumber, Document, Sink, Skipped};
 use lookalike_core::kernel::Kernel;
 use lookalike_core::params::Params;
 use lookalike_core::shingle::Shingler;
@@ -17,8 +17,8 @@ pub(super) struct Sought<'a> {
     params: &'a Params,
     pub(super) lots: Lots,
     pub(super) bins: Bins,
-    /// Ids in the order in which they were drawn.
-    ids: Vec<String>,
+    /// Ids in the order in which they were drawn, and whether they are of a reference collection.
+    ids: Vec<(String, bool)>,
     /// Different shingle sets, and the documents that have each.
     classes: Vec<Class>,
     index: Index,
@@ -35,8 +35,8 @@ impl<'a> Sought<'a> {
         let (mut ids, mut classes) = (Vec::new(), Vec::<Class>::new());
         let mut known: HashMap<u128, usize> = HashMap::new();
         for (number, (id, document)) in (0u32..).zip(sample.into_documents()) {
-            let Drawn { fingerprint, set, .. } = document;
-            ids.push(id);
+            let Drawn { fingerprint, reference, set, .. } = document;
+            ids.push((id, reference));
             let class = *known.entry(fingerprint).or_insert(classes.len());
             match classes.get_mut(class) {
                 Some(class) => class.documents.push(number),
@@ -44,8 +44,9 @@ impl<'a> Sought<'a> {
             }
         }
         let sets: Vec<&[u64]> = classes.iter().map(|class| class.set.as_slice()).collect();
-        let index = Index::new(&sets, |size| least_overlap(size, params.threshold()));
-        Self { params, lots, bins: Bins::new(params.threshold()), ids, classes, index }
+        let (measure, threshold) = (params.measure(), params.threshold());
+        let index = Index::new(&sets, |size| least_overlap(size, measure, threshold));
+        Self { params, lots, bins: Bins::new(measure, threshold), ids, classes, index }
     }
 }
 
@@ -56,6 +57,7 @@ pub(super) struct Searcher<'a> {
     hits: Hits,
     candidates: Vec<u32>,
     set: Vec<u64>,
+    reference: bool,
     pub(super) found: Found,
 }
 
@@ -83,13 +85,14 @@ impl Found {
 
 impl<'a> Searcher<'a> {
     pub(super) fn new(sought: &'a Sought<'a>, kernel: Kernel) -> Self {
-        let sampled = |id: &String| Sampled::new(id.clone(), &sought.bins);
+        let sampled = |(id, _): &(String, bool)| Sampled::new(id.clone(), &sought.bins);
         Self {
             sought,
             shingler: Shingler::with_kernel(sought.params.shingle(), kernel),
             hits: Hits::default(),
             candidates: Vec::new(),
             set: Vec::new(),
+            reference: false,
             found: Found {
                 inputs: Inputs::default(),
                 population: 0,
@@ -113,7 +116,8 @@ impl<'a> Searcher<'a> {
                     self.shingler.set(text, &mut self.set);
                     made = true;
                 }
-                verify::overlap_at_least(&class.set, &self.set, sought.params.threshold())
+                let (measure, threshold) = (sought.params.measure(), sought.params.threshold());
+                verify::overlap_at_least(&class.set, &self.set, measure, threshold)
             };
             if let Some(overlap) = overlap {
                 self.count(class, id, fingerprint, &overlap);
@@ -124,9 +128,10 @@ impl<'a> Searcher<'a> {
     fn count(&mut self, class: &Class, id: &str, fingerprint: u128, overlap: &Overlap) {
         for &document in &class.documents {
             let document = document as usize;
-            if self.sought.ids[document] == id {
+            let (drawn, reference) = &self.sought.ids[document];
+            if drawn == id {
                 self.found.met[document] |= class.fingerprint == fingerprint;
-            } else {
+            } else if !(*reference && self.reference) {
                 let (lots, bins) = (self.sought.lots, &self.sought.bins);
                 self.found.sample[document].add(lots, bins, id, overlap);
             }
@@ -135,7 +140,8 @@ impl<'a> Searcher<'a> {
 }
 
 impl Sink for Searcher<'_> {
-    fn document(&mut self, id: &str, text: &str, _: Place) {
+    fn document(&mut self, document: &Document<'_>) {
+        let Document { id, text, .. } = *document;
         let shingles = self.shingler.shingle(text);
         let fingerprint = shingles.fingerprint;
         self.found.inputs.add(id, fingerprint);
@@ -154,5 +160,7 @@ impl Sink for Searcher<'_> {
 }
 
 impl Visitor for Searcher<'_> {
-    fn block(&mut self, _: BlockNumber) {}
+    fn block(&mut self, _: BlockNumber, reference: bool) {
+        self.reference = reference;
+    }
 }

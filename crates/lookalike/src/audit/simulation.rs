@@ -7,6 +7,7 @@ use super::{Audit, Interval};
 use crate::digest::Inputs;
 use crate::read::BlockNumber;
 use lookalike_core::hash::SplitMix64;
+use lookalike_core::params::Measure;
 use lookalike_core::verify::Overlap;
 use std::io;
 
@@ -27,7 +28,11 @@ impl Population {
     /// in [0.8, 1].
     fn new(sizes: &[(usize, usize)], recall: impl Fn(usize, f64) -> f64) -> Self {
         let mut random = SplitMix64::new(5);
-        let mut this = Self { ids: Vec::new(), neighbours: Vec::new(), bins: Bins::new(0.8) };
+        let mut this = Self {
+            ids: Vec::new(),
+            neighbours: Vec::new(),
+            bins: Bins::new(Measure::Jaccard, 0.8),
+        };
         for &(size, times) in sizes {
             for _ in 0..times {
                 let start = this.ids.len();
@@ -69,7 +74,8 @@ impl Population {
             let lot = lots.document(id);
             if drawn.wants(lot) {
                 let position = (BlockNumber { source: 0, index: 0 }, number as u32);
-                let document = Drawn { position, fingerprint: 0, set: Vec::new() };
+                let document =
+                    Drawn { position, fingerprint: 0, reference: false, set: Vec::new() };
                 drawn.insert(lot, id.clone(), document);
             }
         }
@@ -99,7 +105,9 @@ impl Population {
     /// How often the interval holds the truth: of all pairs, and of those of the range at 0.9.
     fn coverage(&self, sample: usize) -> (f64, f64) {
         let whole = self.recall(|_| true);
-        let range = self.recall(|overlap| overlap.reaches(0.9) && !overlap.reaches(0.95));
+        let range = self.recall(|overlap| {
+            overlap.reaches(Measure::Jaccard, 0.9) && !overlap.reaches(Measure::Jaccard, 0.95)
+        });
         let holds =
             |interval: Interval, truth: f64| interval.low <= truth && truth <= interval.high;
         let (mut overall, mut within) = (0, 0);
