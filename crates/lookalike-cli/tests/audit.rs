@@ -1,5 +1,7 @@
 //! `lookalike audit` from start to exit: reports that fit their inputs, and those that do not.
 
+#![allow(clippy::unwrap_used, clippy::format_collect, reason = "this is a test")]
+
 mod command;
 
 use command::{Place, collection};

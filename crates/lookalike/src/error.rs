@@ -19,7 +19,7 @@ pub enum Error {
     /// A parameter cannot be used.
     Params(ParamsError),
     /// A report cannot be held against these documents.
-    Audit(AuditError),
+    Audit(Box<AuditError>),
     /// Two documents have the same id.
     DuplicateId {
         /// The id.
@@ -295,7 +295,7 @@ impl From<ReadError> for Error {
 
 impl From<AuditError> for Error {
     fn from(error: AuditError) -> Self {
-        Self::Audit(error)
+        Self::Audit(Box::new(error))
     }
 }
 

@@ -1,6 +1,6 @@
 //! An audit measures what comparing all with all says, through files, from end to end.
 
-#![allow(clippy::unwrap_used, reason = "this is a test")]
+#![allow(clippy::unwrap_used, clippy::format_collect, reason = "this is a test")]
 
 use lookalike::audit::{Audit, AuditOptions, Neighbours, true_neighbours};
 use lookalike::core::hash::SplitMix64;
@@ -23,7 +23,7 @@ fn documents() -> Vec<(String, String)> {
     let word = |random: &mut SplitMix64| format!("w{}", random.below(5_000));
     for cluster in 0..240u64 {
         let words: Vec<String> = (0..120).map(|_| word(&mut random)).collect();
-        for copy in 0..1 + cluster % 4 {
+        for copy in 0..=cluster % 4 {
             let mut words = words.clone();
             for _ in 0..random.below(4) {
                 let place = random.below(words.len() as u64) as usize;
