@@ -17,8 +17,9 @@
 //! | [`digest`] | documents | 128 bits that tell whether two readings saw the same |
 //! | [`progress`] | – | how a run tells how far it is |
 //!
-//! Only [`run`] and [`audit`] have threads. Nothing here prints, exits or looks at the environment. The
-//! algorithms are in [`core`].
+//! Only [`run`] and [`audit`] have threads. Nothing here prints, exits or looks at the environment.
+//! The algorithms are in [`core`].
+
 
 pub mod audit;
 pub mod digest;

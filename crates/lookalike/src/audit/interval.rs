@@ -131,8 +131,7 @@ mod tests {
         (a - b).abs() <= error
     }
 
-    /// Quantiles of beta distributions (up to 2,000 trials) and roots of binomial tails, with mpmath at
-    /// 30 digits.
+    /// Quantiles of beta distributions, as roots of binomial tails, with mpmath at 30 digits.
     #[test]
     fn known_intervals() {
         for (k, n, confidence, low, high) in [

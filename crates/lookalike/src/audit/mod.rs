@@ -79,13 +79,13 @@ impl Default for AuditOptions {
 /// Draws documents and finds all their true neighbours: other documents whose exact similarity by
 /// `params` reaches the threshold. Equal documents are neighbours, a document itself is not, empty
 /// documents have none and are not drawn. Two documents of a reference collection are never
-/// neighbours, since a run does not compare them. Of `params` only the rule, the measure and the threshold
-/// matter.
+/// neighbours, since a run does not compare them. Of `params` only the rule, the measure and the
+/// threshold matter.
 ///
 /// `open` opens the collection; it is called twice and must give the same documents, so standard
-/// input will not do. Cost: two passes, the first without looking at most texts; for 2,000 documents
-/// of a million about that of a run. Memory: the shingle sets of the sample, 16 bytes per shingle, and [some
-/// neighbours](Neighbours).
+/// input will not do. Cost: two passes, the first without looking at most texts; for 2,000 of a
+/// million documents about that of a run. Memory: the shingle sets of the sample, some 16 bytes per
+/// shingle, and [some neighbours](Neighbours).
 ///
 /// # Errors
 /// What reading can fail with, and [`AuditError`]: a confidence out of range, input that changes
