@@ -10,7 +10,7 @@ mod table;
 mod text_width;
 
 use clap::{Parser, Subcommand};
-use cmd::{Outcome, compare, evaluate, find, tune};
+use cmd::{Outcome, audit, compare, evaluate, find, tune};
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -36,6 +36,7 @@ enum Command {
     Compare(compare::Args),
     Tune(tune::Args),
     Evaluate(evaluate::Args),
+    Audit(audit::Args),
 }
 
 fn main() -> ExitCode {
@@ -44,6 +45,7 @@ fn main() -> ExitCode {
         Command::Compare(args) => compare::run(&args),
         Command::Tune(args) => tune::run(&args),
         Command::Evaluate(args) => evaluate::run(&args),
+        Command::Audit(args) => audit::run(&args),
     };
     outcome.unwrap_or_else(|failure| {
         if let Some(message) = failure.message() {

@@ -1,5 +1,6 @@
 //! What can go wrong in a run.
 
+use crate::audit::AuditError;
 use crate::read::ReadError;
 use crate::run::MAX_PAIRS;
 use crate::spill::Difference;
@@ -17,6 +18,8 @@ pub enum Error {
     Read(ReadError),
     /// A parameter cannot be used.
     Params(ParamsError),
+    /// A report cannot be held against these documents.
+    Audit(Box<AuditError>),
     /// Two documents have the same id.
     DuplicateId {
         /// The id.
@@ -113,6 +116,7 @@ impl fmt::Display for Error {
         match self {
             Self::Read(error) => error.fmt(f),
             Self::Params(error) => error.fmt(f),
+            Self::Audit(error) => error.fmt(f),
             Self::DuplicateId { id, first, second } if first == second => write!(
                 f,
                 "{first} is read twice, so the id {id:?} would stand for two documents; name each \
@@ -286,6 +290,12 @@ impl std::error::Error for Error {
 impl From<ReadError> for Error {
     fn from(error: ReadError) -> Self {
         Self::Read(error)
+    }
+}
+
+impl From<AuditError> for Error {
+    fn from(error: AuditError) -> Self {
+        Self::Audit(Box::new(error))
     }
 }
 

@@ -22,6 +22,7 @@ mod table;
 
 use crate::error::Error;
 use partition::Partition;
+use std::io::BufRead;
 use std::path::Path;
 
 /// Pairs shown of each kind.
@@ -183,6 +184,11 @@ pub fn evaluate(
     let mut evaluation = compare(&found, &wanted, ids.names());
     evaluation.adjusted_rand_index = rand;
     Ok(evaluation)
+}
+
+/// Opens a report or table, decompressed where it is compressed.
+pub(crate) fn open_table(path: &Path) -> Result<Box<dyn BufRead>, Error> {
+    table::open_table(path)
 }
 
 fn compare(found: &Side, wanted: &Side, names: &[String]) -> Evaluation {

@@ -12,14 +12,16 @@
 //! | [`spill`] | records, steps of a run | the same from temporary files; how much memory |
 //! | [`mod@write`] | findings | CSV, JSON lines, JSON, an HTML page; complete files or none |
 //! | [`evaluate`] | a report and a truth file | precision, recall, F1, adjusted Rand index |
+//! | [`audit`] | a report and its documents again | measured recall, with intervals |
 //! | [`tune`] | a threshold, a recall, a sample | bands × rows, what they cost, advice |
 //! | [`digest`] | documents | 128 bits that tell whether two readings saw the same |
 //! | [`difference`] | two texts | the words that differ |
 //! | [`progress`] | – | how a run tells how far it is |
 //!
-//! Only [`run`] has threads. Nothing here prints, exits or looks at the environment. The
-//! algorithms are in [`core`].
+//! Only [`run`] and [`audit`] have threads. Nothing here prints, exits or looks at the environment.
+//! The algorithms are in [`core`].
 
+pub mod audit;
 pub mod difference;
 pub mod digest;
 pub mod error;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-/// The stages of a run, in order.
+/// The stages of a run, in order, then those of an audit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
     /// Read, shingle, sign and band; counted in bytes of input.
@@ -12,6 +12,10 @@ pub enum Stage {
     Bucket,
     /// Verify candidate pairs and form groups; counted in documents that are candidates.
     Decide,
+    /// Draw a sample for an audit; counted in bytes of input.
+    Draw,
+    /// Find the sample's true neighbours; counted in bytes of input.
+    Search,
 }
 
 impl fmt::Display for Stage {
@@ -20,6 +24,8 @@ impl fmt::Display for Stage {
             Self::Prepare => "read and sign",
             Self::Bucket => "find candidates",
             Self::Decide => "verify and group",
+            Self::Draw => "draw documents",
+            Self::Search => "find neighbours",
         })
     }
 }

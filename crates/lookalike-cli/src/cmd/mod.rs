@@ -1,5 +1,6 @@
 //! The commands, one file each: an `Args` that clap fills and a `run` that does it.
 
+pub(crate) mod audit;
 pub(crate) mod compare;
 pub(crate) mod evaluate;
 pub(crate) mod find;

@@ -117,7 +117,7 @@ impl Table {
 
 /// Reads a file of any of the kinds that [`evaluate`](super) lists.
 pub(super) fn read(path: &Path, ids: &mut Ids) -> Result<Table, Error> {
-    let mut input = open(path).map_err(|error| unreadable(path, error))?;
+    let mut input = open_table(path)?;
     let start = input.fill_buf().map_err(|error| unreadable(path, error))?;
     if start.starts_with("\u{feff}".as_bytes()) {
         input.consume(3);
@@ -136,6 +136,11 @@ pub(super) fn read(path: &Path, ids: &mut Ids) -> Result<Table, Error> {
         loader.two_ids(input)?;
     }
     Ok(loader.table)
+}
+
+/// Opens a report or table, decompressed.
+pub(super) fn open_table(path: &Path) -> Result<Box<dyn BufRead>, Error> {
+    open(path).map_err(|error| unreadable(path, error))
 }
 
 fn open(path: &Path) -> io::Result<Box<dyn BufRead>> {

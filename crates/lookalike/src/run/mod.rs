@@ -42,7 +42,7 @@ mod results;
 mod screen;
 mod sets;
 mod traits;
-mod workers;
+pub(crate) mod workers;
 mod written;
 
 pub use documents::SourceCounts;

@@ -6,23 +6,23 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Lets workers know that one of them failed, so that the others stop early.
 #[derive(Debug, Default)]
-pub(super) struct Stop(AtomicBool);
+pub(crate) struct Stop(AtomicBool);
 
 impl Stop {
     /// Asks all workers to stop.
-    pub(super) fn ask(&self) {
+    pub(crate) fn ask(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
     /// Whether to stop.
-    pub(super) fn asked(&self) -> bool {
+    pub(crate) fn asked(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
 
 /// Runs `work` on every thread and gives what each returns, in no particular order. The first
 /// error met in that order is returned when all have stopped.
-pub(super) fn on_threads<T: Send>(
+pub(crate) fn on_threads<T: Send>(
     threads: NonZeroUsize,
     work: impl Fn(&Stop) -> Result<T, Error> + Sync,
 ) -> Result<Vec<T>, Error> {
@@ -52,11 +52,11 @@ pub(super) fn on_threads<T: Send>(
 
 /// Hands out 0, 1, 2 … to whoever asks.
 #[derive(Debug, Default)]
-pub(super) struct Counter(AtomicUsize);
+pub(crate) struct Counter(AtomicUsize);
 
 impl Counter {
     /// The next number below `end`, if there is one.
-    pub(super) fn next(&self, end: usize) -> Option<usize> {
+    pub(crate) fn next(&self, end: usize) -> Option<usize> {
         Some(self.0.fetch_add(1, Ordering::Relaxed)).filter(|i| *i < end)
     }
 }

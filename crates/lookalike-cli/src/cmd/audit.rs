@@ -1,0 +1,255 @@
+//! `lookalike audit REPORT INPUT…`: how much of what there is a finished run has found.
+
+use super::{Failure, Outcome};
+use crate::difference::thousands;
+use crate::options::ReadArgs;
+use crate::progress_bar::Bar;
+use lookalike::audit::{
+    self, Audit, AuditOptions, CONFIDENCE, Figures, Interval, JudgedBy, Range, Report,
+    SAMPLE_DOCUMENTS,
+};
+use lookalike::core::kernel::Kernel;
+use lookalike::core::params::Params;
+use lookalike::progress::{Progress, Silent};
+use lookalike::read::Collection;
+use serde::Serialize;
+use std::io::{self, BufWriter, Write};
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+const EXAMPLE: &str = "\
+Examples:
+  lookalike find corpus.jsonl --json > report.json
+  lookalike audit report.json corpus.jsonl             by the groups of the report
+  lookalike audit report.json corpus.jsonl --pairs pairs.csv --sample 10000
+
+What is similar is taken from the report. Inputs are given as they were to `find`, and read twice.";
+
+/// An interval wider than this is told how to become narrower.
+const WIDTH: f64 = 0.02;
+
+/// Measure the recall of a finished run on a sample, with an exact confidence interval
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLE)]
+pub(crate) struct Args {
+    /// The report of a whole run, as `find --json` prints it [also .gz, .zst]
+    report: PathBuf,
+
+    /// The files and folders that the run read
+    #[arg(required = true, value_name = "INPUT")]
+    inputs: Vec<PathBuf>,
+
+    /// The pairs that the run wrote: a pair is found if it is among them, not by the groups
+    #[arg(long, value_name = "FILE")]
+    pairs: Option<PathBuf>,
+
+    /// The reference collection of the run, as it was given to it
+    #[arg(long, value_name = "INPUT")]
+    reference: Vec<PathBuf>,
+
+    /// Documents to draw, and to compare with all others
+    #[arg(long, value_name = "N", default_value_t = NonZeroUsize::new(SAMPLE_DOCUMENTS)
+        .unwrap_or(NonZeroUsize::MIN), value_parser = positive)]
+    sample: NonZeroUsize,
+
+    /// Draws them; the same number draws the same documents
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+
+    /// How often the intervals hold the truth, at least: above 0, below 1
+    #[arg(long, value_name = "SHARE", default_value_t = CONFIDENCE)]
+    #[arg(allow_negative_numbers = true)]
+    confidence: f64,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+
+    /// No progress
+    #[arg(long, short)]
+    quiet: bool,
+
+    /// Threads [default: one per processor]
+    #[arg(long, value_name = "N", value_parser = positive)]
+    threads: Option<NonZeroUsize>,
+
+    /// Inner loops: scalar, portable, avx2 or avx512; all give the same
+    #[arg(long, value_name = "NAME", hide = true)]
+    kernel: Option<String>,
+
+    #[command(flatten)]
+    reading: ReadArgs,
+}
+
+fn positive(text: &str) -> Result<NonZeroUsize, String> {
+    text.parse().map_err(|_| "expected a whole number from 1, such as 2000".to_owned())
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &Args) -> Outcome {
+    args.inputs.iter().chain(&args.reference).try_for_each(|input| refuse_streams(input))?;
+    let report = Report::open(&args.report)?;
+    // What cannot be read is told before the work.
+    args.pairs.as_deref().map(audit::pairs_file).transpose()?;
+    let mut reading = args.reading.options();
+    reading.leave_out = args.pairs.iter().cloned().chain([args.report.clone()]).collect();
+    let options = audit_options(args)?;
+    let bar = (!args.quiet).then(Bar::new);
+    let progress: &dyn Progress = bar.as_ref().map_or(&Silent, |bar| bar);
+    let open = || Ok(Collection::open_with_reference(&args.inputs, &args.reference, &reading)?);
+    let neighbours = audit::true_neighbours(open, &report.params, &options, progress)?;
+    drop(bar);
+    report.check(neighbours.inputs())?;
+    let audit = report.judge(&neighbours, args.pairs.as_deref())?;
+    let mut out = BufWriter::new(anstream::stdout().lock());
+    if args.json {
+        write_json(&mut out, &audit, &report.params)?;
+    } else {
+        write_text(&mut out, &audit, &report.params)?;
+    }
+    out.flush()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn audit_options(args: &Args) -> Result<AuditOptions, Failure> {
+    let Args { sample, seed, confidence, .. } = *args;
+    let mut options = AuditOptions { sample, seed, confidence, ..AuditOptions::default() };
+    if let Some(threads) = args.threads {
+        options.threads = threads;
+    }
+    if let Some(name) = &args.kernel {
+        options.kernel = Kernel::named(name)?;
+    }
+    if !(confidence > 0.0 && confidence < 1.0) {
+        let error = audit::AuditError::Confidence { got: confidence };
+        return Err(Failure::Usage(error.to_string()));
+    }
+    Ok(options)
+}
+
+/// What can be read only once cannot be audited.
+fn refuse_streams(input: &Path) -> Result<(), Failure> {
+    let stream = std::fs::metadata(input).is_ok_and(|data| !data.is_file() && !data.is_dir());
+    if stream || input.as_os_str() == "-" {
+        return Err(Failure::Usage(format!(
+            "{} can be read only once, and an audit reads its inputs twice; name files or folders",
+            input.display()
+        )));
+    }
+    Ok(())
+}
+
+/// An audit as one JSON object; `docs/audit.md` has its members.
+#[derive(Serialize)]
+struct View<'a> {
+    format: u32,
+    threshold: f64,
+    predicted_recall: f64,
+    #[serde(flatten)]
+    audit: &'a Audit,
+}
+
+/// Writes an audit as JSON on one line.
+pub(crate) fn write_json(out: &mut impl Write, audit: &Audit, params: &Params) -> io::Result<()> {
+    let view = View {
+        format: lookalike::write::FORMAT_VERSION,
+        threshold: params.threshold(),
+        predicted_recall: params.predicted_recall(),
+        audit,
+    };
+    serde_json::to_writer(&mut *out, &view)?;
+    writeln!(out)
+}
+
+/// Writes an audit for people: what was measured, the figures by range, and how to know more.
+pub(crate) fn write_text(out: &mut impl Write, audit: &Audit, params: &Params) -> io::Result<()> {
+    let (figures, percent) = (&audit.overall, audit.confidence * 100.0);
+    let (sampled, population) = (thousands(audit.sampled), thousands(audit.population));
+    let threshold = params.threshold();
+    if figures.documents == 0 {
+        let interval = audit::clopper_pearson(0, audit.sampled, audit.confidence);
+        return writeln!(
+            out,
+            "Recall was not measured: of {sampled} documents drawn from {population} none has a \
+             neighbour of\nsimilarity {threshold} or more. So at most a share of {} of the \
+             documents has one ({percent} % confidence);\n--sample draws more.",
+            upper_end(interval.high)
+        );
+    }
+    let by = match audit.judged_by {
+        JudgedBy::Pairs => "Found is what is among the pairs that were reported.",
+        JudgedBy::Groups => "Found means by the groups: not both documents of the pair were kept.",
+    };
+    writeln!(
+        out,
+        "Recall is {} ({percent} % confidence; predicted at the threshold: {:.4}).\n\
+         {sampled} documents were drawn from {population} and compared exactly with all others: {} \
+         of them {} a\nneighbour of similarity {threshold} or more, and of one neighbour drawn for \
+         each, {} {} found.\n{by}\n",
+        span(figures.interval),
+        params.predicted_recall(),
+        thousands(figures.documents),
+        if figures.documents == 1 { "has" } else { "have" },
+        thousands(figures.found),
+        if figures.found == 1 { "was" } else { "were" },
+    )?;
+    write_table(out, audit)?;
+    let width = figures.interval.width();
+    if width <= WIDTH {
+        return Ok(());
+    }
+    write!(out, "\nThe interval is {width:.3} wide; ")?;
+    match audit.sample_for_width(WIDTH) {
+        Some(sample) => writeln!(
+            out,
+            "a sample of about {} documents would make it {WIDTH}.",
+            thousands(sample)
+        ),
+        None => writeln!(out, "not even all documents would make it {WIDTH}."),
+    }
+}
+
+fn write_table(out: &mut impl Write, audit: &Audit) -> io::Result<()> {
+    writeln!(
+        out,
+        "{:<18}{:>18}{:>9}{:>11}{:>9}{:>14}{:>9}{:>18}",
+        "similarity", "interval", "recall", "documents", "found", "pairs", "recall", "resampled"
+    )?;
+    for Range { from, to, figures } in &audit.ranges {
+        let name = if to > from { format!("{from} to below {to}") } else { "1".to_owned() };
+        write_row(out, &name, figures)?;
+    }
+    write_row(out, "all", &audit.overall)
+}
+
+fn write_row(out: &mut impl Write, name: &str, figures: &Figures) -> io::Result<()> {
+    let share = |share: Option<f64>| share.map_or_else(|| "–".to_owned(), four_decimals);
+    let interval = |interval: Option<Interval>| interval.map_or_else(|| "–".to_owned(), span);
+    writeln!(
+        out,
+        "{name:<18}{:>18}{:>9}{:>11}{:>9}{:>14}{:>9}{:>18}",
+        interval((figures.documents > 0).then_some(figures.interval)),
+        share(figures.recall),
+        thousands(figures.documents),
+        thousands(figures.found),
+        thousands(figures.pairs),
+        share(figures.pair_recall),
+        interval(figures.pair_interval),
+    )
+}
+
+/// An interval, rounded outwards so that it holds no less.
+fn span(interval: Interval) -> String {
+    format!("{:.4} to {}", (interval.low * 1e4).floor() / 1e4, upper_end(interval.high))
+}
+
+/// Four decimals, rounded up.
+fn upper_end(value: f64) -> String {
+    format!("{:.4}", (value * 1e4).ceil() / 1e4)
+}
+
+/// Four decimals, of which 1.0000 is 1 and nothing else.
+fn four_decimals(value: f64) -> String {
+    format!("{:.4}", if value < 1.0 { value.min(0.9999) } else { value })
+}

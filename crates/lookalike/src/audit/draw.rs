@@ -1,0 +1,175 @@
+//! Ids in, a simple random sample out: the documents with the smallest seeded hashes of their ids.
+//!
+//! A hash of the id decides, so the sample does not depend on order, threads or files. Every
+//! document that can be drawn is as likely as any other, and so is every sample of its size.
+
+use crate::read::BlockNumber;
+use lookalike_core::hash::mix64;
+use lookalike_core::hash::{SplitMix64, token_hash};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+/// Random-looking numbers that a seed gives to ids.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Lots {
+    documents: u64,
+    neighbours: u64,
+}
+
+impl Lots {
+    pub(super) fn new(seed: u64) -> Self {
+        let mut numbers = SplitMix64::new(seed);
+        Self { documents: numbers.next_u64(), neighbours: numbers.next_u64() }
+    }
+
+    /// The lot of a document; the smallest are drawn.
+    pub(super) fn document(self, id: &str) -> u64 {
+        mix64(token_hash(id.as_bytes()) ^ self.documents)
+    }
+
+    /// The lot of a neighbour of a drawn document; independent of [`Self::document`], and of the
+    /// lot that the two have the other way round.
+    pub(super) fn neighbour(self, drawn: &str, neighbour: &str) -> u64 {
+        let drawn = mix64(token_hash(drawn.as_bytes()) ^ self.neighbours);
+        mix64(drawn.wrapping_add(token_hash(neighbour.as_bytes())))
+    }
+}
+
+/// Where a document stands in the reading order.
+pub(super) type Position = (BlockNumber, u32);
+
+/// A document of the sample.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Drawn {
+    pub(super) position: Position,
+    pub(super) fingerprint: u128,
+    /// Whether it belongs to a reference collection, whose documents are not compared with each
+    /// other.
+    pub(super) reference: bool,
+    /// Its shingles, ascending; never none.
+    pub(super) set: Vec<u64>,
+}
+
+/// The documents with the smallest lots so far.
+#[derive(Debug)]
+pub(super) struct Sample {
+    most: usize,
+    drawn: BTreeMap<(u64, String), Drawn>,
+    /// Greater lots are not drawn.
+    limit: u64,
+}
+
+impl Sample {
+    pub(super) fn new(most: usize) -> Self {
+        Self { most, drawn: BTreeMap::new(), limit: if most == 0 { 0 } else { u64::MAX } }
+    }
+
+    /// Whether a document with that lot may be among them.
+    pub(super) fn wants(&self, lot: u64) -> bool {
+        lot <= self.limit
+    }
+
+    /// Takes a document. Of two with one id the first in the reading order counts, as in a run.
+    pub(super) fn insert(&mut self, lot: u64, id: String, document: Drawn) {
+        match self.drawn.entry((lot, id)) {
+            Entry::Vacant(place) => {
+                place.insert(document);
+            }
+            Entry::Occupied(mut place) => {
+                if document.position < place.get().position {
+                    place.insert(document);
+                }
+            }
+        }
+        if self.drawn.len() > self.most {
+            self.drawn.pop_last();
+        }
+        if self.drawn.len() == self.most
+            && let Some(((lot, _), _)) = self.drawn.last_key_value()
+        {
+            self.limit = *lot;
+        }
+    }
+
+    /// Takes what another thread drew.
+    pub(super) fn merge(&mut self, other: Self) {
+        for ((lot, id), document) in other.drawn {
+            self.insert(lot, id, document);
+        }
+    }
+
+    /// Id and document, in the order of the lots.
+    pub(super) fn into_documents(self) -> impl Iterator<Item = (String, Drawn)> {
+        self.drawn.into_iter().map(|((_, id), document)| (id, document))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drawn(index: u32) -> Drawn {
+        let position = (BlockNumber { source: 0, index }, 0);
+        Drawn { position, fingerprint: u128::from(index), reference: false, set: vec![1] }
+    }
+
+    fn sample(seed: u64, most: usize, numbers: impl Iterator<Item = u32>) -> Vec<String> {
+        let lots = Lots::new(seed);
+        let mut parts = [Sample::new(most), Sample::new(most), Sample::new(most)];
+        for number in numbers {
+            let id = format!("d{number}");
+            let lot = lots.document(&id);
+            let part = &mut parts[number as usize % 3];
+            if part.wants(lot) {
+                part.insert(lot, id, drawn(number));
+            }
+        }
+        let [mut all, second, third] = parts;
+        all.merge(third);
+        all.merge(second);
+        all.into_documents().map(|(id, _)| id).collect()
+    }
+
+    #[test]
+    fn order_and_threads_do_not_matter() {
+        let forward = sample(7, 20, 0..500);
+        assert_eq!(forward.len(), 20);
+        assert_eq!(sample(7, 20, (0..500).rev()), forward);
+        assert_ne!(sample(8, 20, 0..500), forward);
+        assert_eq!(sample(7, 20, 0..5).len(), 5);
+        assert_eq!(sample(7, 0, 0..5).len(), 0);
+    }
+
+    #[test]
+    fn every_document_is_drawn_as_often() {
+        let mut times = [0u32; 50];
+        for seed in 0..4_000 {
+            for id in sample(seed, 10, 0..50) {
+                times[id[1..].parse::<usize>().unwrap()] += 1;
+            }
+        }
+        // 4,000 draws with probability 1/5: 800, standard deviation 25.
+        assert!(times.iter().all(|n| (680..920).contains(n)), "{times:?}");
+    }
+
+    #[test]
+    fn of_two_with_one_id_the_first_is_drawn() {
+        for order in [[3, 1, 2], [1, 2, 3]] {
+            let mut sample = Sample::new(2);
+            for index in order {
+                sample.insert(5, "same".to_owned(), drawn(index));
+            }
+            sample.insert(6, "other".to_owned(), drawn(9));
+            let documents: Vec<_> = sample.into_documents().collect();
+            assert_eq!(documents.len(), 2);
+            assert_eq!(documents[0].1, drawn(1));
+        }
+    }
+
+    #[test]
+    fn lots_of_neighbours_go_their_own_ways() {
+        let lots = Lots::new(1);
+        assert_ne!(lots.neighbour("a", "b"), lots.neighbour("b", "a"));
+        assert_ne!(lots.neighbour("a", "b"), Lots::new(2).neighbour("a", "b"));
+    }
+}

@@ -1,0 +1,194 @@
+//! Successes and trials in, an exact confidence interval out.
+//!
+//! Clopper and Pearson (*The use of confidence or fiducial limits illustrated in the case of the
+//! binomial*, 1934): the interval holds every probability that makes what was seen, or more of it,
+//! no less likely than (1 − confidence) / 2 on either side. It covers the truth at least as often
+//! as it says, for any number of trials and any probability; it is never an approximation.
+
+use serde::Serialize;
+
+/// From `low` to `high`, both from 0 to 1 and inside.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Interval {
+    /// The lower end.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+}
+
+impl Interval {
+    /// How far its ends are apart.
+    pub fn width(&self) -> f64 {
+        self.high - self.low
+    }
+}
+
+/// The Clopper–Pearson interval of a probability after `successes` of `trials`; from 0 to 1 where
+/// nothing was tried. `confidence` is above 0 and below 1. Some microseconds; for a million trials
+/// a tenth of a millisecond.
+pub fn clopper_pearson(successes: u64, trials: u64, confidence: f64) -> Interval {
+    if trials == 0 {
+        return Interval { low: 0.0, high: 1.0 };
+    }
+    let successes = successes.min(trials);
+    let tail = (1.0 - confidence) / 2.0;
+    Interval {
+        low: lower_end(successes, trials, tail),
+        high: 1.0 - lower_end(trials - successes, trials, tail),
+    }
+}
+
+/// How many trials make the interval no wider than `width`, if the share of successes stays as it
+/// is; `None` without trials, and where ten thousand million do not suffice.
+pub fn trials_for_width(successes: u64, trials: u64, confidence: f64, width: f64) -> Option<u64> {
+    const MOST: u64 = 10_000_000_000;
+    let share = (trials > 0).then(|| successes as f64 / trials as f64)?;
+    let narrow = |n: u64| {
+        let successes = (share * n as f64).round() as u64;
+        clopper_pearson(successes, n, confidence).width() <= width
+    };
+    let mut high = 1;
+    while !narrow(high) {
+        high *= 2;
+        if high > MOST {
+            return None;
+        }
+    }
+    let mut low = high / 2;
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        if narrow(middle) {
+            high = middle;
+        } else {
+            low = middle;
+        }
+    }
+    Some(high)
+}
+
+/// The probability p with P(X ≥ k) = tail for X binomial of n and p, by bisection: the tail grows
+/// with p. 0 where k is 0.
+fn lower_end(k: u64, n: u64, tail: f64) -> f64 {
+    if k == 0 {
+        return 0.0;
+    }
+    if k == n {
+        // P(X ≥ n) = pⁿ.
+        return tail.powf(1.0 / n as f64);
+    }
+    let (mut low, mut high) = (0.0, k as f64 / n as f64);
+    for _ in 0..200 {
+        let middle = f64::midpoint(low, high);
+        if middle <= low || middle >= high {
+            break;
+        }
+        if upper_tail(k, n, middle) < tail {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    low
+}
+
+/// P(X ≥ k) for X binomial of n and p, 0 < p < k/n: the terms fall from the first on, each by the
+/// ratio of neighbouring binomial terms, so few of them matter.
+fn upper_tail(k: u64, n: u64, p: f64) -> f64 {
+    let odds = p / (1.0 - p);
+    let (mut term, mut sum) = (1.0, 1.0);
+    for i in k..n {
+        term *= (n - i) as f64 / (i + 1) as f64 * odds;
+        sum += term;
+        if term < sum * 1e-17 {
+            break;
+        }
+    }
+    (log_choose(n, k) + k as f64 * p.ln() + (n - k) as f64 * (-p).ln_1p()).exp() * sum
+}
+
+/// ln (n choose k).
+fn log_choose(n: u64, k: u64) -> f64 {
+    log_factorial(n) - log_factorial(k) - log_factorial(n - k)
+}
+
+/// ln n!: the sum of logarithms where they are few, else Stirling's series (error below 10⁻¹⁷ of
+/// one from n = 32 on).
+fn log_factorial(n: u64) -> f64 {
+    if n < 32 {
+        return (2..=n).map(|i| (i as f64).ln()).sum();
+    }
+    let x = n as f64;
+    let series = (1.0 / 12.0 - (1.0 / 360.0 - 1.0 / (1260.0 * x * x)) / (x * x)) / x;
+    (x + 0.5) * x.ln() - x + 0.5 * (2.0 * std::f64::consts::PI).ln() + series
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn close(a: f64, b: f64, error: f64) -> bool {
+        (a - b).abs() <= error
+    }
+
+    /// Quantiles of beta distributions, as roots of binomial tails, with mpmath at 30 digits.
+    #[test]
+    fn known_intervals() {
+        for (k, n, confidence, low, high) in [
+            (1, 2, 0.95, 0.012_579_117_093_4, 0.987_420_882_907),
+            (8, 10, 0.95, 0.443_904_537_692, 0.974_789_273_673),
+            (95, 100, 0.95, 0.887_165_088_895, 0.983_568_120_818),
+            (7, 20, 0.9, 0.177_310_917_574, 0.558_034_511_315),
+            (499, 500, 0.99, 0.985_234_928_61, 0.999_989_974_967),
+            (1_990, 2_000, 0.95, 0.990_824_104_93, 0.997_599_780_244),
+            (123_456, 1_000_000, 0.95, 0.122_811_841_63, 0.124_102_340_277),
+            (999_999, 1_000_000, 0.95, 0.999_994_428_369, 0.999_999_974_682),
+        ] {
+            let got = clopper_pearson(k, n, confidence);
+            assert!(close(got.low, low, 1e-9) && close(got.high, high, 1e-9), "{k}/{n}: {got:?}");
+        }
+    }
+
+    #[test]
+    fn extremes() {
+        let none = clopper_pearson(0, 0, 0.95);
+        assert!(close(none.low, 0.0, 0.0) && close(none.high, 1.0, 0.0));
+        for n in [1, 2, 368, 1_000_000] {
+            let (zero, all) = (clopper_pearson(0, n, 0.95), clopper_pearson(n, n, 0.95));
+            assert!(close(zero.low, 0.0, 0.0) && close(all.high, 1.0, 0.0), "{n}");
+            assert!(close(zero.high, 1.0 - 0.025f64.powf(1.0 / n as f64), 1e-12), "{n}");
+            assert!(close(all.low, 1.0 - zero.high, 1e-15), "{n}");
+        }
+        assert!(close(clopper_pearson(9, 3, 0.95).high, 1.0, 0.0));
+    }
+
+    #[test]
+    fn trials_that_a_width_needs() {
+        // 1 − 0.025^(1/n) ≤ 0.01 from n = 368 on.
+        assert_eq!(trials_for_width(50, 50, 0.95, 0.01), Some(368));
+        assert_eq!(trials_for_width(0, 0, 0.95, 0.01), None);
+        assert_eq!(trials_for_width(1, 2, 0.95, 1e-9), None);
+        let n = trials_for_width(90, 100, 0.95, 0.02).unwrap();
+        assert!((3_400..3_700).contains(&n), "{n}");
+    }
+
+    proptest! {
+        /// The ends are where the tails, summed term by term, have the probability they should.
+        #[test]
+        fn the_ends_have_their_tails(n in 1u64..400, share in 0.0f64..=1.0, c in 0.5f64..0.999) {
+            let k = (share * n as f64).round() as u64;
+            let Interval { low, high } = clopper_pearson(k, n, c);
+            let sum = |p: f64, range: std::ops::RangeInclusive<u64>| -> f64 {
+                let term = |i| log_choose(n, i) + i as f64 * p.ln() + (n - i) as f64 * (-p).ln_1p();
+                range.map(|i| term(i).exp()).sum()
+            };
+            let tail = (1.0 - c) / 2.0;
+            if k > 0 && k < n {
+                prop_assert!(close(sum(low, k..=n), tail, 1e-9));
+                prop_assert!(close(sum(high, 0..=k), tail, 1e-9));
+                prop_assert!(low < k as f64 / n as f64 && high > k as f64 / n as f64);
+            }
+            prop_assert!((0.0..=1.0).contains(&low) && (0.0..=1.0).contains(&high));
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! A report in, group by group and pair by pair; for every drawn neighbour whether it was found,
+//! out. Memory for the sample and its drawn neighbours only, whatever the report's size.
+
+use super::neighbours::{Neighbours, Tally};
+use super::outcome::{Audit, JudgedBy, Trial};
+use std::collections::HashMap;
+use std::io;
+
+/// Holds a report against [`Neighbours`] as it is read.
+#[derive(Debug)]
+pub struct Judge<'a> {
+    neighbours: &'a Neighbours,
+    by: JudgedBy,
+    /// Numbers of all ids that matter.
+    numbers: HashMap<&'a str, u32>,
+    /// Which of them are duplicates by the report.
+    removed: Vec<bool>,
+    /// The pairs that matter, the lesser number first, and which of them the report has.
+    pairs: HashMap<(u32, u32), bool>,
+}
+
+impl Neighbours {
+    /// Begins to hold a report against them.
+    pub fn judge_by(&self, by: JudgedBy) -> Judge<'_> {
+        let mut judge = Judge {
+            neighbours: self,
+            by,
+            numbers: HashMap::new(),
+            removed: Vec::new(),
+            pairs: HashMap::new(),
+        };
+        for each in &self.sample {
+            let sampled = judge.number(&each.id);
+            for (_, neighbour) in each.bins.iter().flat_map(|tally| &tally.kept) {
+                let neighbour = judge.number(neighbour);
+                if by == JudgedBy::Pairs {
+                    judge.pairs.insert(in_order(sampled, neighbour), false);
+                }
+            }
+        }
+        judge
+    }
+
+    /// Holds a report against them: by its pairs, where they were reported, else by its groups,
+    /// each a keeper and its duplicates.
+    ///
+    /// # Errors
+    /// Those of the iterators.
+    pub fn judge(
+        &self,
+        groups: impl IntoIterator<Item = io::Result<(String, Vec<String>)>>,
+        pairs: Option<impl IntoIterator<Item = io::Result<(String, String)>>>,
+    ) -> io::Result<Audit> {
+        let by = if pairs.is_some() { JudgedBy::Pairs } else { JudgedBy::Groups };
+        let mut judge = self.judge_by(by);
+        match pairs {
+            Some(pairs) => {
+                for pair in pairs {
+                    let (a, b) = pair?;
+                    judge.pair(&a, &b);
+                }
+            }
+            None => {
+                for group in groups {
+                    let (_, duplicates) = group?;
+                    for duplicate in duplicates {
+                        judge.duplicate(&duplicate);
+                    }
+                }
+            }
+        }
+        Ok(judge.finish())
+    }
+}
+
+fn in_order(a: u32, b: u32) -> (u32, u32) {
+    (a.min(b), a.max(b))
+}
+
+impl<'a> Judge<'a> {
+    fn number(&mut self, id: &'a str) -> u32 {
+        let next = self.removed.len() as u32;
+        let number = *self.numbers.entry(id).or_insert(next);
+        if number == next {
+            self.removed.push(false);
+        }
+        number
+    }
+
+    /// The report has this document as a duplicate of a kept one.
+    pub fn duplicate(&mut self, id: &str) {
+        if let Some(number) = self.numbers.get(id) {
+            self.removed[*number as usize] = true;
+        }
+    }
+
+    /// The report has this pair, in either order.
+    pub fn pair(&mut self, a: &str, b: &str) {
+        if let (Some(a), Some(b)) = (self.numbers.get(a), self.numbers.get(b))
+            && let Some(found) = self.pairs.get_mut(&in_order(*a, *b))
+        {
+            *found = true;
+        }
+    }
+
+    fn found(&self, a: &str, b: &str) -> bool {
+        let (Some(a), Some(b)) = (self.numbers.get(a), self.numbers.get(b)) else { return false };
+        match self.by {
+            JudgedBy::Pairs => self.pairs.get(&in_order(*a, *b)).copied().unwrap_or(false),
+            JudgedBy::Groups => self.removed[*a as usize] || self.removed[*b as usize],
+        }
+    }
+
+    /// The figures, when all of the report was given.
+    pub fn finish(self) -> Audit {
+        let trials = self.neighbours.sample.iter().map(|each| {
+            let bins = each.bins.iter().map(|tally| self.trial(&each.id, tally)).collect();
+            (each.first_bin(), bins)
+        });
+        Audit::new(self.neighbours, self.by, &trials.collect::<Vec<_>>())
+    }
+
+    /// What became of the neighbours of one document in one bin.
+    fn trial(&self, sampled: &str, tally: &Tally) -> Option<Trial> {
+        let found: Vec<bool> = tally.kept.iter().map(|(_, id)| self.found(sampled, id)).collect();
+        let first = *found.first()?;
+        let share = found.iter().filter(|found| **found).count() as f64 / found.len() as f64;
+        Some(Trial { found: first, neighbours: tally.count, share })
+    }
+}

@@ -1,0 +1,222 @@
+//! Measured recall: which of the true neighbours of a random sample of documents a run found.
+//! `docs/audit.md` says what the figures mean and why the interval holds.
+//!
+//! ```text
+//! collection  draw → sample  index, search (the collection again) → Neighbours
+//!    Neighbours + report  judge → trials  interval, resample → Audit
+//! ```
+//!
+//! The truth comes from comparing the sample with the whole collection exactly; signatures, bands
+//! and buckets have no part in it. Memory is for the sample only, whatever the collection's size.
+
+mod draw;
+mod error;
+mod index;
+mod interval;
+mod judge;
+mod neighbours;
+mod outcome;
+mod pass;
+mod report;
+mod resample;
+mod search;
+#[cfg(test)]
+mod simulation;
+
+pub use error::AuditError;
+pub use interval::{Interval, clopper_pearson, trials_for_width};
+pub use judge::Judge;
+pub use neighbours::Neighbours;
+pub use outcome::{Audit, Figures, JudgedBy, Range};
+pub use report::{Report, pairs_file};
+
+use crate::error::Error;
+use crate::progress::{Progress, Stage};
+use crate::read::{BlockNumber, Collection, Document, Sink, Skipped};
+use draw::{Drawn, Lots, Position, Sample};
+
+use lookalike_core::kernel::Kernel;
+use lookalike_core::params::Params;
+use lookalike_core::shingle::Shingler;
+use pass::{Visitor, each_document};
+use search::{Found, Searcher, Sought};
+use std::num::NonZeroUsize;
+use std::time::Instant;
+
+/// Documents drawn when nobody says how many.
+pub const SAMPLE_DOCUMENTS: usize = 2_000;
+/// The confidence of intervals when nobody says which.
+pub const CONFIDENCE: f64 = 0.95;
+
+/// How an audit is made.
+#[derive(Debug, Clone)]
+pub struct AuditOptions {
+    /// Documents to draw; all of them where there are fewer.
+    pub sample: NonZeroUsize,
+    /// Draws them; the same seed draws the same documents.
+    pub seed: u64,
+    /// How often the intervals hold the truth, at least: above 0, below 1.
+    pub confidence: f64,
+    /// Threads to use; the figures do not depend on it.
+    pub threads: NonZeroUsize,
+    /// The inner loops to use; nor on it.
+    pub kernel: Kernel,
+}
+
+impl Default for AuditOptions {
+    /// 2,000 documents, seed 1, 95 %, all processors, the fastest kernel.
+    fn default() -> Self {
+        Self {
+            sample: NonZeroUsize::new(SAMPLE_DOCUMENTS).unwrap_or(NonZeroUsize::MIN),
+            seed: 1,
+            confidence: CONFIDENCE,
+            threads: std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
+            kernel: Kernel::best(),
+        }
+    }
+}
+
+/// Draws documents and finds all their true neighbours: other documents whose exact similarity by
+/// `params` reaches the threshold. Equal documents are neighbours, a document itself is not, empty
+/// documents have none and are not drawn. Two documents of a reference collection are never
+/// neighbours, since a run does not compare them. Of `params` only the rule, the measure and the
+/// threshold matter.
+///
+/// `open` opens the collection; it is called twice and must give the same documents, so standard
+/// input will not do. Cost: two passes, the first without looking at most texts; for 2,000 of a
+/// million documents about that of a run. Memory: the shingle sets of the sample, some 16 bytes per
+/// shingle, and [some neighbours](Neighbours).
+///
+/// # Errors
+/// What reading can fail with, and [`AuditError`]: a confidence out of range, input that changes
+/// between the passes.
+pub fn true_neighbours(
+    open: impl Fn() -> Result<Collection, Error>,
+    params: &Params,
+    options: &AuditOptions,
+    progress: &dyn Progress,
+) -> Result<Neighbours, Error> {
+    let confidence = options.confidence;
+    if !(confidence > 0.0 && confidence < 1.0) {
+        return Err(AuditError::Confidence { got: confidence }.into());
+    }
+    let lots = Lots::new(options.seed);
+    let (sample, seen) = timed(Stage::Draw, &open()?, progress, |collection| {
+        draw(collection, params, lots, options, progress)
+    })?;
+    let sought = Sought::new(params, lots, sample);
+    let found = timed(Stage::Search, &open()?, progress, |collection| {
+        search(collection, &sought, options, progress)
+    })?;
+    if seen != found.inputs.documents || found.met.contains(&false) {
+        let missing = found.met.iter().filter(|met| !**met).count();
+        return Err(
+            AuditError::Changed { first: seen, second: found.inputs.documents, missing }.into()
+        );
+    }
+    Ok(Neighbours {
+        inputs: found.inputs,
+        population: found.population,
+        bins: sought.bins,
+        seed: options.seed,
+        confidence,
+        sample: found.sample,
+    })
+}
+
+fn timed<T>(
+    stage: Stage,
+    collection: &Collection,
+    progress: &dyn Progress,
+    work: impl FnOnce(&Collection) -> Result<T, Error>,
+) -> Result<T, Error> {
+    let start = Instant::now();
+    progress.begin(stage, collection.bytes());
+    let result = work(collection);
+    progress.end(stage, start.elapsed());
+    result
+}
+
+/// The first pass. Gives the sample, and how many documents there were.
+fn draw(
+    collection: &Collection,
+    params: &Params,
+    lots: Lots,
+    options: &AuditOptions,
+    progress: &dyn Progress,
+) -> Result<(Sample, u64), Error> {
+    let most = options.sample.get();
+    let drawers = each_document(collection, options.threads, progress, || Drawer {
+        lots,
+        shingler: Shingler::with_kernel(params.shingle(), options.kernel),
+        sample: Sample::new(most),
+        documents: 0,
+        reference: false,
+        position: (BlockNumber { source: 0, index: 0 }, 0),
+    })?;
+    let (mut sample, mut documents) = (Sample::new(most), 0);
+    for drawer in drawers {
+        sample.merge(drawer.sample);
+        documents += drawer.documents;
+    }
+    Ok((sample, documents))
+}
+
+/// One thread of the first pass. A document is made into shingles only when its lot is among the
+/// smallest so far, which is so for some n·ln(N/n) of N documents.
+struct Drawer {
+    lots: Lots,
+    shingler: Shingler,
+    sample: Sample,
+    documents: u64,
+    reference: bool,
+    position: Position,
+}
+
+impl Sink for Drawer {
+    fn document(&mut self, document: &Document<'_>) {
+        let Document { id, text, .. } = *document;
+        self.documents += 1;
+        self.position.1 += 1;
+        let lot = self.lots.document(id);
+        if !self.sample.wants(lot) {
+            return;
+        }
+        let mut set = Vec::new();
+        let fingerprint = self.shingler.set(text, &mut set);
+        if !set.is_empty() {
+            set.shrink_to_fit();
+            let (position, reference) = (self.position, self.reference);
+            let drawn = Drawn { position, fingerprint, reference, set };
+            self.sample.insert(lot, id.to_owned(), drawn);
+        }
+    }
+
+    fn skipped(&mut self, _: Skipped) {}
+}
+
+impl Visitor for Drawer {
+    fn block(&mut self, number: BlockNumber, reference: bool) {
+        self.position = (number, 0);
+        self.reference = reference;
+    }
+}
+
+/// The second pass.
+fn search(
+    collection: &Collection,
+    sought: &Sought<'_>,
+    options: &AuditOptions,
+    progress: &dyn Progress,
+) -> Result<Found, Error> {
+    let mut all = each_document(collection, options.threads, progress, || {
+        Searcher::new(sought, options.kernel)
+    })?
+    .into_iter()
+    .map(|searcher| searcher.found);
+    let mut found = all.next().unwrap_or_else(|| Searcher::new(sought, options.kernel).found);
+    for more in all {
+        found.merge(more);
+    }
+    Ok(found)
+}

@@ -1,0 +1,50 @@
+//! A collection in, what each thread saw of it out: one streaming pass.
+
+use crate::error::Error;
+use crate::progress::Progress;
+use crate::read::{BlockNumber, Collection, ReadError, Scratch, Sink};
+use crate::run::workers::on_threads;
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// What a thread does with the documents it is given.
+pub(super) trait Visitor: Sink + Send {
+    /// The documents of another block follow, of a reference collection or not.
+    fn block(&mut self, number: BlockNumber, reference: bool);
+}
+
+/// Shows every document to one of the visitors and gives them back. Of several bad records in one
+/// source the first is the error, whoever meets it.
+pub(super) fn each_document<V: Visitor>(
+    collection: &Collection,
+    threads: NonZeroUsize,
+    progress: &dyn Progress,
+    make: impl Fn() -> V + Sync,
+) -> Result<Vec<V>, Error> {
+    let told = AtomicU64::new(0);
+    let failure: Mutex<Option<(BlockNumber, ReadError)>> = Mutex::new(None);
+    let visitors = on_threads(threads, |stop| {
+        let mut visitor = make();
+        let mut scratch = Scratch::default();
+        while !stop.asked() {
+            let Some(block) = collection.next_block()? else { break };
+            let reference = collection.is_reference(block.number().source);
+            visitor.block(block.number(), reference);
+            if let Err(error) = block.read(&mut scratch, &mut visitor) {
+                let mut first = failure.lock().unwrap_or_else(PoisonError::into_inner);
+                if first.as_ref().is_none_or(|(earlier, _)| block.number() < *earlier) {
+                    *first = Some((block.number(), error));
+                }
+                stop.ask();
+            }
+            let read = collection.bytes_read();
+            progress.advance(read.saturating_sub(told.fetch_max(read, Ordering::Relaxed)));
+        }
+        Ok(visitor)
+    });
+    if let Some((_, error)) = failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        return Err(error.into());
+    }
+    visitors
+}

@@ -1,0 +1,305 @@
+//! The report of a run, as `find --json` writes it, in; its parameters, and its groups one by one,
+//! out. Read once for each, never held in memory.
+
+use super::error::AuditError;
+use super::neighbours::Neighbours;
+use super::outcome::{Audit, JudgedBy};
+use crate::digest::Inputs;
+use crate::error::Error;
+use crate::evaluate::open_table;
+use crate::stop_words::stop_words;
+use crate::write::FORMAT_VERSION;
+use lookalike_core::params::{Measure, Params, ShingleRule, Unit, Wishes};
+use serde::Deserialize;
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Value};
+use std::fmt;
+use std::io::{self, BufRead};
+use std::path::{Path, PathBuf};
+
+/// A report on a disk.
+#[derive(Debug, Clone)]
+pub struct Report {
+    path: PathBuf,
+    /// What was similar in that run.
+    pub params: Params,
+    /// What was read in that run.
+    pub inputs: Inputs,
+}
+
+impl Report {
+    /// Reads what the run was told and what it read. A report compressed with gzip or zstd will
+    /// do, too.
+    ///
+    /// # Errors
+    /// [`AuditError`] for what is not the report of a whole run, or one of another version;
+    /// [`Error::Read`] for what cannot be read.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        let mut input = open_table(path)?;
+        let start = input.fill_buf().map_err(|error| unreadable(path, error))?;
+        if start.trim_ascii_start().first() != Some(&b'{') {
+            let got = if start.is_empty() { "an empty file" } else { "a table, or no report" };
+            return Err(not_a_run(path, got));
+        }
+        let mut head = Head::default();
+        let visitor = ObjectVisitor { head: Some(&mut head), each: &mut |_| {} };
+        let mut json = serde_json::Deserializer::from_reader(input);
+        (&mut json).deserialize_map(visitor).map_err(|error| not_understood(path, &error))?;
+        let Head { format, parameters, inputs, group } = head;
+        match format {
+            None if group => return Err(not_a_run(path, "groups alone")),
+            None => return Err(not_a_run(path, "an object without the member format")),
+            Some(format) if format != FORMAT_VERSION => {
+                let (path, got) = (path.to_owned(), format.to_string());
+                return Err(AuditError::OtherVersion { path, expected: FORMAT_VERSION, got }.into());
+            }
+            Some(_) => {}
+        }
+        let Some(Value::Object(parameters)) = parameters else {
+            return Err(not_a_run(path, "a report without parameters"));
+        };
+        let inputs = match inputs {
+            Some(inputs) => serde_json::from_value(inputs)
+                .map_err(|error| not_a_run(path, &format!("the member inputs with {error}")))?,
+            None => return Err(not_a_run(path, "a report that does not say what was read")),
+        };
+        let params = Members { path, of: &parameters }.params()?;
+        Ok(Self { path: path.to_owned(), params, inputs })
+    }
+
+    /// Refuses documents that are not those of the run.
+    ///
+    /// # Errors
+    /// [`AuditError::OtherInputs`] with both sides.
+    pub fn check(&self, got: Inputs) -> Result<(), Error> {
+        if self.inputs == got {
+            return Ok(());
+        }
+        Err(AuditError::OtherInputs { expected: self.inputs, got }.into())
+    }
+
+    /// Holds the report against [`Neighbours`] of its inputs, by a file of pairs (as
+    /// [`pairs_file`] reads it) if there is one, else by its groups.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open) and [`pairs_file`].
+    pub fn judge(&self, neighbours: &Neighbours, pairs: Option<&Path>) -> Result<Audit, Error> {
+        let Some(pairs) = pairs else {
+            let mut judge = neighbours.judge_by(JudgedBy::Groups);
+            self.duplicates(&mut |id| judge.duplicate(id))?;
+            return Ok(judge.finish());
+        };
+        let mut judge = neighbours.judge_by(JudgedBy::Pairs);
+        for pair in pairs_file(pairs)? {
+            let (a, b) = pair.map_err(|error| unreadable(pairs, error))?;
+            judge.pair(&a, &b);
+        }
+        Ok(judge.finish())
+    }
+
+    /// Gives every duplicate's id to `each`.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn duplicates(&self, each: &mut dyn FnMut(&str)) -> Result<(), Error> {
+        let mut json = serde_json::Deserializer::from_reader(open_table(&self.path)?);
+        let mut group = |group: GroupLine| {
+            for duplicate in &group.duplicates {
+                each(&duplicate.id);
+            }
+        };
+        let visitor = ObjectVisitor { head: None, each: &mut group };
+        (&mut json).deserialize_map(visitor).map_err(|error| not_understood(&self.path, &error))
+    }
+}
+
+/// The pairs of a file as `find --pairs` writes it (also `.gz` and `.zst`), one by one.
+///
+/// # Errors
+/// [`Error::Read`] for what cannot be read, [`AuditError::Pairs`] for what has no columns `id_a`
+/// and `id_b`; a broken line is an error when it comes.
+pub fn pairs_file(
+    path: &Path,
+) -> Result<impl Iterator<Item = io::Result<(String, String)>> + use<>, Error> {
+    let mut reader = csv::Reader::from_reader(open_table(path)?);
+    let name = path.display().to_string();
+    let failed = |error: csv::Error| AuditError::Pairs { problem: format!("{name}: {error}") };
+    let header = reader.headers().map_err(failed)?;
+    let column = |wanted: &str| header.iter().position(|found| found == wanted);
+    let (Some(a), Some(b)) = (column("id_a"), column("id_b")) else {
+        let got = header.iter().take(5).collect::<Vec<_>>().join(", ");
+        let problem = format!("{name}: expected the columns id_a and id_b, got {got:?}");
+        return Err(AuditError::Pairs { problem }.into());
+    };
+    Ok(reader.into_records().map(move |record| {
+        let record = record.map_err(|error| broken(&name, &error.to_string()))?;
+        match (record.get(a), record.get(b)) {
+            (Some(a), Some(b)) => Ok((a.to_owned(), b.to_owned())),
+            _ => Err(broken(&name, "expected two ids")),
+        }
+    }))
+}
+
+fn broken(name: &str, problem: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, format!("{name}: {problem}"))
+}
+
+fn not_a_run(path: &Path, got: &str) -> Error {
+    AuditError::NotARun { path: path.to_owned(), got: got.to_owned() }.into()
+}
+
+fn unreadable(path: &Path, error: io::Error) -> Error {
+    let source_name = path.display().to_string();
+    Error::Read(crate::read::ReadError::Io { source_name, error })
+}
+
+fn not_understood(path: &Path, error: &serde_json::Error) -> Error {
+    if error.is_io() {
+        return unreadable(path, io::Error::other(error.to_string()));
+    }
+    not_a_run(path, &format!("what is not one whole JSON object: {error}"))
+}
+
+/// A group as [`write::json`](crate::write::json) writes it.
+#[derive(Deserialize)]
+struct GroupLine {
+    duplicates: Vec<DuplicateLine>,
+}
+
+#[derive(Deserialize)]
+struct DuplicateLine {
+    id: String,
+}
+
+/// The members that are not lists.
+#[derive(Default)]
+struct Head {
+    format: Option<Value>,
+    parameters: Option<Value>,
+    inputs: Option<Value>,
+    /// Whether it has the members of a group.
+    group: bool,
+}
+
+/// Takes an object member by member: the head, or the groups.
+struct ObjectVisitor<'a> {
+    head: Option<&'a mut Head>,
+    each: &'a mut dyn FnMut(GroupLine),
+}
+
+impl<'de> Visitor<'de> for ObjectVisitor<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
+        while let Some(key) = map.next_key::<String>()? {
+            match (&mut self.head, key.as_str()) {
+                (Some(head), "format") => head.format = map.next_value()?,
+                (Some(head), "parameters") => head.parameters = map.next_value()?,
+                (Some(head), "inputs") => head.inputs = map.next_value()?,
+                (Some(head), "keeper") => {
+                    head.group = true;
+                    map.next_value::<IgnoredAny>()?;
+                }
+                (None, "groups") => map.next_value_seed(Groups { each: &mut *self.each })?,
+                _ => {
+                    map.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+struct Groups<'a> {
+    each: &'a mut dyn FnMut(GroupLine),
+}
+
+impl<'de> DeserializeSeed<'de> for Groups<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Groups<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of groups")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut groups: A) -> Result<(), A::Error> {
+        while let Some(group) = groups.next_element()? {
+            (self.each)(group);
+        }
+        Ok(())
+    }
+}
+
+/// The members of `parameters`.
+struct Members<'a> {
+    path: &'a Path,
+    of: &'a Map<String, Value>,
+}
+
+impl Members<'_> {
+    /// What decides which pairs are true, and how the run looked for them.
+    fn params(&self) -> Result<Params, Error> {
+        let unit = match self.text("unit", "words, chars or bytes")? {
+            "words" => Unit::Words,
+            "chars" => Unit::Chars,
+            "bytes" => Unit::Bytes,
+            _ => return Err(self.wrong("unit", "words, chars or bytes")),
+        };
+        let size = self.number("shingle_size").and_then(|size| usize::try_from(size).ok());
+        let size = size.ok_or_else(|| self.wrong("shingle_size", "a whole number"))?;
+        let frequencies = self.of.get("frequencies").and_then(Value::as_bool);
+        let list = match self.of.get("stop_words") {
+            None | Some(Value::Null) => None,
+            Some(_) => Some(stop_words(self.text("stop_words", "a language or null")?)?),
+        };
+        let shingle = ShingleRule::new(unit, size)?
+            .with_tokens(self.text("tokens", "a rule for words")?.parse()?)
+            .with_case(self.text("case", "fold or keep")?.parse()?)
+            .with_frequencies(frequencies.ok_or_else(|| self.wrong("frequencies", "a truth"))?)
+            .with_stop_words(list);
+        let threshold = self.of.get("threshold").and_then(Value::as_f64);
+        let threshold = threshold.ok_or_else(|| self.wrong("threshold", "a number"))?;
+        let mut wishes = Wishes { shingle, threshold, ..Wishes::default() };
+        if self.of.contains_key("measure") {
+            wishes.measure = self.text("measure", "jaccard or containment")?.parse()?;
+        }
+        wishes.exact = self.of.get("exact").and_then(Value::as_bool).unwrap_or(false);
+        if !wishes.exact && wishes.measure == Measure::Jaccard {
+            let whole = |name| self.number(name).and_then(|n| usize::try_from(n).ok());
+            wishes.num_hashes = whole("num_hashes");
+            wishes.bands = whole("bands");
+            wishes.rows = whole("rows");
+        }
+        wishes.recall = self.of.get("recall").and_then(Value::as_f64).unwrap_or(wishes.recall);
+        wishes.seed = self.number("seed").unwrap_or(wishes.seed);
+        if let Some(Value::String(scheme)) = self.of.get("scheme") {
+            wishes.scheme = scheme.parse()?;
+        }
+        Ok(Params::new(&wishes)?)
+    }
+
+    fn text(&self, name: &'static str, expected: &str) -> Result<&str, Error> {
+        self.of.get(name).and_then(Value::as_str).ok_or_else(|| self.wrong(name, expected))
+    }
+
+    fn number(&self, name: &str) -> Option<u64> {
+        self.of.get(name).and_then(Value::as_u64)
+    }
+
+    fn wrong(&self, name: &'static str, expected: &str) -> Error {
+        let got = self.of.get(name).map_or_else(|| "nothing".to_owned(), Value::to_string);
+        let (path, expected) = (self.path.to_owned(), expected.to_owned());
+        AuditError::Parameter { path, name, expected, got }.into()
+    }
+}

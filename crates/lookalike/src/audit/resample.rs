@@ -1,0 +1,90 @@
+//! Documents with their pairs in, the interval of a pair-weighted share out: a bootstrap by
+//! document (Efron and Tibshirani, *An introduction to the bootstrap*, 1993, percentiles).
+//!
+//! The pairs of one document stand or fall together, so documents are drawn again, with all their
+//! pairs, and not pairs.
+
+use super::interval::Interval;
+use lookalike_core::hash::SplitMix64;
+
+/// How often the documents are drawn again.
+pub(super) const RESAMPLES: usize = 1_000;
+
+/// Pairs of one document: how many, and which share of them was found.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Weighted {
+    pub(super) pairs: u64,
+    pub(super) found: f64,
+}
+
+/// The share of all pairs that was found; `None` without pairs.
+pub(super) fn share(documents: &[Weighted]) -> Option<f64> {
+    let pairs: u64 = documents.iter().map(|each| each.pairs).sum();
+    let found: f64 = documents.iter().map(|each| each.found).sum();
+    (pairs > 0).then(|| (found / pairs as f64).min(1.0))
+}
+
+/// The percentile interval of [`share`]; `None` without pairs. The same seed gives the same.
+pub(super) fn interval(documents: &[Weighted], confidence: f64, seed: u64) -> Option<Interval> {
+    share(documents)?;
+    let mut random = SplitMix64::new(seed ^ documents.len() as u64);
+    let mut shares = Vec::with_capacity(RESAMPLES);
+    let mut again = Vec::with_capacity(documents.len());
+    for _ in 0..RESAMPLES {
+        again.clear();
+        again.extend(
+            (0..documents.len()).filter_map(|_| {
+                documents.get(random.below(documents.len() as u64) as usize).copied()
+            }),
+        );
+        shares.extend(share(&again));
+    }
+    shares.sort_by(f64::total_cmp);
+    let tail = (1.0 - confidence) / 2.0;
+    let last = shares.len().checked_sub(1)?;
+    let place = |share: f64| (share * last as f64) as usize;
+    let low = *shares.get(place(tail))?;
+    let high = *shares.get(last - place(tail))?;
+    Some(Interval { low, high })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::float_cmp, reason = "the values are meant to be exact")]
+
+    use super::*;
+
+    fn documents(n: u64, pairs: impl Fn(u64) -> (u64, f64)) -> Vec<Weighted> {
+        let each = |i| {
+            let (pairs, share) = pairs(i);
+            Weighted { pairs, found: pairs as f64 * share }
+        };
+        (0..n).map(each).collect()
+    }
+
+    #[test]
+    fn equal_documents_leave_no_doubt() {
+        let equal = documents(40, |_| (3, 0.5));
+        assert_eq!(share(&equal), Some(0.5));
+        assert_eq!(interval(&equal, 0.95, 1), Some(Interval { low: 0.5, high: 0.5 }));
+        assert_eq!((share(&[]), interval(&[], 0.95, 1)), (None, None));
+    }
+
+    #[test]
+    fn single_pairs_have_the_interval_of_a_share() {
+        let pairs = documents(400, |i| (1, f64::from(u8::from(i % 5 != 0))));
+        let found = interval(&pairs, 0.95, 3).unwrap();
+        // 0.8 ± 1.96·√(0.8·0.2/400) = 0.8 ± 0.039.
+        assert!((found.low - 0.761).abs() < 0.01 && (found.high - 0.839).abs() < 0.01, "{found:?}");
+        assert_eq!(interval(&pairs, 0.95, 3).unwrap(), found);
+    }
+
+    #[test]
+    fn a_large_cluster_widens_the_interval() {
+        let narrow = documents(200, |i| (1, f64::from(u8::from(i % 2 == 0))));
+        let wide =
+            documents(200, |i| (if i < 4 { 500 } else { 1 }, f64::from(u8::from(i % 2 == 0))));
+        let width = |pairs: &[Weighted]| interval(pairs, 0.95, 1).unwrap().width();
+        assert!(width(&wide) > 3.0 * width(&narrow));
+    }
+}

@@ -1,0 +1,166 @@
+//! A sample and the collection in, all true neighbours of the sample out.
+
+use super::draw::{Drawn, Lots, Sample};
+use super::index::{Hits, Index, least_overlap};
+use super::neighbours::{Bins, Sampled};
+use super::pass::Visitor;
+use crate::digest::Inputs;
+use crate::read::{BlockNumber, Document, Sink, Skipped};
+use lookalike_core::kernel::Kernel;
+use lookalike_core::params::Params;
+use lookalike_core::shingle::Shingler;
+use lookalike_core::verify::{self, Overlap};
+use std::collections::HashMap;
+
+/// What all threads look at: the sample, equal documents once.
+pub(super) struct Sought<'a> {
+    params: &'a Params,
+    pub(super) lots: Lots,
+    pub(super) bins: Bins,
+    /// Ids in the order in which they were drawn, and whether they are of a reference collection.
+    ids: Vec<(String, bool)>,
+    /// Different shingle sets, and the documents that have each.
+    classes: Vec<Class>,
+    index: Index,
+}
+
+struct Class {
+    fingerprint: u128,
+    set: Vec<u64>,
+    documents: Vec<u32>,
+}
+
+impl<'a> Sought<'a> {
+    pub(super) fn new(params: &'a Params, lots: Lots, sample: Sample) -> Self {
+        let (mut ids, mut classes) = (Vec::new(), Vec::<Class>::new());
+        let mut known: HashMap<u128, usize> = HashMap::new();
+        for (number, (id, document)) in (0u32..).zip(sample.into_documents()) {
+            let Drawn { fingerprint, reference, set, .. } = document;
+            ids.push((id, reference));
+            let class = *known.entry(fingerprint).or_insert(classes.len());
+            match classes.get_mut(class) {
+                Some(class) => class.documents.push(number),
+                None => classes.push(Class { fingerprint, set, documents: vec![number] }),
+            }
+        }
+        let sets: Vec<&[u64]> = classes.iter().map(|class| class.set.as_slice()).collect();
+        let (measure, threshold) = (params.measure(), params.threshold());
+        let index = Index::new(&sets, |size| least_overlap(size, measure, threshold));
+        Self { params, lots, bins: Bins::new(measure, threshold), ids, classes, index }
+    }
+}
+
+/// One thread's tools and findings.
+pub(super) struct Searcher<'a> {
+    sought: &'a Sought<'a>,
+    shingler: Shingler,
+    hits: Hits,
+    candidates: Vec<u32>,
+    set: Vec<u64>,
+    reference: bool,
+    pub(super) found: Found,
+}
+
+/// What was met.
+pub(super) struct Found {
+    pub(super) inputs: Inputs,
+    pub(super) population: u64,
+    /// Which documents of the sample were met, as they were when they were drawn.
+    pub(super) met: Vec<bool>,
+    pub(super) sample: Vec<Sampled>,
+}
+
+impl Found {
+    pub(super) fn merge(&mut self, other: Self) {
+        self.inputs.merge(other.inputs);
+        self.population += other.population;
+        for (mine, met) in self.met.iter_mut().zip(other.met) {
+            *mine |= met;
+        }
+        for (mine, more) in self.sample.iter_mut().zip(other.sample) {
+            mine.merge(more);
+        }
+    }
+}
+
+impl<'a> Searcher<'a> {
+    pub(super) fn new(sought: &'a Sought<'a>, kernel: Kernel) -> Self {
+        let sampled = |(id, _): &(String, bool)| Sampled::new(id.clone(), &sought.bins);
+        Self {
+            sought,
+            shingler: Shingler::with_kernel(sought.params.shingle(), kernel),
+            hits: Hits::default(),
+            candidates: Vec::new(),
+            set: Vec::new(),
+            reference: false,
+            found: Found {
+                inputs: Inputs::default(),
+                population: 0,
+                met: vec![false; sought.ids.len()],
+                sample: sought.ids.iter().map(sampled).collect(),
+            },
+        }
+    }
+
+    /// Compares a document with the sets that it may resemble.
+    fn compare(&mut self, id: &str, text: &str, fingerprint: u128) {
+        let sought = self.sought;
+        let mut made = false;
+        for candidate in std::mem::take(&mut self.candidates) {
+            let class = &sought.classes[candidate as usize];
+            let overlap = if class.fingerprint == fingerprint {
+                let size = class.set.len() as u64;
+                Some(Overlap { intersection: size, left: size, right: size })
+            } else {
+                if !made {
+                    self.shingler.set(text, &mut self.set);
+                    made = true;
+                }
+                let (measure, threshold) = (sought.params.measure(), sought.params.threshold());
+                verify::overlap_at_least(&class.set, &self.set, measure, threshold)
+            };
+            if let Some(overlap) = overlap {
+                self.count(class, id, fingerprint, &overlap);
+            }
+        }
+    }
+
+    fn count(&mut self, class: &Class, id: &str, fingerprint: u128, overlap: &Overlap) {
+        for &document in &class.documents {
+            let document = document as usize;
+            let (drawn, reference) = &self.sought.ids[document];
+            if drawn == id {
+                self.found.met[document] |= class.fingerprint == fingerprint;
+            } else if !(*reference && self.reference) {
+                let (lots, bins) = (self.sought.lots, &self.sought.bins);
+                self.found.sample[document].add(lots, bins, id, overlap);
+            }
+        }
+    }
+}
+
+impl Sink for Searcher<'_> {
+    fn document(&mut self, document: &Document<'_>) {
+        let Document { id, text, .. } = *document;
+        let shingles = self.shingler.shingle(text);
+        let fingerprint = shingles.fingerprint;
+        self.found.inputs.add(id, fingerprint);
+        if shingles.hashes.is_empty() {
+            return;
+        }
+        self.found.population += 1;
+        let index = &self.sought.index;
+        index.candidates(shingles.hashes, &mut self.hits, &mut self.candidates);
+        if !self.candidates.is_empty() {
+            self.compare(id, text, fingerprint);
+        }
+    }
+
+    fn skipped(&mut self, _: Skipped) {}
+}
+
+impl Visitor for Searcher<'_> {
+    fn block(&mut self, _: BlockNumber, reference: bool) {
+        self.reference = reference;
+    }
+}

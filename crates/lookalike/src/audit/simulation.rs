@@ -1,0 +1,188 @@
+//! Whether the intervals cover: thousands of audits of collections whose recall is known, through
+//! the same drawing, keeping and judging as a real one.
+
+use super::draw::{Drawn, Lots, Sample};
+use super::neighbours::{Bins, Neighbours, Sampled};
+use super::{Audit, Interval};
+use crate::digest::Inputs;
+use crate::read::BlockNumber;
+use lookalike_core::hash::SplitMix64;
+use lookalike_core::params::Measure;
+use lookalike_core::verify::Overlap;
+use std::io;
+
+const AUDITS: u64 = 1_000;
+const CONFIDENCE: f64 = 0.95;
+
+/// A collection by its true pairs, each in a range of similarity and found or not.
+struct Population {
+    ids: Vec<String>,
+    /// For every document its neighbours: number, overlap, found.
+    neighbours: Vec<Vec<(usize, Overlap, bool)>>,
+    bins: Bins,
+}
+
+impl Population {
+    /// Clusters of these sizes, so many of each, all of whose documents are neighbours. `recall`
+    /// gives the probability that a pair is found from the size and from where its similarity lies
+    /// in [0.8, 1].
+    fn new(sizes: &[(usize, usize)], recall: impl Fn(usize, f64) -> f64) -> Self {
+        let mut random = SplitMix64::new(5);
+        let mut this = Self {
+            ids: Vec::new(),
+            neighbours: Vec::new(),
+            bins: Bins::new(Measure::Jaccard, 0.8),
+        };
+        for &(size, times) in sizes {
+            for _ in 0..times {
+                let start = this.ids.len();
+                this.ids.extend((start..start + size).map(|number| format!("doc-{number}")));
+                this.neighbours.resize(this.ids.len(), Vec::new());
+                for a in start..start + size {
+                    for b in a + 1..start + size {
+                        let shared = 80 + random.below(21);
+                        let overlap = Overlap { intersection: shared, left: 100, right: shared };
+                        let found = random.next_f64() < recall(size, overlap.jaccard());
+                        this.neighbours[a].push((b, overlap, found));
+                        this.neighbours[b].push((a, overlap, found));
+                    }
+                }
+            }
+        }
+        this
+    }
+
+    /// Recall by document, of the pairs that `counts` takes.
+    fn recall(&self, counts: impl Fn(&Overlap) -> bool) -> f64 {
+        let shares: Vec<f64> = self
+            .neighbours
+            .iter()
+            .filter_map(|neighbours| {
+                let counted = || neighbours.iter().filter(|(_, overlap, _)| counts(overlap));
+                let all = counted().count();
+                let found = counted().filter(|(.., found)| *found).count();
+                (all > 0).then(|| found as f64 / all as f64)
+            })
+            .collect();
+        shares.iter().sum::<f64>() / shares.len() as f64
+    }
+
+    fn audit(&self, sample: usize, seed: u64) -> Audit {
+        let lots = Lots::new(seed);
+        let mut drawn = Sample::new(sample);
+        for (number, id) in self.ids.iter().enumerate() {
+            let lot = lots.document(id);
+            if drawn.wants(lot) {
+                let position = (BlockNumber { source: 0, index: 0 }, number as u32);
+                let document =
+                    Drawn { position, fingerprint: 0, reference: false, set: Vec::new() };
+                drawn.insert(lot, id.clone(), document);
+            }
+        }
+        let sample = drawn.into_documents().map(|(id, document)| {
+            let mut sampled = Sampled::new(id, &self.bins);
+            for (other, overlap, _) in &self.neighbours[document.position.1 as usize] {
+                sampled.add(lots, &self.bins, &self.ids[*other], overlap);
+            }
+            sampled
+        });
+        let neighbours = Neighbours {
+            inputs: Inputs::default(),
+            population: self.ids.len() as u64,
+            bins: self.bins.clone(),
+            seed,
+            confidence: CONFIDENCE,
+            sample: sample.collect(),
+        };
+        let id = |number: usize| self.ids[number].clone();
+        let pairs = self.neighbours.iter().enumerate().flat_map(|(a, neighbours)| {
+            let found = neighbours.iter().filter(move |(b, _, found)| a < *b && *found);
+            found.map(move |(b, ..)| io::Result::Ok((id(a), id(*b))))
+        });
+        neighbours.judge([], Some(pairs)).unwrap()
+    }
+
+    /// How often the interval holds the truth: of all pairs, and of those of the range at 0.9.
+    fn coverage(&self, sample: usize) -> (f64, f64) {
+        let whole = self.recall(|_| true);
+        let range = self.recall(|overlap| {
+            overlap.reaches(Measure::Jaccard, 0.9) && !overlap.reaches(Measure::Jaccard, 0.95)
+        });
+        let holds =
+            |interval: Interval, truth: f64| interval.low <= truth && truth <= interval.high;
+        let (mut overall, mut within) = (0, 0);
+        for seed in 0..AUDITS {
+            let audit = self.audit(sample, seed);
+            overall += u64::from(holds(audit.overall.interval, whole));
+            within += u64::from(holds(audit.ranges[2].figures.interval, range));
+        }
+        (overall as f64 / AUDITS as f64, within as f64 / AUDITS as f64)
+    }
+}
+
+/// The stated rate, less three standard deviations of a share of that many audits.
+fn least() -> f64 {
+    CONFIDENCE - 3.0 * (CONFIDENCE * (1.0 - CONFIDENCE) / AUDITS as f64).sqrt()
+}
+
+#[test]
+fn intervals_cover_as_often_as_they_say() {
+    for recall in [0.5, 0.8, 0.95, 0.99, 0.999] {
+        let population = Population::new(&[(1, 500), (2, 400), (3, 100)], |_, _| recall);
+        let (overall, within) = population.coverage(150);
+        println!("recall {recall}: covered {overall}, in a range {within}");
+        assert!(overall >= least() && within >= least(), "{recall}: {overall} {within}");
+    }
+}
+
+#[test]
+fn intervals_cover_where_clusters_and_similarities_differ_in_recall() {
+    let by_size = |size, _| if size > 10 { 0.3 } else { 0.99 };
+    let by_similarity = |_, similarity: f64| (similarity - 0.8) * 4.0 + 0.2;
+    let sizes = &[(1, 300), (2, 250), (5, 60), (30, 12)];
+    for population in [Population::new(sizes, by_size), Population::new(sizes, by_similarity)] {
+        let (overall, within) = population.coverage(120);
+        println!("covered {overall}, in a range {within}");
+        assert!(overall >= least() && within >= least(), "{overall} {within}");
+    }
+}
+
+#[test]
+fn a_sample_of_everything_covers_too() {
+    let population = Population::new(&[(2, 40), (4, 10)], |_, _| 0.7);
+    let (overall, within) = population.coverage(10_000);
+    assert!(overall >= least() && within >= least(), "{overall} {within}");
+}
+
+/// The bootstrap is approximate; it must not be far off where there is enough to draw from.
+#[test]
+fn recall_by_pair_is_about_right() {
+    let population = Population::new(&[(1, 300), (2, 300), (4, 150), (6, 60)], |_, _| 0.8);
+    let (mut all, mut found) = (0u32, 0u32);
+    for (.., was_found) in population.neighbours.iter().flatten() {
+        all += 1;
+        found += u32::from(*was_found);
+    }
+    let truth = f64::from(found) / f64::from(all);
+    let covered = (0..300).filter(|seed| {
+        let audit = population.audit(300, *seed);
+        let interval = audit.overall.pair_interval.unwrap();
+        interval.low <= truth && truth <= interval.high
+    });
+    let share = covered.count() as f64 / 300.0;
+    assert!(share > 0.9, "{share}");
+}
+
+#[test]
+fn the_figures_of_a_sample_that_is_the_collection() {
+    let population = Population::new(&[(1, 10), (2, 30), (5, 8)], |_, _| 0.6);
+    let audit = population.audit(1_000, 3);
+    let pairs: usize = population.neighbours.iter().map(Vec::len).sum();
+    let found = population.neighbours.iter().flatten().filter(|(.., found)| *found).count();
+    assert_eq!((audit.sampled, audit.overall.documents, audit.overall.pairs), (110, 100, 220));
+    assert_eq!(pairs, 220);
+    let share = found as f64 / pairs as f64;
+    assert!((audit.overall.pair_recall.unwrap() - share).abs() < 1e-12);
+    let by_range: u64 = audit.ranges.iter().map(|range| range.figures.pairs).sum();
+    assert_eq!(by_range, 220);
+}

@@ -1,0 +1,264 @@
+//! An audit measures what comparing all with all says, through files, from end to end.
+
+#![allow(clippy::unwrap_used, clippy::format_collect, reason = "this is a test")]
+
+use lookalike::audit::{Audit, AuditOptions, Neighbours, true_neighbours};
+use lookalike::core::hash::SplitMix64;
+use lookalike::core::params::{Measure, Params, Wishes};
+use lookalike::core::shingle::Shingler;
+use lookalike::core::verify::overlap_at_least;
+use lookalike::error::Error;
+use lookalike::progress::Silent;
+use lookalike::read::{Collection, ReadOptions};
+use lookalike::run::{FindOptions, Findings, find};
+use std::collections::BTreeSet;
+use std::io;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+/// Clusters of near-copies of random words: each copy has some of its words replaced.
+fn documents() -> Vec<(String, String)> {
+    let mut random = SplitMix64::new(11);
+    let mut documents = Vec::new();
+    let word = |random: &mut SplitMix64| format!("w{}", random.below(5_000));
+    for cluster in 0..240u64 {
+        let words: Vec<String> = (0..120).map(|_| word(&mut random)).collect();
+        for copy in 0..=cluster % 4 {
+            let mut words = words.clone();
+            for _ in 0..random.below(4) {
+                let place = random.below(words.len() as u64) as usize;
+                words[place] = word(&mut random);
+            }
+            documents.push((format!("c{cluster}-{copy}"), words.join(" ")));
+        }
+    }
+    documents.push(("nothing".to_owned(), "–".to_owned()));
+    documents
+}
+
+struct Files {
+    _folder: tempfile::TempDir,
+    paths: Vec<PathBuf>,
+}
+
+fn files(documents: &[(String, String)], count: usize) -> Files {
+    let folder = tempfile::tempdir().unwrap();
+    let paths = documents.chunks(documents.len().div_ceil(count)).enumerate().map(|(i, part)| {
+        let path = folder.path().join(format!("{i}.jsonl"));
+        let lines =
+            part.iter().map(|(id, text)| format!("{{\"id\":\"{id}\",\"text\":\"{text}\"}}\n"));
+        std::fs::write(&path, lines.collect::<String>()).unwrap();
+        path
+    });
+    let paths = paths.collect();
+    Files { _folder: folder, paths }
+}
+
+fn open(files: &Files) -> Result<Collection, Error> {
+    Ok(Collection::open(&files.paths, &ReadOptions::default())?)
+}
+
+fn params(bands_rows: Option<(usize, usize)>) -> Params {
+    let mut wishes = Wishes::default();
+    if let Some((bands, rows)) = bands_rows {
+        wishes.bands = Some(bands);
+        wishes.rows = Some(rows);
+    }
+    Params::new(&wishes).unwrap()
+}
+
+fn run(files: &Files, params: &Params) -> Findings {
+    let options = FindOptions { pairs: true, ..FindOptions::new(params.clone()) };
+    find(&open(files).unwrap(), &options, &Silent).unwrap()
+}
+
+fn neighbours(files: &Files, params: &Params, sample: usize, threads: usize) -> Neighbours {
+    let options = AuditOptions {
+        sample: NonZeroUsize::new(sample).unwrap(),
+        threads: NonZeroUsize::new(threads).unwrap(),
+        ..AuditOptions::default()
+    };
+    true_neighbours(|| open(files), params, &options, &Silent).unwrap()
+}
+
+fn by_pairs(neighbours: &Neighbours, findings: &Findings) -> Audit {
+    let pairs = findings.pairs.as_ref().unwrap();
+    let pairs = pairs.iter().map(|pair| pair.map(|pair| (pair.a, pair.b)));
+    neighbours.judge([], Some(pairs)).unwrap()
+}
+
+fn by_groups(neighbours: &Neighbours, findings: &Findings) -> Audit {
+    let groups = findings.groups.iter().map(|group| {
+        let group = group?;
+        let duplicates = group.duplicates.into_iter().map(|duplicate| duplicate.id);
+        Ok((group.keeper.id, duplicates.collect()))
+    });
+    neighbours.judge(groups, None::<Vec<io::Result<(String, String)>>>).unwrap()
+}
+
+/// All true pairs by comparing all with all, the lesser id first.
+fn truth(documents: &[(String, String)], params: &Params) -> BTreeSet<(String, String)> {
+    let mut shingler = Shingler::new(params.shingle());
+    let sets: Vec<Vec<u64>> = documents
+        .iter()
+        .map(|(_, text)| {
+            let mut set = Vec::new();
+            shingler.set(text, &mut set);
+            set
+        })
+        .collect();
+    let mut pairs = BTreeSet::new();
+    for (i, (a, _)) in documents.iter().enumerate() {
+        for (j, (b, _)) in documents.iter().enumerate().skip(i + 1) {
+            if overlap_at_least(&sets[i], &sets[j], params.measure(), params.threshold()).is_some()
+            {
+                pairs.insert((a.min(b).clone(), a.max(b).clone()));
+            }
+        }
+    }
+    pairs
+}
+
+/// Recall by document, from the truth and what `found` says.
+fn recall(truth: &BTreeSet<(String, String)>, found: impl Fn(&str, &str) -> bool) -> f64 {
+    let ids: BTreeSet<&String> = truth.iter().flat_map(|(a, b)| [a, b]).collect();
+    let shares = ids.iter().map(|id| {
+        let mine = || truth.iter().filter(|(a, b)| a == *id || b == *id);
+        mine().filter(|(a, b)| found(a, b)).count() as f64 / mine().count() as f64
+    });
+    shares.sum::<f64>() / ids.len() as f64
+}
+
+#[test]
+fn a_bad_run_is_measured_to_be_as_bad_as_it_is() {
+    let documents = documents();
+    let files = files(&documents, 1);
+    let params = params(Some((2, 20)));
+    let findings = run(&files, &params);
+    let truth = truth(&documents, &params);
+    let pairs: BTreeSet<(String, String)> = findings
+        .pairs
+        .as_ref()
+        .unwrap()
+        .iter()
+        .map(|pair| pair.map(|pair| (pair.a, pair.b)).unwrap())
+        .collect();
+    let removed: BTreeSet<String> = findings
+        .groups
+        .iter()
+        .flat_map(|group| group.unwrap().duplicates.into_iter().map(|duplicate| duplicate.id))
+        .collect();
+    let of_pairs = recall(&truth, |a, b| pairs.contains(&(a.to_owned(), b.to_owned())));
+    let of_groups = recall(&truth, |a, b| removed.contains(a) || removed.contains(b));
+    assert!(of_pairs < 0.9, "the run is to be a bad one: {of_pairs}");
+    for sample in [150, 10_000] {
+        let neighbours = neighbours(&files, &params, sample, 2);
+        for (audit, recall) in [
+            (by_pairs(&neighbours, &findings), of_pairs),
+            (by_groups(&neighbours, &findings), of_groups),
+        ] {
+            let interval = audit.overall.interval;
+            assert!(interval.low <= recall && recall <= interval.high, "{recall}: {audit:?}");
+            assert!(audit.overall.documents > 50 && interval.width() < 0.25, "{audit:?}");
+        }
+    }
+    // All documents: every pair counts from either side, and shares are exact.
+    let all = by_pairs(&neighbours(&files, &params, 10_000, 2), &findings);
+    assert_eq!(all.overall.pairs, 2 * truth.len() as u64);
+    assert_eq!((all.sampled, all.population), (all.population, documents.len() as u64 - 1));
+    let found = truth.intersection(&pairs).count();
+    let share = found as f64 / truth.len() as f64;
+    assert!((all.overall.pair_recall.unwrap() - share).abs() < 1e-9);
+}
+
+#[test]
+fn a_good_run_is_measured_to_be_good() {
+    let files = files(&documents(), 1);
+    let params = params(Some((40, 2)));
+    let findings = run(&files, &params);
+    let neighbours = neighbours(&files, &params, 200, 2);
+    for audit in [by_pairs(&neighbours, &findings), by_groups(&neighbours, &findings)] {
+        assert_eq!(audit.overall.recall, Some(1.0), "{audit:?}");
+        assert!(audit.overall.interval.low > 0.95);
+    }
+}
+
+#[test]
+fn threads_and_files_do_not_matter() {
+    let mut documents = documents();
+    let params = params(Some((2, 20)));
+    let one = files(&documents, 1);
+    let findings = run(&one, &params);
+    let first = neighbours(&one, &params, 100, 1);
+    let expected = by_pairs(&first, &findings);
+    documents.reverse();
+    let many = files(&documents, 7);
+    for threads in [1, 3] {
+        let again = neighbours(&many, &params, 100, threads);
+        assert_eq!(again.inputs(), first.inputs());
+        assert_eq!(by_pairs(&again, &findings), expected);
+    }
+}
+
+#[test]
+fn input_that_changes_between_the_passes_is_noticed() {
+    let documents = documents();
+    let (before, after) = (files(&documents, 1), files(&documents[..500], 1));
+    let mut edited = documents.clone();
+    for (_, text) in &mut edited {
+        text.push_str(" something more is here now");
+    }
+    let edited = files(&edited, 1);
+    for other in [&after, &edited] {
+        let calls = std::cell::Cell::new(0);
+        let open = || {
+            calls.set(calls.get() + 1);
+            open(if calls.get() == 1 { &before } else { other })
+        };
+        let failed = true_neighbours(open, &params(None), &AuditOptions::default(), &Silent);
+        let message = failed.unwrap_err().to_string();
+        assert!(message.contains("changed between two readings"), "{message}");
+    }
+}
+
+/// Excerpts of documents beside them: found by containment, and by nothing else.
+#[test]
+fn containment_is_measured_by_containment() {
+    let mut documents = documents();
+    for i in 0..60 {
+        let words: Vec<&str> = documents[i].1.split(' ').collect();
+        documents.push((format!("excerpt{i}"), words[20..60].join(" ")));
+    }
+    let files = files(&documents, 1);
+    let wishes = Wishes { measure: Measure::Containment, ..Wishes::default() };
+    let params = Params::new(&wishes).unwrap();
+    let truth = truth(&documents, &params);
+    let neighbours = neighbours(&files, &params, 10_000, 2);
+    assert_eq!(neighbours.pairs(), 2 * truth.len() as u64);
+    assert!(truth.iter().filter(|(_, b)| b.starts_with("excerpt")).count() >= 60);
+    let pairs = || truth.iter().map(|pair| io::Result::Ok(pair.clone()));
+    assert_eq!(neighbours.judge([], Some(pairs())).unwrap().overall.recall, Some(1.0));
+    let without = pairs().filter(|pair| !pair.as_ref().unwrap().1.starts_with("excerpt"));
+    assert!(neighbours.judge([], Some(without)).unwrap().overall.recall.unwrap() < 0.95);
+}
+
+/// Documents of a reference collection are not compared with each other, so no pair is missed.
+#[test]
+fn a_reference_collection_is_no_neighbour_of_itself() {
+    let documents = documents();
+    let (inputs, reference): (Vec<_>, Vec<_>) =
+        documents.into_iter().partition(|(id, _)| id.ends_with("-0"));
+    let (inputs, reference) = (files(&inputs, 1), files(&reference, 2));
+    let open = || {
+        let options = ReadOptions::default();
+        Ok(Collection::open_with_reference(&inputs.paths, &reference.paths, &options)?)
+    };
+    let params = params(Some((40, 2)));
+    let options = AuditOptions::default();
+    let neighbours = true_neighbours(open, &params, &options, &Silent).unwrap();
+    let findings = find(&open().unwrap(), &FindOptions::new(params.clone()), &Silent).unwrap();
+    assert_eq!(neighbours.inputs(), findings.inputs);
+    let audit = by_groups(&neighbours, &findings);
+    assert_eq!(audit.overall.recall, Some(1.0), "{audit:?}");
+    assert!(audit.overall.documents > 100);
+}
