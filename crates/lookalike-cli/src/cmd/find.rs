@@ -190,7 +190,7 @@ impl Targets {
 }
 
 /// One spelling for every way to name a file.
-fn same_name(path: &Path) -> PathBuf {
+pub(super) fn same_name(path: &Path) -> PathBuf {
     path.canonicalize().or_else(|_| std::path::absolute(path)).unwrap_or_else(|_| path.to_owned())
 }
 

@@ -1,6 +1,7 @@
 //! The commands, one file each: an `Args` that clap fills and a `run` that does it.
 
 pub(crate) mod compare;
+pub(crate) mod dedup;
 pub(crate) mod evaluate;
 pub(crate) mod find;
 pub(crate) mod tune;

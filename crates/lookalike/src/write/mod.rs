@@ -13,6 +13,8 @@ mod atomic;
 pub mod csv;
 pub mod json;
 pub mod jsonl;
+#[cfg(feature = "parquet")]
+pub mod parquet;
 
 pub use atomic::Output;
 
@@ -40,6 +42,25 @@ pub(crate) enum Compression {
     None,
     Gzip,
     Zstd,
+}
+
+impl Compression {
+    /// By the end of a name in lower case, and the name without that end.
+    pub(crate) fn of(name: &str) -> (Self, &str) {
+        if let Some(stem) = name.strip_suffix(".gz") {
+            (Self::Gzip, stem)
+        } else if let Some(stem) = name.strip_suffix(".zst") {
+            (Self::Zstd, stem)
+        } else {
+            (Self::None, name)
+        }
+    }
+}
+
+/// Whether a name in lower case says that the file is compressed, and the name without that end.
+pub(crate) fn compression_of_name(name: &str) -> (bool, &str) {
+    let (compression, stem) = Compression::of(name);
+    (compression != Compression::None, stem)
 }
 
 /// A file that is to be written.
@@ -93,13 +114,7 @@ impl Target {
     pub fn new(path: &Path, possible: &'static [OutputFormat]) -> Result<Self, UnknownName> {
         let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase());
         let name = name.unwrap_or_default();
-        let (compression, stem) = if let Some(stem) = name.strip_suffix(".gz") {
-            (Compression::Gzip, stem)
-        } else if let Some(stem) = name.strip_suffix(".zst") {
-            (Compression::Zstd, stem)
-        } else {
-            (Compression::None, name.as_str())
-        };
+        let (compression, stem) = Compression::of(&name);
         let format = possible.iter().copied().find(|format| stem.ends_with(format.end()));
         match format {
             Some(format) => Ok(Self { path: path.to_owned(), format, compression }),
