@@ -114,7 +114,8 @@ pub(crate) fn run(args: &Args) -> Outcome {
     let destination = destination(args, &collection, annotate.as_ref())?;
     // What cannot be written is told before the work; nothing is left behind if that is broken off.
     if !args.result.dry_run {
-        drop(Outputs::create(destination.clone(), annotate.clone(), &targets, &options)?);
+        Outputs::create(destination.clone(), annotate.clone(), &targets, &options)?
+            .rehearse(&collection)?;
     }
     let findings = {
         let bar = (!args.result.quiet).then(Bar::new);
@@ -234,6 +235,10 @@ impl Outputs {
             removed: targets.removed.as_ref().map(removed).transpose()?,
             skipped: targets.skipped.as_ref().map(Output::create).transpose()?,
         })
+    }
+
+    fn rehearse(self, collection: &Collection) -> Result<(), Failure> {
+        self.survivors.map_or(Ok(()), |survivors| Ok(survivors.rehearse(collection)?))
     }
 
     fn write(

@@ -149,6 +149,13 @@ fn shape(out: &Path, origins: &[Origin], annotate: Option<&Annotate>) -> Result<
     let mut inputs = origins.iter().filter(|origin| !origin.reference);
     let files = inputs.clone().any(Origin::is_files);
     let records = inputs.clone().find(|origin| !origin.is_files());
+    if let Some(stream) = inputs.clone().find(|origin| origin.is_files() && origin.path.is_none()) {
+        return Err(format!(
+            "{} is one text, of which nothing can go; say what its records are with --format, or \
+             name files",
+            stream.name
+        ));
+    }
     let folder = out.is_dir() || ends_in_separator(out);
     let shape = match (files, records) {
         _ if folder => Shape::Folder,

@@ -7,7 +7,7 @@ use super::files::{Folder, List};
 use super::parquet::Rewriter;
 use super::{Decision, Record, values};
 use crate::error::Error;
-use crate::read::Format;
+use crate::read::{Collection, Format};
 use crate::write::Output;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -74,6 +74,20 @@ impl Survivors {
             line: Vec::new(),
             written,
         })
+    }
+
+    /// Names all sources without a document and lets go of it: whether they go together is known
+    /// before the work then. Reads the headers of files. A stream's is not known yet.
+    ///
+    /// # Errors
+    /// As [`source`](Self::source), and [`Error::Read`] for a header that cannot be read.
+    pub fn rehearse(mut self, collection: &Collection) -> Result<(), Error> {
+        collection.read_headers()?;
+        for source in 0..collection.sources() {
+            let header = collection.header(source).map(|header| header.raw.as_slice());
+            self.source(source as usize, header)?;
+        }
+        Ok(())
     }
 
     /// Goes on with a source, which is a place in the list of [`Destination::new`]. Every source

@@ -137,6 +137,14 @@ impl Collection {
         (!source.is_stream()).then_some(source.path.as_path())
     }
 
+    /// Reads the headers of all files of comma- or tab-separated values.
+    ///
+    /// # Errors
+    /// A [`ReadError`] when a file cannot be read or lacks a column.
+    pub fn read_headers(&self) -> Result<(), ReadError> {
+        self.sources.iter().try_for_each(|source| source.know_columns())
+    }
+
     /// The header of a source of comma- or tab-separated values; known when its first block is.
     pub fn header(&self, source: u32) -> Option<&Header> {
         self.sources.get(source as usize)?.columns().map(Columns::header)

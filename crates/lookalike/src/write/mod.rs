@@ -34,6 +34,9 @@ pub enum OutputFormat {
     Jsonl,
     /// Comma-separated values with a header.
     Csv,
+    /// Apache Parquet, which compresses by itself.
+    #[cfg(feature = "parquet")]
+    Parquet,
 }
 
 /// How a file is compressed.
@@ -82,25 +85,37 @@ pub struct UnknownName {
 
 impl fmt::Display for UnknownName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ends: Vec<&str> = self.possible.iter().map(|format| format.end()).collect();
+        let ends = |compressible: bool| {
+            let some = self.possible.iter().filter(|f| f.is_compressible() == compressible);
+            some.map(|format| format.end()).collect::<Vec<_>>().join(" or ")
+        };
         write!(
             f,
             "cannot tell from the name {} what to write; it must end in {}, which .gz or .zst may \
              follow",
             self.path.display(),
-            ends.join(" or ")
-        )
+            ends(true)
+        )?;
+        let others = ends(false);
+        if others.is_empty() { Ok(()) } else { write!(f, ", or in {others}") }
     }
 }
 
 impl std::error::Error for UnknownName {}
 
 impl OutputFormat {
+    /// Whether `.gz` or `.zst` may follow.
+    fn is_compressible(self) -> bool {
+        matches!(self, Self::Jsonl | Self::Csv)
+    }
+
     /// What a name ends in, with the dot.
     fn end(self) -> &'static str {
         match self {
             Self::Jsonl => ".jsonl",
             Self::Csv => ".csv",
+            #[cfg(feature = "parquet")]
+            Self::Parquet => ".parquet",
         }
     }
 }
@@ -115,7 +130,11 @@ impl Target {
         let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase());
         let name = name.unwrap_or_default();
         let (compression, stem) = Compression::of(&name);
-        let format = possible.iter().copied().find(|format| stem.ends_with(format.end()));
+        let fits = |format: &OutputFormat| {
+            stem.ends_with(format.end())
+                && (compression == Compression::None || format.is_compressible())
+        };
+        let format = possible.iter().copied().find(fits);
         match format {
             Some(format) => Ok(Self { path: path.to_owned(), format, compression }),
             None => Err(UnknownName { path: path.to_owned(), possible }),
@@ -194,5 +213,17 @@ pub(crate) mod tests {
             assert!(message.contains(".jsonl or .csv, which .gz or .zst"), "{message}");
         }
         assert!(Target::new(Path::new("a.jsonl"), &[OutputFormat::Csv]).is_err());
+    }
+
+    #[cfg(feature = "parquet")]
+    #[test]
+    fn parquet_is_not_compressed_once_more() {
+        const TABLE: &[OutputFormat] = &[OutputFormat::Csv, OutputFormat::Parquet];
+        assert!(Target::new(Path::new("a.parquet"), TABLE).is_ok());
+        let message = Target::new(Path::new("a.parquet.gz"), TABLE).unwrap_err().to_string();
+        assert!(
+            message.ends_with(".csv, which .gz or .zst may follow, or in .parquet"),
+            "{message}"
+        );
     }
 }

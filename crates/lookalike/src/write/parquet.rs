@@ -1,7 +1,10 @@
 //! Tables as Apache Parquet: groups and pairs, row by row, in row groups of bounded size.
 
 use crate::error::Error;
+use crate::run::{Groups, Pairs};
 use crate::write::Output;
+use lookalike_core::params::Measure;
+use lookalike_core::verify::Overlap;
 use parquet::basic::{Compression, LogicalType, Repetition, Type as PhysicalType, ZstdLevel};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::errors::{ParquetError, Result};
@@ -179,100 +182,95 @@ pub(crate) fn failed(path: PathBuf, error: ParquetError) -> Error {
     Error::Write { path, source }
 }
 
-/// Groups as a table with the columns `group` (64-bit integer), `id`, `role` (`keeper` or
-/// `duplicate`), `keeper` (text) and the similarity with the keeper (64-bit float, null for
-/// keepers): a document a row.
-pub struct Groups(Table);
-
-impl Groups {
-    /// Begins the table. `measure` is the name of the similarity: `jaccard` or `containment`.
-    ///
-    /// # Errors
-    /// [`Error::Write`].
-    pub fn create(output: Output, measure: &str) -> std::result::Result<Self, Error> {
-        let path = output.path().to_owned();
-        let columns = [
-            ("group", Cell::Int64, true),
-            ("id", Cell::Text, true),
-            ("role", Cell::Text, true),
-            ("keeper", Cell::Text, true),
-            (measure, Cell::Double, false),
-        ];
-        Table::create(output, &columns).map(Self).map_err(|error| failed(path, error))
+/// Groups as a table, a document a row, with the columns of [`csv::groups`](super::csv::groups):
+/// `group` (64-bit integer), `id`, `role` and `keeper` (text), and the similarities (64-bit floats,
+/// the numbers that stand in the other formats; null for keepers).
+///
+/// # Errors
+/// [`Error::Write`], and those of temporary files that hold groups.
+pub fn groups(output: Output, groups: &Groups, measure: Measure) -> std::result::Result<(), Error> {
+    let mut columns = vec![
+        ("group", Cell::Int64, true),
+        ("id", Cell::Text, true),
+        ("role", Cell::Text, true),
+        ("keeper", Cell::Text, true),
+    ];
+    columns.extend(similarities(measure).iter().map(|(name, _)| (*name, Cell::Double, false)));
+    let path = output.path().to_owned();
+    let failed = |error| failed(path.clone(), error);
+    let mut table = Table::create(output, &columns).map_err(failed)?;
+    for (number, group) in (1u64..).zip(groups.iter()) {
+        let group = group.map_err(Error::of_io)?;
+        let keeper = group.keeper.id.as_str();
+        table.member(number, keeper, keeper, None, measure).map_err(failed)?;
+        for duplicate in &group.duplicates {
+            let overlap = Some(&duplicate.overlap);
+            table.member(number, &duplicate.id, keeper, overlap, measure).map_err(failed)?;
+        }
     }
+    table.finish()
+}
 
-    /// Adds a document. `similarity` is that with the keeper, as it is written elsewhere (six
-    /// decimals), and none for the keeper itself.
-    ///
-    /// # Errors
-    /// [`Error::Write`].
-    pub fn document(
+/// Verified pairs as a table with the columns of [`csv::pairs`](super::csv::pairs): `id_a` and
+/// `id_b` (text), and the similarities (64-bit floats).
+///
+/// # Errors
+/// [`Error::Write`], and those of temporary files that hold pairs.
+pub fn pairs(output: Output, pairs: &Pairs, measure: Measure) -> std::result::Result<(), Error> {
+    let mut columns = vec![("id_a", Cell::Text, true), ("id_b", Cell::Text, true)];
+    columns.extend(similarities(measure).iter().map(|(name, _)| (*name, Cell::Double, true)));
+    let path = output.path().to_owned();
+    let failed = |error| failed(path.clone(), error);
+    let mut table = Table::create(output, &columns).map_err(failed)?;
+    for pair in pairs.iter() {
+        let pair = pair.map_err(Error::of_io)?;
+        table.pair(&pair.a, &pair.b, &pair.overlap, measure).map_err(failed)?;
+    }
+    table.finish()
+}
+
+/// The similarities of a row, by name.
+fn similarities(measure: Measure) -> &'static [(&'static str, Measure)] {
+    const BOTH: &[(&str, Measure)] =
+        &[("jaccard", Measure::Jaccard), ("containment", Measure::Containment)];
+    if measure == Measure::Containment { BOTH } else { &BOTH[..1] }
+}
+
+impl Table {
+    fn member(
         &mut self,
         group: u64,
         id: &str,
         keeper: &str,
-        similarity: Option<&str>,
-    ) -> std::result::Result<(), Error> {
-        let role = if similarity.is_some() { "duplicate" } else { "keeper" };
-        let number = similarity.and_then(|text| text.parse().ok());
-        let [a, b, c, d, e] = self.0.columns.as_mut_slice() else { return Ok(()) };
-        push_number(a, Some(group));
-        push_text(b, Some(id));
-        push_text(c, Some(role));
-        push_text(d, Some(keeper));
-        push_double(e, number);
-        let path = &self.0.path.clone();
-        self.0.end_row(id.len() + keeper.len()).map_err(|error| failed(path.clone(), error))
+        overlap: Option<&Overlap>,
+        measure: Measure,
+    ) -> Result<()> {
+        let role = if overlap.is_some() { "duplicate" } else { "keeper" };
+        if let [number, first, second, third, rest @ ..] = self.columns.as_mut_slice() {
+            push_number(number, Some(group));
+            push_text(first, Some(id));
+            push_text(second, Some(role));
+            push_text(third, Some(keeper));
+            push_similarities(rest, overlap, measure);
+        }
+        self.end_row(id.len() + keeper.len())
     }
 
-    /// Brings the table to the disk and gives it its name.
-    ///
-    /// # Errors
-    /// [`Error::Write`].
-    pub fn finish(self) -> std::result::Result<(), Error> {
-        self.0.finish()
+    fn pair(&mut self, a: &str, b: &str, overlap: &Overlap, measure: Measure) -> Result<()> {
+        if let [first, second, rest @ ..] = self.columns.as_mut_slice() {
+            push_text(first, Some(a));
+            push_text(second, Some(b));
+            push_similarities(rest, Some(overlap), measure);
+        }
+        self.end_row(a.len() + b.len())
     }
 }
 
-/// Pairs as a table with the columns `id_a`, `id_b` (text) and the similarity (64-bit float).
-pub struct Pairs(Table);
-
-impl Pairs {
-    /// Begins the table. `measure` is the name of the similarity: `jaccard` or `containment`.
-    ///
-    /// # Errors
-    /// [`Error::Write`].
-    pub fn create(output: Output, measure: &str) -> std::result::Result<Self, Error> {
-        let path = output.path().to_owned();
-        let columns =
-            [("id_a", Cell::Text, true), ("id_b", Cell::Text, true), (measure, Cell::Double, true)];
-        Table::create(output, &columns).map(Self).map_err(|error| failed(path, error))
-    }
-
-    /// Adds a pair; `similarity` as it is written elsewhere, with six decimals.
-    ///
-    /// # Errors
-    /// [`Error::Write`].
-    pub fn pair(
-        &mut self,
-        id_a: &str,
-        id_b: &str,
-        similarity: &str,
-    ) -> std::result::Result<(), Error> {
-        let [a, b, c] = self.0.columns.as_mut_slice() else { return Ok(()) };
-        push_text(a, Some(id_a));
-        push_text(b, Some(id_b));
-        push_double(c, Some(similarity.parse().unwrap_or(f64::NAN)));
-        let path = self.0.path.clone();
-        self.0.end_row(id_a.len() + id_b.len()).map_err(|error| failed(path, error))
-    }
-
-    /// Brings the table to the disk and gives it its name.
-    ///
-    /// # Errors
-    /// [`Error::Write`].
-    pub fn finish(self) -> std::result::Result<(), Error> {
-        self.0.finish()
+/// The numbers that are written elsewhere, with six decimals.
+fn push_similarities(columns: &mut [Column], overlap: Option<&Overlap>, measure: Measure) {
+    for (column, (_, measure)) in columns.iter_mut().zip(similarities(measure)) {
+        let text = overlap.map(|overlap| overlap.six_decimals_of(*measure));
+        push_double(column, text.and_then(|text| text.parse().ok()));
     }
 }
 
@@ -301,5 +299,42 @@ pub(crate) fn push_double(column: &mut Column, value: Option<f64>) {
 pub(crate) fn push_bool(column: &mut Column, value: Option<bool>) {
     if let Column::Bool(cells) = column {
         cells.push(value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests;
+    use super::*;
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+
+    fn rows(write: impl FnOnce(Output)) -> Vec<String> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.parquet");
+        write(Output::named(&path).unwrap());
+        let file = std::fs::File::open(path).unwrap();
+        let reader = SerializedFileReader::new(file).unwrap();
+        reader.get_row_iter(None).unwrap().map(|row| row.unwrap().to_string()).collect()
+    }
+
+    #[test]
+    fn groups_have_the_columns_and_numbers_of_csv() {
+        let got = rows(|output| groups(output, &tests::groups(), Measure::Jaccard).unwrap());
+        assert_eq!(got.len(), 5);
+        assert_eq!(
+            got[0],
+            "{group: 1, id: \"a,b\", role: \"keeper\", keeper: \"a,b\", jaccard: null}"
+        );
+        assert!(got[2].ends_with("role: \"duplicate\", keeper: \"a,b\", jaccard: 0.9}"), "{got:?}");
+        let got = rows(|output| groups(output, &tests::groups(), Measure::Containment).unwrap());
+        assert!(got[4].ends_with("keeper: \"k\", jaccard: 0.9, containment: 1.0}"), "{got:?}");
+    }
+
+    #[test]
+    fn pairs_have_the_columns_and_numbers_of_csv() {
+        let got = rows(|output| pairs(output, &tests::pairs(), Measure::Jaccard).unwrap());
+        assert_eq!(got[1], "{id_a: \"k\", id_b: \"ü\", jaccard: 0.9}");
+        let got = rows(|output| pairs(output, &Pairs::default(), Measure::Jaccard).unwrap());
+        assert!(got.is_empty());
     }
 }

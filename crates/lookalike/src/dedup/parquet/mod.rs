@@ -161,6 +161,8 @@ impl Rewriter {
         let written = decision.is_kept() || self.annotate.is_some();
         let same = |part: &Part| part.group == group && Arc::ptr_eq(&part.input, &input);
         if !self.pending.last().is_some_and(same) {
+            // What nothing is left of need not be looked at again.
+            self.pending.pop_if(|part| !part.keep.contains(&true));
             let input = Arc::clone(&input);
             self.pending.push(Part { input, group, first: at, keep: Vec::new() });
         }
