@@ -83,7 +83,7 @@ fn annotated_documents_say_what_find_says() {
 #[test]
 fn a_dry_run_tells_what_would_go_and_writes_nothing() {
     let place = place();
-    let text = words(1, 100);
+    let text = words(999, 100);
     let copies: String = (0..5)
         .map(|n| serde_json::json!({ "id": format!("c{n}"), "text": text }).to_string() + "\n")
         .collect();
