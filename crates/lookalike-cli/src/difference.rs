@@ -1,20 +1,11 @@
-//! Two texts → what they share and what only one has, word by word, in context and colour.
-//!
-//! Words are those of the shingle rule, so what it does not see (case, punctuation, blanks) is no
-//! difference. Texts compared by characters or bytes are shown by words, too.
+//! Differences of two texts → lines for a terminal, in context and colour.
 
 use crate::text_width::{columns, visible};
 use anstyle::{AnsiColor, Style};
-use lookalike::core::params::{Case, ShingleRule, TokenRule, Unit};
-use lookalike::core::text::{self, CharClass};
-use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
-use std::collections::HashMap;
+use lookalike::difference::{Differences, Words};
 use std::io::{self, Write};
 use std::ops::Range;
-use std::time::{Duration, Instant};
 
-/// How long to look for the shortest differences; what is found then is right, but longer.
-const PATIENCE: Duration = Duration::from_secs(3);
 /// Words that both texts share, shown before and after a difference.
 const CONTEXT: usize = 8;
 /// A stretch of one text alone is shown up to this many words, else its first and last ones.
@@ -27,136 +18,68 @@ const ONLY_A: Style = AnsiColor::Red.on_default().strikethrough();
 const ONLY_B: Style = AnsiColor::Green.on_default().underline();
 const QUIET: Style = Style::new().dimmed();
 
-/// One way from the first text to the second: stretches of words in order.
-pub(crate) struct Differences<'a> {
-    a: Words<'a>,
-    b: Words<'a>,
-    /// Shared and changed stretches, alternating.
-    stretches: Vec<Stretch>,
-    /// Words on the way that both texts have, that the first alone has, the second alone.
-    pub(crate) counts: [usize; 3],
-    /// Whether time ran out before the shortest way was found.
-    pub(crate) cut_short: bool,
-}
-
-/// Words of the first text and words of the second; the same, or different ones.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Stretch {
-    /// Whether both hold the same words.
-    pub(crate) shared: bool,
-    /// Places of words in the first text.
-    pub(crate) a: Range<usize>,
-    /// Places of words in the second text.
-    pub(crate) b: Range<usize>,
-}
-
-impl<'a> Differences<'a> {
-    /// Compares the words of two texts. A few seconds at most.
-    pub(crate) fn between(a: &'a str, b: &'a str, rule: &ShingleRule) -> Self {
-        let (a, b) = (Words::of(a, rule), Words::of(b, rule));
-        let mut numbers = HashMap::new();
-        let [a_keys, b_keys] = [&a, &b].map(|words| words.numbered(rule.case(), &mut numbers));
-        let deadline = Instant::now() + PATIENCE;
-        let found =
-            capture_diff_slices_deadline(Algorithm::Myers, &a_keys, &b_keys, Some(deadline));
-        let cut_short = Instant::now() > deadline;
-        let mut stretches: Vec<Stretch> = Vec::new();
-        let mut counts = [0; 3];
-        for op in found {
-            let shared = matches!(op, DiffOp::Equal { .. });
-            let (a, b) = (op.old_range(), op.new_range());
-            if shared {
-                counts[0] += a.len();
-            } else {
-                counts[1] += a.len();
-                counts[2] += b.len();
-            }
-            match stretches.last_mut().filter(|last| last.shared == shared) {
-                Some(last) => (last.a.end, last.b.end) = (a.end, b.end),
-                None => stretches.push(Stretch { shared, a, b }),
-            }
+/// Writes the differences with some words around them, in lines of `width` columns; `all` of
+/// them, or the first hundred with long ones shortened. `marks` writes `[-…-]` round what only
+/// the first text has and `{+…+}` round what only the second has, for where no colours show.
+pub(crate) fn write(
+    found: &Differences,
+    out: &mut impl Write,
+    width: usize,
+    marks: bool,
+    all: bool,
+) -> io::Result<()> {
+    let most = if all { usize::MAX } else { MOST };
+    let longest = if all { usize::MAX } else { LONGEST };
+    let mut lines = Lines { out, width, column: 0, blank: false, marks };
+    let last = found.stretches.len().saturating_sub(1);
+    let mut shown = 0;
+    for (at, stretch) in found.stretches.iter().enumerate() {
+        if found.a.is_after_blank(stretch.a.start) || found.b.is_after_blank(stretch.b.start) {
+            lines.blank();
         }
-        Self { a, b, stretches, counts, cut_short }
-    }
-
-    /// The changed stretches in order.
-    pub(crate) fn changes(&self) -> impl Iterator<Item = &Stretch> {
-        self.stretches.iter().filter(|stretch| !stretch.shared)
-    }
-
-    /// The text of some words of the first text, blanks as they are.
-    pub(crate) fn text_a(&self, words: Range<usize>) -> &'a str {
-        self.a.text(words).trim()
-    }
-
-    /// The text of some words of the second text.
-    pub(crate) fn text_b(&self, words: Range<usize>) -> &'a str {
-        self.b.text(words).trim()
-    }
-
-    /// Writes the differences with some words around them, in lines of `width` columns; `all` of
-    /// them, or the first hundred with long ones shortened. `marks` writes `[-…-]` round what only
-    /// the first text has and `{+…+}` round what only the second has, for where no colours show.
-    pub(crate) fn write(
-        &self,
-        out: &mut impl Write,
-        width: usize,
-        marks: bool,
-        all: bool,
-    ) -> io::Result<()> {
-        let most = if all { usize::MAX } else { MOST };
-        let longest = if all { usize::MAX } else { LONGEST };
-        let mut lines = Lines { out, width, column: 0, blank: false, marks };
-        let last = self.stretches.len().saturating_sub(1);
-        let mut shown = 0;
-        for (at, stretch) in self.stretches.iter().enumerate() {
-            if self.a.is_after_blank(stretch.a.start) || self.b.is_after_blank(stretch.b.start) {
+        if stretch.shared {
+            let words = &stretch.b;
+            let before = if at == 0 { 0 } else { CONTEXT };
+            let after = if at == last || shown == most { 0 } else { CONTEXT };
+            shared(found, &mut lines, words.clone(), before, after)?;
+        } else if shown == most {
+            break;
+        } else {
+            shown += 1;
+            let a = &found.a;
+            one_sided(&mut lines, a, stretch.a.clone(), longest, ONLY_A, ["[-", "-]"])?;
+            let b = &found.b;
+            if b.is_after_blank(stretch.b.start) {
                 lines.blank();
             }
-            if stretch.shared {
-                let words = &stretch.b;
-                let before = if at == 0 { 0 } else { CONTEXT };
-                let after = if at == last || shown == most { 0 } else { CONTEXT };
-                self.shared(&mut lines, words.clone(), before, after)?;
-            } else if shown == most {
-                break;
-            } else {
-                shown += 1;
-                let a = &self.a;
-                one_sided(&mut lines, a, stretch.a.clone(), longest, ONLY_A, ["[-", "-]"])?;
-                let b = &self.b;
-                if b.is_after_blank(stretch.b.start) {
-                    lines.blank();
-                }
-                one_sided(&mut lines, b, stretch.b.clone(), longest, ONLY_B, ["{+", "+}"])?;
-            }
+            one_sided(&mut lines, b, stretch.b.clone(), longest, ONLY_B, ["{+", "+}"])?;
         }
-        lines.end()?;
-        let more = self.changes().count() - shown;
-        if more > 0 {
-            lines.note(&format!("… {} more; --all shows them", differences(more)))?;
-        }
-        Ok(())
     }
+    lines.end()?;
+    let more = found.changes().count() - shown;
+    if more > 0 {
+        lines.note(&format!("… {} more; --all shows them", differences(more)))?;
+    }
+    Ok(())
+}
 
-    /// Shared words: `before` of them behind a difference, `after` before the next one.
-    fn shared(
-        &self,
-        lines: &mut Lines<impl Write>,
-        words: Range<usize>,
-        before: usize,
-        after: usize,
-    ) -> io::Result<()> {
-        // Leaving out a word or two saves nothing.
-        if words.len() <= before + after + 3 {
-            return lines.words(self.b.text(words), Style::new(), ["", ""]);
-        }
-        let (head, tail) = (words.start + before, words.end - after);
-        lines.words(self.b.text(words.start..head), Style::new(), ["", ""])?;
-        lines.end()?;
-        lines.note(&format!("… {} …", plural(tail - head, "word")))?;
-        lines.words(self.b.text(tail..words.end), Style::new(), ["", ""])
+/// Shared words: `before` of them behind a difference, `after` before the next one.
+fn shared(
+    found: &Differences,
+    lines: &mut Lines<impl Write>,
+    words: Range<usize>,
+    before: usize,
+    after: usize,
+) -> io::Result<()> {
+    // Leaving out a word or two saves nothing.
+    if words.len() <= before + after + 3 {
+        return lines.words(found.b.text(words), Style::new(), ["", ""]);
     }
+    let (head, tail) = (words.start + before, words.end - after);
+    lines.words(found.b.text(words.start..head), Style::new(), ["", ""])?;
+    lines.end()?;
+    lines.note(&format!("… {} …", plural(tail - head, "word")))?;
+    lines.words(found.b.text(tail..words.end), Style::new(), ["", ""])
 }
 
 /// Words that one text alone has, shortened in the middle where they are more than `longest`.
@@ -178,64 +101,6 @@ fn one_sided(
     lines.words(text.text(words.start..head), style, [marks[0], ""])?;
     lines.words(&format!(" … {} … ", plural(tail - head, "word")), QUIET, ["", ""])?;
     lines.words(text.text(tail..words.end), style, ["", marks[1]])
-}
-
-/// A text and where its words are.
-struct Words<'a> {
-    text: &'a str,
-    places: Vec<Range<usize>>,
-}
-
-impl<'a> Words<'a> {
-    fn of(text: &'a str, rule: &ShingleRule) -> Self {
-        let tokens = if rule.unit() == Unit::Words { rule.tokens() } else { TokenRule::Words };
-        let mut places: Vec<Range<usize>> = Vec::new();
-        let mut open = false;
-        for (at, c) in text.char_indices() {
-            let end = at + c.len_utf8();
-            let (inside, alone) = match (tokens, text::class(c)) {
-                (TokenRule::Whitespace, _) => (!text::is_white_space(c), false),
-                (_, CharClass::Separator) => (false, false),
-                (TokenRule::Words, CharClass::Unspaced) => (true, true),
-                _ => (true, false),
-            };
-            match places.last_mut().filter(|_| open && inside && !alone) {
-                Some(word) => word.end = end,
-                None if inside => places.push(at..end),
-                None => {}
-            }
-            open = inside && !alone;
-        }
-        Self { text, places }
-    }
-
-    /// Equal words, equal numbers.
-    fn numbered(&self, case: Case, numbers: &mut HashMap<String, u32>) -> Vec<u32> {
-        let number = |place: &Range<usize>| {
-            let word = &self.text[place.clone()];
-            let word = if case == Case::Fold { text::lower_case(word) } else { word.to_owned() };
-            let next = numbers.len() as u32;
-            *numbers.entry(word).or_insert(next)
-        };
-        self.places.iter().map(number).collect()
-    }
-
-    /// Whether white space stands right before a word, or before the end.
-    fn is_after_blank(&self, word: usize) -> bool {
-        let end = self.places.get(word).map_or(self.text.len(), |place| place.start);
-        self.text[..end].ends_with(char::is_whitespace)
-    }
-
-    /// Some words, each with what stands between it and the next; the first one of the text with
-    /// what stands before it.
-    fn text(&self, words: Range<usize>) -> &'a str {
-        let start = |word: usize| match self.places.get(word) {
-            Some(_) if word == 0 => 0,
-            Some(place) => place.start,
-            None => self.text.len(),
-        };
-        if words.is_empty() { "" } else { &self.text[start(words.start)..start(words.end)] }
-    }
 }
 
 /// Writes words in lines of a width, indented by two.
@@ -342,12 +207,13 @@ pub(crate) fn thousands(number: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lookalike::core::params::ShingleRule;
 
     fn shown(a: &str, b: &str) -> String {
         let mut out = Vec::new();
-        let found = Differences::between(a, b, &ShingleRule::default());
+        let found = Differences::between(a, b, &ShingleRule::default(), None);
         let mut plain = anstream::StripStream::new(&mut out);
-        found.write(&mut plain, 60, true, false).unwrap();
+        write(&found, &mut plain, 60, true, false).unwrap();
         String::from_utf8(out).unwrap()
     }
 

@@ -205,7 +205,7 @@ mod tests {
     fn reasons_are_counted_by_kind() {
         let broken = |column| SkipReason::BrokenJson {
             expected: "a value".into(),
-            got: "the end".to_owned(),
+            got: "the end".into(),
             column,
         };
         let all = [

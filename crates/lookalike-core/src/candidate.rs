@@ -485,7 +485,7 @@ mod tests {
         let mut random = SplitMix64::new(8);
         for round in 0..200 {
             let (documents, count) = (30u64, 1 + random.below(14));
-            let lists: Vec<Vec<BTreeSet<u32>>> = (0..1 + round % 3)
+            let lists: Vec<Vec<BTreeSet<u32>>> = (0..=round % 3)
                 .map(|_| {
                     let mut draw = |n| (0..n).map(|_| random.below(documents) as u32).collect();
                     (0..count).map(|i| draw(1 + i % 4)).collect()

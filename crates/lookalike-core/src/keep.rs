@@ -13,7 +13,7 @@
 //! | longest, shortest | length, 8 bytes, big-endian |
 //! | first, last | position, 12 bytes, big-endian |
 //! | newest, oldest | 0 and the time, 8 bytes; or 1 without a time |
-//! | field | 1 and a number, 8 bytes; 2 and a text, each byte plus 1, and 0; or 255 without a value |
+//! | field | 1 and a number, 8 bytes; 2 and a text, each byte plus 1, and 0; or 255 for none |
 //! | path | 0 or 1 |
 //!
 //! Where the greater comes first, the bits of the value are turned over.
@@ -260,18 +260,15 @@ fn push_value(value: Option<&str>, ascending: bool, out: &mut Vec<u8>) {
         return out.push(NO_VALUE);
     };
     let turn = if ascending { 0 } else { u8::MAX };
-    match value.parse::<f64>().ok().filter(|number| !number.is_nan()) {
-        Some(number) => {
-            out.push(NUMBER ^ turn);
-            out.extend(ordered_bits(number).to_be_bytes().map(|byte| byte ^ turn));
-        }
-        None => {
-            out.push(TEXT ^ turn);
-            // UTF-8 has no byte above 0xf4, so that 0 is left to end the text: a text then comes
-            // before what it begins.
-            out.extend(value.bytes().map(|byte| byte.wrapping_add(1) ^ turn));
-            out.push(turn);
-        }
+    if let Some(number) = value.parse::<f64>().ok().filter(|number| !number.is_nan()) {
+        out.push(NUMBER ^ turn);
+        out.extend(ordered_bits(number).to_be_bytes().map(|byte| byte ^ turn));
+    } else {
+        out.push(TEXT ^ turn);
+        // UTF-8 has no byte above 0xf4, so that 0 is left to end the text: a text then comes
+        // before what it begins.
+        out.extend(value.bytes().map(|byte| byte.wrapping_add(1) ^ turn));
+        out.push(turn);
     }
 }
 
@@ -284,19 +281,25 @@ fn ordered_bits(number: f64) -> u64 {
 
 /// The length of the segment of `rule` that begins `key`; beyond the end where the key is not one.
 fn segment_length(rule: &KeepRule, key: &[u8]) -> usize {
-    let text = |end: u8| 2 + key.iter().skip(1).take_while(|byte| **byte != end).count();
-    match (rule, key.first().copied()) {
-        (KeepRule::Longest | KeepRule::Shortest, _) => 8,
-        (KeepRule::First | KeepRule::Last, _) => 12,
-        (KeepRule::Newest | KeepRule::Oldest, Some(0)) => 9,
-        (KeepRule::Field { ascending: true, .. }, Some(NUMBER)) => 9,
-        (KeepRule::Field { ascending: true, .. }, Some(TEXT)) => text(0),
-        (KeepRule::Field { ascending: false, .. }, Some(tag)) if tag == !NUMBER => 9,
-        (KeepRule::Field { ascending: false, .. }, Some(tag)) if tag == !TEXT => text(u8::MAX),
-        (
-            KeepRule::Newest | KeepRule::Oldest | KeepRule::Field { .. } | KeepRule::Path { .. },
-            _,
-        ) => 1,
+    match rule {
+        KeepRule::Longest | KeepRule::Shortest => 8,
+        KeepRule::First | KeepRule::Last => 12,
+        KeepRule::Newest | KeepRule::Oldest => {
+            if key.first() == Some(&0) {
+                9
+            } else {
+                1
+            }
+        }
+        KeepRule::Field { ascending, .. } => {
+            let turn = if *ascending { 0 } else { u8::MAX };
+            match key.first().map(|tag| tag ^ turn) {
+                Some(NUMBER) => 9,
+                Some(TEXT) => 2 + key.iter().skip(1).take_while(|byte| **byte != turn).count(),
+                _ => 1,
+            }
+        }
+        KeepRule::Path { .. } => 1,
     }
 }
 

@@ -18,7 +18,7 @@
 //! | [`curve`] | a threshold and a recall | bands × rows, and what to expect of them |
 //! | [`candidate`] | bucket keys | buckets, components, candidates of one document |
 //! | [`verify`] | two shingle sets | their exact overlap; two signatures: an estimate |
-//! | [`prefix`] | a shingle set and how rare its shingles are | the few to look at to miss no pair |
+//! | [`prefix`] | a shingle set and its counts | the few rare shingles to look at |
 //! | [`group`] | candidates and a similarity | groups: stars round keepers, or components |
 //! | [`keep`] | a document's traits | a key whose order says which document is kept |
 //! | [`naive`] | everything, small | the truth by comparing all with all |

@@ -13,7 +13,7 @@
 //!
 //! A shingle that occurs in one document only is met by no other, so [`select`] leaves it out of
 //! the prefix; most prefixes are empty then. What counts is that all sets are put in one order, and
-//! that no count is too low: [`Counters`] may count too much, which costs candidates and loses none.
+//! that no count is too low: [`Counters`] may count too much, which loses no candidate.
 
 use crate::verify::least_part;
 
@@ -64,8 +64,19 @@ impl Counters {
         counts.extend(set.iter().map(|hash| self.get(*hash)));
     }
 
-    /// Multiply-shift: every bit of the product's upper end depends on all bits of the hash below.
-    fn slot(&self, hash: u64) -> usize {
+    /// One bit for each slot, 64 in a word, lowest first: whether it counts one use. Eight times
+    /// smaller than the counts, which matters where only this is asked for.
+    pub fn singles(&self) -> Vec<u64> {
+        let word = |counts: &[u8]| {
+            let bits = counts.iter().enumerate();
+            bits.fold(0, |word, (i, count)| word | u64::from(*count == 1) << i)
+        };
+        self.slots.chunks(64).map(word).collect()
+    }
+
+    /// The slot of a shingle, below `2^log2_slots`. Multiply-shift: every bit of the product's upper end depends on all bits of the hash below.
+    #[inline]
+    pub fn slot(&self, hash: u64) -> usize {
         (hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> self.shift) as usize
     }
 }
@@ -84,17 +95,31 @@ pub fn prefix_length(size: usize, threshold: f64) -> usize {
     (size + 1).saturating_sub(least_part(size as u64, threshold) as usize)
 }
 
-/// Buffers of [`select`], to be reused.
-#[derive(Debug, Default)]
+/// Buffers of [`select`], to be reused: 2 KiB.
+#[derive(Debug)]
 pub struct SelectScratch {
-    /// (count, hash) of what occurs more than once.
-    shared: Vec<(u8, u64)>,
+    /// How many shingles have each count.
+    sizes: [usize; 256],
 }
 
-/// Of the `length` rarest shingles of a set those that occur more than once, into `out` (which is
-/// cleared), in no particular order. Rarest is by count, then by hash. `counts` holds the count of
-/// each shingle in the order of `set`; `set` is without repeats. O(|set|): one pass over the counts
-/// where the set has `length` shingles that occur once.
+impl Default for SelectScratch {
+    fn default() -> Self {
+        Self { sizes: [0; 256] }
+    }
+}
+
+/// Of the `length` rarest shingles of a set those that occur more than once, ascending, into `out`
+/// (which is cleared). Rarest is by count, then by hash. `set` is ascending and without repeats,
+/// `counts` holds the count of each in that order. O(|set|): one pass over the counts where
+/// `length` of them are 1 or less, else two more.
+///
+/// ```
+/// use lookalike_core::prefix::{SelectScratch, select};
+///
+/// let (mut scratch, mut chosen) = (SelectScratch::default(), Vec::new());
+/// select(&[11, 12, 13, 14, 15], &[3, 1, 2, 9, 3], 3, &mut scratch, &mut chosen);
+/// assert_eq!(chosen, [11, 13]);
+/// ```
 pub fn select(
     set: &[u64],
     counts: &[u8],
@@ -103,20 +128,34 @@ pub fn select(
     out: &mut Vec<u64>,
 ) {
     out.clear();
-    let unique = counts.iter().filter(|count| **count <= 1).count();
-    let wanted = length.saturating_sub(unique);
-    if wanted == 0 {
+    let mut left = length.saturating_sub(unique(counts));
+    if left == 0 {
         return;
     }
-    let shared = &mut scratch.shared;
-    shared.clear();
-    let ranked = counts.iter().copied().zip(set.iter().copied());
-    shared.extend(ranked.filter(|(count, _)| *count > 1));
-    if wanted < shared.len() {
-        shared.select_nth_unstable(wanted);
-        shared.truncate(wanted);
+    let sizes = &mut scratch.sizes;
+    sizes.fill(0);
+    for &count in counts {
+        sizes[usize::from(count)] += 1;
     }
-    out.extend(shared.iter().map(|(_, hash)| *hash));
+    // All that are rarer than `level`, and the first of those that are as rare.
+    let mut level = 2;
+    while let Some(size) = sizes.get(level).filter(|size| **size < left) {
+        left -= size;
+        level += 1;
+    }
+    for (&hash, &count) in set.iter().zip(counts).filter(|(_, count)| **count > 1) {
+        let count = usize::from(count);
+        if count < level || count == level && left > 0 {
+            out.push(hash);
+            left -= usize::from(count == level);
+        }
+    }
+}
+
+/// How many counts are 1 or less. In bytes, of which a processor adds up many at a time.
+fn unique(counts: &[u8]) -> usize {
+    let few = |block: &[u8]| block.iter().map(|count| u8::from(*count <= 1)).sum::<u8>();
+    counts.chunks(192).map(|block| usize::from(few(block))).sum()
 }
 
 #[cfg(test)]
@@ -138,11 +177,11 @@ mod tests {
     }
 
     fn selected(set: &[u64], counts: &[u8], length: usize) -> BTreeSet<u64> {
-        let mut out = vec![7; 3];
-        select(set, counts, length, &mut SelectScratch::default(), &mut out);
-        let found: BTreeSet<u64> = out.iter().copied().collect();
-        assert_eq!(found.len(), out.len());
-        found
+        // Buffers as a call before left them.
+        let (mut scratch, mut out) = (SelectScratch { sizes: [9; 256] }, vec![7; 3]);
+        select(set, counts, length, &mut scratch, &mut out);
+        assert!(out.is_sorted_by(|a, b| a < b));
+        out.into_iter().collect()
     }
 
     /// Sets of which many overlap by much.
@@ -243,8 +282,10 @@ mod tests {
         let mut counters = Counters::new(12);
         let hashes: Vec<u64> = (0..9_000).map(|_| mix64(random.below(3_000))).collect();
         counters.add_all(&hashes[..5_000]);
-        hashes[5_000..].iter().for_each(|hash| counters.add(*hash));
-        let exact = counted(&[hashes.clone()], 0);
+        for hash in &hashes[5_000..] {
+            counters.add(*hash);
+        }
+        let exact = counted(std::slice::from_ref(&hashes), 0);
         let mut counts = vec![9];
         let distinct: Vec<u64> = exact.keys().copied().collect();
         counters.get_all(&distinct, &mut counts);
@@ -262,7 +303,7 @@ mod tests {
                 counters.add(top << 54 | mix64(i) >> 10);
             }
             // Balls into bins: a share of 1/e stays free, here within six standard deviations.
-            let free = counters.slots.iter().filter(|count| **count == 0).count();
+            let free = counters.slots.iter().map(|count| u32::from(*count == 0)).sum::<u32>();
             assert!((1_390..=1_625).contains(&free), "{top} {free}");
             assert!(counters.slots.iter().all(|count| *count < 12));
         }
@@ -280,11 +321,12 @@ mod tests {
     proptest! {
         #[test]
         fn selection_is_the_rarest_that_others_have(
-            set in prop::collection::btree_set(any::<u64>(), 0..60), seed: u64, length in 0usize..70,
+            set in prop::collection::btree_set(any::<u64>(), 0..600), seed: u64,
+            length in 0usize..700,
         ) {
             let set: Vec<u64> = set.into_iter().collect();
             let mut random = SplitMix64::new(seed);
-            let high = 1 + random.below(6);
+            let high = [1, 3, 6, 256][random.below(4) as usize];
             let counts: Vec<u8> = set.iter().map(|_| random.below(high) as u8).collect();
             let expected: BTreeSet<u64> = rarest(&set, &counts, length).into_iter().collect();
             prop_assert_eq!(selected(&set, &counts, length), expected);
@@ -303,7 +345,9 @@ mod tests {
         fn colliding_counters_lose_nothing(seed: u64, size in 1u64..40, t in 1u32..=20) {
             let sets = sets(seed, 12, size);
             let mut counters = Counters::new(5);
-            sets.iter().for_each(|set| counters.add_all(set));
+            for set in &sets {
+                counters.add_all(set);
+            }
             nothing_is_lost(&sets, |hash| counters.get(hash), f64::from(t) / 20.0);
         }
     }

@@ -10,17 +10,19 @@
 //! | [`read`] | paths, standard input | documents, blocks of them for every thread |
 //! | [`run`] | a collection and parameters | groups, pairs, counts, times |
 //! | [`spill`] | records, steps of a run | the same from temporary files; how much memory |
-//! | [`mod@write`] | findings | CSV, JSON lines, JSON; complete files or none |
+//! | [`mod@write`] | findings | CSV, JSON lines, JSON, Parquet, HTML; complete files or none |
 //! | [`dedup`] | decisions and records | survivors in the format of the input |
 //! | [`evaluate`] | a report and a truth file | precision, recall, F1, adjusted Rand index |
 //! | [`tune`] | a threshold, a recall, a sample | bands × rows, what they cost, advice |
 //! | [`digest`] | documents | 128 bits that tell whether two readings saw the same |
+//! | [`difference`] | two texts | the words that differ |
 //! | [`progress`] | – | how a run tells how far it is |
 //!
 //! Only [`run`] has threads. Nothing here prints, exits or looks at the environment. The
 //! algorithms are in [`core`].
 
 pub mod dedup;
+pub mod difference;
 pub mod digest;
 pub mod error;
 pub mod evaluate;

@@ -1,7 +1,7 @@
 //! `lookalike compare A B`: how alike two documents are, and where they differ.
 
 use super::{Failure, Outcome};
-use crate::difference::{Differences, differences, plural, thousands};
+use crate::difference::{self, differences, plural, thousands};
 use crate::options::{ParameterArgs, ShingleArgs};
 use crate::text_width::terminal_columns;
 use anstyle::{AnsiColor, Style};
@@ -11,6 +11,7 @@ use lookalike::core::params::Params;
 use lookalike::core::shingle::Shingler;
 use lookalike::core::signature::Signer;
 use lookalike::core::verify::{self, Overlap};
+use lookalike::difference::{Differences, Stretch};
 use lookalike::error::Error;
 use lookalike::read::{
     Collection, Document, Format, ReadError, ReadOptions, Scratch, Sink, Skipped,
@@ -19,6 +20,7 @@ use serde_json::{Value, json};
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 const EXAMPLE: &str = "\
 Examples:
@@ -73,7 +75,8 @@ pub(crate) fn run(args: &Args) -> Outcome {
     let a = read(&args.a, args.encoding.as_deref())?;
     let b = read(&args.b, args.encoding.as_deref())?;
     let likeness = Likeness::of(&a, &b, &params);
-    let differences = (!args.no_diff).then(|| Differences::between(&a, &b, params.shingle()));
+    let differences =
+        (!args.no_diff).then(|| Differences::between(&a, &b, params.shingle(), Some(PATIENCE)));
     let names = [&args.a, &args.b].map(|path| match path.to_string_lossy() {
         name if name == "-" => "standard input".to_owned(),
         name => name.into_owned(),
@@ -304,12 +307,12 @@ impl Likeness {
             });
         }
         if let Some(found) = differences {
-            let change = |stretch: &crate::difference::Stretch| {
+            let change = |stretch: &Stretch| {
                 json!({
                     "word_a": stretch.a.start,
                     "word_b": stretch.b.start,
-                    "a": found.text_a(stretch.a.clone()),
-                    "b": found.text_b(stretch.b.clone()),
+                    "a": found.a.text(stretch.a.clone()).trim(),
+                    "b": found.b.text(stretch.b.clone()).trim(),
                 })
             };
             let [shared, only_a, only_b] = found.counts;
@@ -355,7 +358,7 @@ fn write_differences(
         thousands(only_b as u64),
         Quiet(key)
     )?;
-    found.write(out, width(), marks, all)?;
+    difference::write(found, out, width(), marks, all)?;
     if found.cut_short {
         writeln!(
             out,
@@ -365,6 +368,9 @@ fn write_differences(
     }
     Ok(())
 }
+
+/// How long to look for the shortest differences; what is found then is right, but longer.
+const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Fewer shingles than this make a short text: one changed word among 40 leaves 0.78 of five-word
 /// shingles.

@@ -8,13 +8,21 @@ use lookalike_core::prefix::Counters;
 use std::sync::{Mutex, PoisonError};
 
 /// Tables, as a power of two.
-const LOG2_TABLES: u32 = 10;
+const LOG2_TABLES: u32 = 9;
 /// Hashes gathered for a table before they are added.
-const GATHERED: usize = 128;
+const GATHERED: usize = 64;
+/// Hashes looked up at a time: their accesses overlap.
+const LOOKED_UP: usize = 32;
+
+/// The table of a hash.
+fn table_of(upper: u32) -> usize {
+    (upper >> (u32::BITS - LOG2_TABLES)) as usize
+}
 
 /// Counters of shingles.
 pub(super) struct Counts {
     tables: Vec<Mutex<Counters>>,
+    log2_slots: u32,
 }
 
 impl Counts {
@@ -22,67 +30,127 @@ impl Counts {
     pub(super) fn new(bytes: u64) -> Self {
         let log2_slots = bytes.max(2).ilog2().saturating_sub(LOG2_TABLES).max(8);
         let table = || Mutex::new(Counters::new(log2_slots));
-        Self { tables: (0..1 << LOG2_TABLES).map(|_| table()).collect() }
+        Self { tables: (0..1 << LOG2_TABLES).map(|_| table()).collect(), log2_slots }
     }
 
     /// One thread's way to add to them.
     pub(super) fn counting(&self) -> Counting<'_> {
-        let gathered = (0..self.tables.len()).map(|_| Vec::with_capacity(GATHERED));
-        Counting { counts: self, gathered: gathered.collect() }
+        let tables = self.tables.len();
+        Counting { counts: self, gathered: vec![0; tables * GATHERED], lengths: vec![0; tables] }
     }
 
     /// The counters, when all has been counted.
     pub(super) fn finish(self) -> Counted {
         let tables = self.tables.into_iter();
-        Counted {
-            tables: tables
-                .map(|t| t.into_inner().unwrap_or_else(PoisonError::into_inner))
-                .collect(),
-        }
+        let tables: Vec<Counters> = tables
+            .map(|table| table.into_inner().unwrap_or_else(PoisonError::into_inner))
+            .collect();
+        let singles = tables.iter().flat_map(Counters::singles).collect();
+        Counted { tables, log2_slots: self.log2_slots, singles }
     }
 }
 
 /// Hashes of one thread on their way to the counters.
 pub(super) struct Counting<'a> {
     counts: &'a Counts,
-    gathered: Vec<Vec<u64>>,
+    /// Some for each table.
+    gathered: Vec<u32>,
+    lengths: Vec<usize>,
 }
 
 impl Counting<'_> {
     /// Counts the shingles of a document by the upper halves of their hashes.
     pub(super) fn add(&mut self, hashes: &[u32]) {
         for hash in hashes {
-            let table = (hash >> (32 - LOG2_TABLES)) as usize;
-            let gathered = &mut self.gathered[table];
-            gathered.push(u64::from(*hash) << 32);
-            if gathered.len() == GATHERED {
-                flush(&self.counts.tables[table], gathered);
+            let table = table_of(*hash);
+            let length = &mut self.lengths[table];
+            self.gathered[table * GATHERED + *length] = *hash;
+            *length += 1;
+            if *length == GATHERED {
+                *length = 0;
+                flush(&self.counts.tables[table], &self.gathered[table * GATHERED..][..GATHERED]);
             }
         }
     }
 
     /// Counts what is left.
-    pub(super) fn finish(mut self) {
-        for (table, gathered) in self.counts.tables.iter().zip(&mut self.gathered) {
-            flush(table, gathered);
+    pub(super) fn finish(self) {
+        for (table, gathered) in self.gathered.chunks(GATHERED).enumerate() {
+            flush(&self.counts.tables[table], &gathered[..self.lengths[table]]);
         }
     }
 }
 
-fn flush(table: &Mutex<Counters>, gathered: &mut Vec<u64>) {
-    table.lock().unwrap_or_else(PoisonError::into_inner).add_all(gathered);
-    gathered.clear();
+fn flush(table: &Mutex<Counters>, gathered: &[u32]) {
+    let mut table = table.lock().unwrap_or_else(PoisonError::into_inner);
+    for upper in gathered {
+        table.add(u64::from(*upper) << 32);
+    }
 }
 
 /// Counts that are complete.
 pub(super) struct Counted {
     tables: Vec<Counters>,
+    log2_slots: u32,
+    /// For each slot, table after table, whether it counts one.
+    singles: Vec<u64>,
 }
 
 impl Counted {
     /// How often a shingle occurs: at least so often as it does, and at most 255.
     pub(super) fn get(&self, upper: u32) -> u8 {
-        let table = (upper >> (32 - LOG2_TABLES)) as usize;
-        self.tables[table].get(u64::from(upper) << 32)
+        self.tables[table_of(upper)].get(u64::from(upper) << 32)
+    }
+
+    /// Whether `wanted` of the hashes occur once in all.
+    pub(super) fn has_singles(&self, hashes: &[u32], wanted: usize) -> bool {
+        let mut found = 0;
+        for some in hashes.chunks(LOOKED_UP) {
+            found += some.iter().map(|upper| self.is_single(*upper)).sum::<usize>();
+            if found >= wanted {
+                return true;
+            }
+        }
+        found >= wanted
+    }
+
+    fn is_single(&self, upper: u32) -> usize {
+        let table = table_of(upper);
+        let slot = self.tables[table].slot(u64::from(upper) << 32);
+        let slot = table << self.log2_slots | slot;
+        (self.singles[slot / 64] >> (slot % 64) & 1) as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lookalike_core::hash::SplitMix64;
+    use std::collections::HashMap;
+
+    #[test]
+    fn counts_are_never_too_low_and_singles_are_counts_of_one() {
+        let mut random = SplitMix64::new(4);
+        let hashes: Vec<u32> = (0..40_000).map(|_| random.below(30_000) as u32 * 143_000).collect();
+        let counts = Counts::new(1 << 18);
+        let (one, two) = hashes.split_at(12_345);
+        for some in [one, two] {
+            let mut counting = counts.counting();
+            some.chunks(77).for_each(|document| counting.add(document));
+            counting.finish();
+        }
+        let counted = counts.finish();
+        let mut exact: HashMap<u32, usize> = HashMap::new();
+        hashes.iter().for_each(|hash| *exact.entry(*hash).or_default() += 1);
+        let mut equal = 0;
+        for (hash, count) in &exact {
+            assert!(usize::from(counted.get(*hash)) >= (*count).min(255));
+            equal += usize::from(usize::from(counted.get(*hash)) == *count);
+            assert_eq!(counted.has_singles(&[*hash], 1), counted.get(*hash) == 1);
+        }
+        assert!(equal * 10 > exact.len() * 8, "{equal} of {}", exact.len());
+        let singles = exact.keys().filter(|hash| counted.get(**hash) == 1).count();
+        let all: Vec<u32> = exact.keys().copied().collect();
+        assert!(counted.has_singles(&all, singles) && !counted.has_singles(&all, singles + 1));
     }
 }

@@ -193,12 +193,9 @@ impl Tools {
         let hashes = self.shingler.shingle(text).hashes;
         // A shingle that occurs once in all occurs once here, so that unique ones can be counted
         // before repeats are taken out; and with repeats the prefix is only longer.
-        let mut wanted = prefix::prefix_length(hashes.len(), params.threshold());
-        for hash in hashes {
-            wanted -= usize::from(wanted > 0 && counted.get(*hash) == 1);
-            if wanted == 0 {
-                return;
-            }
+        let wanted = prefix::prefix_length(hashes.len(), params.threshold());
+        if counted.has_singles(hashes, wanted) {
+            return;
         }
         self.shingler.set(text, &mut self.set);
         self.counts.clear();

@@ -127,7 +127,7 @@ impl Budget {
 
     /// Counters of shingles in exact mode, for `shingles` expected ones.
     pub(super) fn counters(&self, shingles: u64) -> u64 {
-        let wanted = shingles.saturating_mul(3).next_power_of_two().max(1 << 20);
+        let wanted = (shingles + shingles / 2).next_power_of_two().max(1 << 20);
         let mut bytes = wanted;
         while bytes > (self.work() / 2).max(MIB) {
             bytes /= 2;

@@ -3,6 +3,7 @@
 //! ```text
 //! groups, pairs, skipped ─ csv::…, jsonl::… ─► any writer
 //! Findings ─ json::summary ─► any writer
+//! html::Page, html::Streams ─ html::write ─► any writer
 //! Target::new (name → format, compression) ─ create ─► Output ─ finish ─► the file, whole
 //! ```
 //!
@@ -11,6 +12,7 @@
 
 mod atomic;
 pub mod csv;
+pub mod html;
 pub mod json;
 pub mod jsonl;
 #[cfg(feature = "parquet")]

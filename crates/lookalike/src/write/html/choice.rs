@@ -1,0 +1,137 @@
+//! Pairs as they come by → the few that a page shows side by side: spread evenly over the
+//! similarities that occur, the same ones for the same pairs in any order.
+
+use super::page::Sample;
+use lookalike_core::hash;
+use std::collections::BTreeMap;
+
+/// Steps of similarity that are told apart.
+const STEPS: u32 = 100;
+
+/// Collects pairs. Holds at most `most` of each hundredth of similarity.
+#[derive(Debug, Clone)]
+pub struct SampleChoice<T> {
+    most: usize,
+    steps: BTreeMap<u32, Vec<Offer<T>>>,
+}
+
+/// A pair that was chosen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChosenPair<T> {
+    /// The id of the keeper.
+    pub keeper: String,
+    /// The id of the duplicate.
+    pub duplicate: String,
+    /// Their similarity in millionths, 0 to 1,000,000.
+    pub similarity: u32,
+    /// What was given with the pair, such as where its texts are.
+    pub with: T,
+}
+
+impl<T> ChosenPair<T> {
+    /// The pair with its texts.
+    pub fn with_texts(self, keeper_text: String, duplicate_text: String) -> Sample {
+        let Self { keeper, duplicate, similarity, .. } = self;
+        Sample { keeper, duplicate, similarity, keeper_text, duplicate_text }
+    }
+}
+
+/// A pair in its step: a hash of the ids, which orders them without favour, then the ids.
+#[derive(Debug, Clone)]
+struct Offer<T> {
+    hash: u64,
+    pair: ChosenPair<T>,
+}
+
+impl<T> Offer<T> {
+    fn key(&self) -> (u64, &str, &str) {
+        (self.hash, &self.pair.keeper, &self.pair.duplicate)
+    }
+}
+
+impl<T> SampleChoice<T> {
+    /// Will choose `most` pairs.
+    pub fn new(most: usize) -> Self {
+        Self { most, steps: BTreeMap::new() }
+    }
+
+    /// Takes note of a pair. Ids are copied only where it is held.
+    pub fn offer(&mut self, keeper: &str, duplicate: &str, similarity: u32, with: T) {
+        let ids = hash::mix64(hash::token_hash(keeper.as_bytes()));
+        let hash = hash::mix64(ids ^ hash::token_hash(duplicate.as_bytes()));
+        let step = self.steps.entry((similarity / (1_000_000 / STEPS)).min(STEPS)).or_default();
+        let place = step.partition_point(|held| held.key() < (hash, keeper, duplicate));
+        if place >= self.most {
+            return;
+        }
+        let (keeper, duplicate) = (keeper.to_owned(), duplicate.to_owned());
+        let pair = ChosenPair { keeper, duplicate, similarity, with };
+        step.insert(place, Offer { hash, pair });
+        step.truncate(self.most);
+    }
+
+    /// The pairs, the least similar first. Pairs of similarity 1 are among them only where there
+    /// are no others: nothing is to be seen in them.
+    pub fn chosen(mut self) -> Vec<ChosenPair<T>> {
+        if self.steps.len() > 1 {
+            self.steps.remove(&STEPS);
+        }
+        let mut steps: Vec<_> = self.steps.into_values().map(Vec::into_iter).collect();
+        let mut chosen: Vec<ChosenPair<T>> = Vec::new();
+        while chosen.len() < self.most && !steps.is_empty() {
+            let taken = self.most - chosen.len();
+            let count = steps.len();
+            for at in 0..taken.min(count) {
+                // Evenly over the steps, the first and the last among them.
+                let place = if taken >= count { at } else { at * (count - 1) / (taken - 1).max(1) };
+                let next = steps.get_mut(place).and_then(Iterator::next);
+                chosen.extend(next.map(|offer| offer.pair));
+            }
+            steps.retain(|step| step.len() > 0);
+        }
+        let key = |pair: &ChosenPair<T>| (pair.similarity, pair.keeper.clone());
+        chosen.sort_by_cached_key(|pair| (key(pair), pair.duplicate.clone()));
+        chosen
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn choose(most: usize, pairs: &[(u32, u32)]) -> Vec<ChosenPair<u32>> {
+        let mut choice = SampleChoice::new(most);
+        for (id, similarity) in pairs {
+            choice.offer(&format!("k{id}"), &format!("d{id}"), *similarity, *id);
+        }
+        choice.chosen()
+    }
+
+    #[test]
+    fn they_spread_over_the_similarities() {
+        let pairs: Vec<_> = (0..20_000).map(|id| (id, 800_000 + id * 10)).collect();
+        let found: Vec<u32> = choose(5, &pairs).iter().map(|p| p.similarity / 10_000).collect();
+        assert_eq!(found, [80, 84, 89, 94, 99]);
+        assert_eq!(choose(3, &[(1, 1_000_000), (2, 1_000_000)]).len(), 2);
+        assert_eq!(choose(3, &[(1, 1_000_000), (2, 900_000)]).len(), 1);
+        assert!(choose(0, &pairs).is_empty() && choose(9, &[]).is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn the_order_does_not_matter(
+            most in 0usize..9,
+            pairs in prop::collection::btree_map(0u32..500, 0u32..=1_000_000, 0..60),
+        ) {
+            let pairs: Vec<(u32, u32)> = pairs.into_iter().collect();
+            let backwards: Vec<_> = pairs.iter().rev().copied().collect();
+            let found = choose(most, &pairs);
+            prop_assert_eq!(&found, &choose(most, &backwards));
+            let below = pairs.iter().filter(|pair| pair.1 < 1_000_000).count();
+            let possible = if below == 0 { pairs.len() } else { below };
+            prop_assert_eq!(found.len(), most.min(possible));
+            prop_assert!(found.is_sorted_by_key(|pair| pair.similarity));
+        }
+    }
+}

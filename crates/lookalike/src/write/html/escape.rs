@@ -1,0 +1,111 @@
+//! Texts of the user → HTML and JSON that show them and nothing else.
+//!
+//! Controls, marks that reverse writing, and blanks without width are shown as escapes
+//! (`\u{202e}`), the same in Rust and in the page's script, so an id can neither break the page nor
+//! pass for another one.
+
+use std::fmt::{self, Display, Formatter, Write};
+
+/// A text as HTML, for between tags and for attributes in double quotes. Line ends and tabs are
+/// shown as escapes.
+pub(super) struct Text<'a>(pub(super) &'a str);
+
+/// A text as HTML that keeps its line ends and tabs, for where white space counts.
+pub(super) struct Lines<'a>(pub(super) &'a str);
+
+/// Characters that would not be seen, or would move others. Joiners are not among them: scripts
+/// and pictographs need these.
+pub(super) fn is_hidden(c: char) -> bool {
+    let direction = matches!(c, '\u{061C}' | '\u{200E}' | '\u{200F}')
+        || matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
+    let unseen = matches!(c, '\u{00AD}' | '\u{200B}' | '\u{2060}'..='\u{2064}' | '\u{FEFF}');
+    let line_end = matches!(c, '\u{2028}' | '\u{2029}');
+    c.is_control() || direction || unseen || line_end
+}
+
+fn character(f: &mut Formatter<'_>, c: char) -> fmt::Result {
+    match c {
+        '<' => f.write_str("&lt;"),
+        '>' => f.write_str("&gt;"),
+        '&' => f.write_str("&amp;"),
+        '"' => f.write_str("&quot;"),
+        '\'' => f.write_str("&#39;"),
+        c if is_hidden(c) => write!(f, "{}", c.escape_default()),
+        c => f.write_char(c),
+    }
+}
+
+impl Display for Text<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        self.0.chars().try_for_each(|c| character(f, c))
+    }
+}
+
+impl Display for Lines<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        self.0.chars().try_for_each(|c| match c {
+            '\n' | '\t' => f.write_char(c),
+            // Part of a line end, or one by itself; HTML makes it `\n` either way.
+            '\r' => Ok(()),
+            c => character(f, c),
+        })
+    }
+}
+
+/// Appends a text as a JSON string that may stand in a script element: `<` is `\u003c`, so neither
+/// `</script` nor `<!--` can occur.
+pub(super) fn json(out: &mut String, text: &str) {
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '<' => out.push_str("\\u003c"),
+            // All of these have four digits at most. The page's script searches for the same.
+            c if is_hidden(c) => {
+                let _ = write!(out, "\\u{:04x}", u32::from(c));
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn hostile_texts_are_texts() {
+        let shown = Text("</script><img src=x onerror='a()'> \"&\" \0\u{1b}[31m\n\u{202e}x👩‍👩‍👧");
+        assert_eq!(
+            shown.to_string(),
+            "&lt;/script&gt;&lt;img src=x onerror=&#39;a()&#39;&gt; &quot;&amp;&quot; \
+             \\u{0}\\u{1b}[31m\\n\\u{202e}x👩‍👩‍👧"
+        );
+        assert_eq!(Lines("a\r\n\tb\u{7}<").to_string(), "a\n\tb\\u{7}&lt;");
+        let mut out = String::new();
+        json(&mut out, "</script><!--\u{2028}\"\\");
+        assert_eq!(out, "\"\\u003c/script>\\u003c!--\\u2028\\\"\\\\\"");
+    }
+
+    proptest! {
+        #[test]
+        fn json_is_what_a_parser_reads(text in any::<String>()) {
+            let mut out = String::new();
+            json(&mut out, &text);
+            prop_assert_eq!(serde_json::from_str::<String>(&out).unwrap(), text);
+            prop_assert!(!out.contains('<') && !out.contains('\n') && !out.contains('\0'));
+        }
+
+        #[test]
+        fn html_has_no_tags(text in any::<String>()) {
+            let out = format!("{}{}", Text(&text), Lines(&text));
+            prop_assert!(!out.contains(['<', '>', '"', '\'', '\0', '\r']));
+        }
+    }
+}

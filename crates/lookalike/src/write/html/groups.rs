@@ -1,0 +1,304 @@
+//! Groups → data for the page's script in pieces, the largest ones as HTML, and what the charts
+//! count; in one pass, of which only a piece is held.
+//!
+//! A piece is three script elements of JSON, of about the same few groups each:
+//!
+//! | class | holds | is read |
+//! |---|---|---|
+//! | `facts` | numbers of each group, for sorting | when the page opens |
+//! | `ids` | a line per group: the ids, the keeper's first | as text when ids are searched |
+//! | `rest` | a line per group: similarity, bytes, reason of each duplicate | when it is opened |
+//!
+//! So a page with a million duplicates opens by reading a few numbers per group. The elements are
+//! shorter than what browsers keep in one piece (65,536 characters), so their text is not copied.
+
+use super::chart::{Bar, Similarities, Sizes, Span};
+use super::escape::{self, Text};
+use super::number::{Bytes, Count, Plural, Similarity};
+use super::page::{Duplicate, Group};
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+/// Groups that stand in the page as HTML, for readers without scripts.
+const SHOWN: u64 = 20;
+/// Duplicates of each of these.
+const SHOWN_DUPLICATES: usize = 20;
+/// A piece ends when its longest element has so many bytes.
+const PIECE: usize = 48 << 10;
+/// Bytes of data that a page holds; browsers stay quick up to here.
+pub(super) const MOST_BYTES: usize = 96 << 20;
+
+/// What is known when the last group has gone by.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Passed {
+    /// All groups.
+    pub(super) groups: u64,
+    /// Those in the page.
+    pub(super) listed: u64,
+    /// Duplicates by similarity.
+    pub(super) similarities: Similarities,
+    /// Groups by size.
+    pub(super) sizes: Sizes,
+}
+
+/// Writes a list of the largest groups, in which the data of all stand, up to `most_bytes`.
+pub(super) fn stream(
+    out: &mut dyn Write,
+    groups: &mut dyn Iterator<Item = io::Result<Group>>,
+    reasons: &[&str],
+    most_bytes: usize,
+) -> io::Result<Passed> {
+    let mut passed = Passed::default();
+    let mut held = Piece::default();
+    let mut written = 0;
+    out.write_all(
+        b"<p class=\"list-head\" aria-hidden=\"true\"><span></span><span class=\"n\">Group</span>\
+          <span>Stays</span><span class=\"size\">Size</span><span class=\"span\">Similarity</span>\
+          </p>\n\
+          <ol class=\"groups\" id=\"list\">\n",
+    )?;
+    for group in groups {
+        let group = group?;
+        passed.groups += 1;
+        passed.sizes.add(group.duplicates.len() as u64 + 1);
+        group.duplicates.iter().for_each(|each| passed.similarities.add(each.similarity));
+        if passed.groups <= SHOWN {
+            item(out, passed.groups, &group, reasons)?;
+        }
+        if written < most_bytes {
+            held.add(&group);
+            passed.listed += 1;
+        }
+        if held.longest() >= PIECE {
+            written += held.write(out)?;
+        }
+    }
+    held.write(out)?;
+    out.write_all(b"</ol>\n")?;
+    Ok(passed)
+}
+
+/// Data of consecutive groups.
+#[derive(Default)]
+struct Piece {
+    facts: String,
+    ids: String,
+    rest: String,
+}
+
+impl Piece {
+    fn add(&mut self, group: &Group) {
+        let [facts, ids, rest] = [&mut self.facts, &mut self.ids, &mut self.rest];
+        let Group { keeper, bytes, reference, duplicates } = group;
+        let (least, most) = bounds(duplicates);
+        let goes: u64 = duplicates.iter().map(|duplicate| duplicate.bytes).sum();
+        for (text, start) in [(&mut *facts, "["), (&mut *ids, "[\n"), (&mut *rest, "[\n")] {
+            text.push_str(if text.is_empty() { start } else { ",\n" });
+        }
+        // Writing to a string does not fail.
+        let size = duplicates.len() + 1;
+        let _ = write!(facts, "{size},{least},{most},{goes},{bytes},{}", u8::from(*reference));
+        ids.push('[');
+        escape::json(ids, keeper);
+        rest.push('[');
+        for (at, duplicate) in duplicates.iter().enumerate() {
+            ids.push(',');
+            escape::json(ids, &duplicate.id);
+            let comma = if at == 0 { "" } else { "," };
+            let Duplicate { similarity, bytes, reason, .. } = duplicate;
+            let _ = write!(rest, "{comma}{similarity},{bytes},{reason}");
+        }
+        ids.push(']');
+        rest.push(']');
+    }
+
+    fn longest(&self) -> usize {
+        self.ids.len().max(self.rest.len()).max(self.facts.len())
+    }
+
+    /// Writes and empties it; the bytes written.
+    fn write(&mut self, out: &mut dyn Write) -> io::Result<usize> {
+        let mut written = 0;
+        for (class, text) in
+            [("facts", &mut self.facts), ("ids", &mut self.ids), ("rest", &mut self.rest)]
+        {
+            if text.is_empty() {
+                return Ok(0);
+            }
+            let end = if class == "facts" { "]" } else { "\n]" };
+            writeln!(
+                out,
+                "<script type=\"application/json\" class=\"{class}\">{text}{end}</script>"
+            )?;
+            written += text.len();
+            text.clear();
+        }
+        Ok(written)
+    }
+}
+
+/// The least and the highest similarity.
+fn bounds(duplicates: &[Duplicate]) -> (u32, u32) {
+    let similarities = || duplicates.iter().map(|duplicate| duplicate.similarity);
+    (similarities().min().unwrap_or(0), similarities().max().unwrap_or(0))
+}
+
+/// One group as an item that opens; the page's script makes the same.
+fn item(out: &mut dyn Write, number: u64, group: &Group, reasons: &[&str]) -> io::Result<()> {
+    let (least, most) = bounds(&group.duplicates);
+    write!(
+        out,
+        "<li><details class=\"group\"><summary><span class=\"n\">{}</span><span class=\"id\">\
+         <bdi>{}</bdi></span><span class=\"size\">{}</span><span class=\"span\"><span \
+         class=\"unseen\">similarity </span>{}</span></summary>\
+         \n<div class=\"opened\"><p class=\"kept\"><span class=\"tag\">Stays</span> <bdi \
+         class=\"full\" tabindex=\"0\">{}</bdi> <span class=\"bytes\">{}</span>{}</p>\n",
+        Count(number),
+        Text(&group.keeper),
+        Plural(group.duplicates.len() as u64 + 1, "document"),
+        Span(least, most),
+        Text(&group.keeper),
+        Bytes(group.bytes),
+        if group.reference { " <span class=\"tag\">Reference</span>" } else { "" }
+    )?;
+    let why = because(&group.duplicates, reasons);
+    if !why.is_empty() {
+        writeln!(out, "<p class=\"why\">Why it stays: {}</p>", Text(&why))?;
+    }
+    out.write_all(
+        b"<table class=\"members\"><thead><tr><th scope=\"col\">Would go</th><th scope=\"col\">\
+          Similarity</th><th scope=\"col\" class=\"num\">Bytes</th><th scope=\"col\">Why the \
+          other stays</th></tr></thead><tbody>\n",
+    )?;
+    for duplicate in group.duplicates.iter().take(SHOWN_DUPLICATES) {
+        writeln!(
+            out,
+            "<tr><td><bdi class=\"full\">{}</bdi></td><td class=\"similarity\">{} {}</td>\
+             <td class=\"num\">{}</td><td>{}</td></tr>",
+            Text(&duplicate.id),
+            Similarity(duplicate.similarity),
+            Bar(f64::from(duplicate.similarity) / 1e6),
+            Count(duplicate.bytes),
+            Text(reasons.get(duplicate.reason).copied().unwrap_or_default())
+        )?;
+    }
+    out.write_all(b"</tbody></table>\n")?;
+    let more = group.duplicates.len().saturating_sub(SHOWN_DUPLICATES) as u64;
+    if more > 0 {
+        writeln!(out, "<p class=\"note\">and {}</p>", Plural(more, "further duplicate"))?;
+    }
+    out.write_all(b"</div></details></li>\n")
+}
+
+/// The reasons of a keeper, the most frequent first: `it is the longer text (3), it comes
+/// first (1)`; without numbers where there is one reason.
+fn because(duplicates: &[Duplicate], reasons: &[&str]) -> String {
+    let mut counts = vec![0u64; reasons.len()];
+    for duplicate in duplicates {
+        if let Some(count) = counts.get_mut(duplicate.reason) {
+            *count += 1;
+        }
+    }
+    let mut counts: Vec<(u64, &str)> = counts.into_iter().zip(reasons.iter().copied()).collect();
+    counts.retain(|(count, _)| *count > 0);
+    // Stable, so equal counts stay in the order of the reasons.
+    counts.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
+    match counts.as_slice() {
+        [(_, one)] => (*one).to_owned(),
+        several => {
+            let parts = several.iter().map(|(count, why)| format!("{why} ({})", Count(*count)));
+            parts.collect::<Vec<_>>().join(", ")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn group(keeper: &str, duplicates: usize) -> Group {
+        let duplicate = |at| Duplicate {
+            id: format!("{keeper}<{at}"),
+            similarity: 900_000 + at as u32 % 100_000,
+            bytes: 10,
+            reason: at % 2,
+        };
+        Group {
+            keeper: keeper.into(),
+            bytes: 99,
+            reference: false,
+            duplicates: (0..duplicates).map(duplicate).collect(),
+        }
+    }
+
+    fn streamed(groups: Vec<Group>, most: usize) -> (String, Passed) {
+        let (mut out, mut groups) = (Vec::new(), groups.into_iter().map(Ok));
+        let passed = stream(&mut out, &mut groups, &["a", "b"], most).unwrap();
+        (String::from_utf8(out).unwrap(), passed)
+    }
+
+    /// The JSON of all elements of a class.
+    fn elements(html: &str, class: &str) -> Vec<serde_json::Value> {
+        let start = format!("class=\"{class}\">");
+        let texts = html.split(&start).skip(1).map(|text| text.split("</script>").next().unwrap());
+        texts.map(|text| serde_json::from_str(text).unwrap()).collect()
+    }
+
+    #[test]
+    fn pieces_hold_every_group_once() {
+        let groups: Vec<Group> = (0..3000).map(|at| group(&format!("k{at}"), 1 + at % 7)).collect();
+        let (html, passed) = streamed(groups.clone(), MOST_BYTES);
+        assert_eq!((passed.groups, passed.listed), (3000, 3000));
+        let ids = elements(&html, "ids");
+        assert!(ids.len() > 2);
+        let lines: Vec<_> = ids.iter().flat_map(|piece| piece.as_array().unwrap()).collect();
+        let rest = elements(&html, "rest");
+        let rest: Vec<_> = rest.iter().flat_map(|piece| piece.as_array().unwrap()).collect();
+        let facts = elements(&html, "facts");
+        let facts: Vec<_> = facts.iter().flat_map(|piece| piece.as_array().unwrap()).collect();
+        assert_eq!((lines.len(), rest.len(), facts.len()), (3000, 3000, 18_000));
+        for (at, group) in groups.iter().enumerate() {
+            assert_eq!(lines[at][0], group.keeper.as_str());
+            assert_eq!(lines[at].as_array().unwrap().len(), group.duplicates.len() + 1);
+            assert_eq!(rest[at].as_array().unwrap().len(), group.duplicates.len() * 3);
+            assert_eq!(facts[at * 6], group.duplicates.len() as u64 + 1);
+        }
+        assert_eq!(html.matches("<li>").count(), 20);
+        // A line per group, so that a line number is a place.
+        let piece = html.split("class=\"ids\">").nth(1).unwrap();
+        let piece = piece.split("</script>").next().unwrap();
+        assert_eq!(piece.lines().count(), ids[0].as_array().unwrap().len() + 2);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_counted() {
+        let groups = (0..3000).map(|at| group(&format!("k{at}"), 3)).collect();
+        let (html, passed) = streamed(groups, 1);
+        assert!(passed.listed < 3000 && passed.groups == 3000);
+        let ids = elements(&html, "ids");
+        let held: usize = ids.iter().map(|piece| piece.as_array().unwrap().len()).sum();
+        assert_eq!(held as u64, passed.listed);
+        assert_eq!(passed.similarities.unequal(), 9000);
+    }
+
+    #[test]
+    fn no_groups_are_an_empty_list() {
+        let (html, passed) = streamed(Vec::new(), MOST_BYTES);
+        assert!(html.ends_with("<ol class=\"groups\" id=\"list\">\n</ol>\n"), "{html}");
+        assert_eq!(passed.groups, 0);
+    }
+
+    #[test]
+    fn reasons_are_counted() {
+        let of = |duplicates| because(&group("k", duplicates).duplicates, &["long", "first"]);
+        assert_eq!((of(1), of(3)), ("long".into(), "long (2), first (1)".into()));
+        assert_eq!(because(&group("k", 3).duplicates, &[]), "");
+    }
+
+    #[test]
+    fn an_error_of_the_groups_is_handed_on() {
+        let mut groups = [Ok(group("k", 1)), Err(io::Error::other("gone"))].into_iter();
+        let error = stream(&mut Vec::new(), &mut groups, &[], MOST_BYTES).unwrap_err();
+        assert_eq!(error.to_string(), "gone");
+    }
+}

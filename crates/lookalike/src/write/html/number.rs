@@ -1,0 +1,181 @@
+//! Numbers → words for people: thousands apart, shares, sizes with their unit written out.
+
+use std::fmt::{self, Display, Formatter};
+
+/// A count with commas between thousands.
+pub(super) struct Count(pub(super) u64);
+
+impl Display for Count {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let digits = self.0.to_string();
+        for (at, digit) in digits.chars().enumerate() {
+            if at > 0 && (digits.len() - at).is_multiple_of(3) {
+                f.write_str(",")?;
+            }
+            write!(f, "{digit}")?;
+        }
+        Ok(())
+    }
+}
+
+/// A count of things: `1 group`, `2 groups`.
+pub(super) struct Plural(pub(super) u64, pub(super) &'static str);
+
+impl Display for Plural {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let s = if self.0 == 1 { "" } else { "s" };
+        write!(f, "{} {}{s}", Count(self.0), self.1)
+    }
+}
+
+/// A number of bytes with its unit written out, in steps of 1,000, three digits.
+pub(super) struct Bytes(pub(super) u64);
+
+impl Display for Bytes {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        const UNITS: [&str; 5] = ["kilobytes", "megabytes", "gigabytes", "terabytes", "petabytes"];
+        if self.0 < 1000 {
+            return Plural(self.0, "byte").fmt(f);
+        }
+        let mut value = self.0 as f64 / 1000.0;
+        let mut unit = UNITS[0];
+        for larger in &UNITS[1..] {
+            if value < 999.5 {
+                break;
+            }
+            value /= 1000.0;
+            unit = larger;
+        }
+        let decimals = if value < 9.995 { 2 } else { usize::from(value < 99.95) };
+        write!(f, "{value:.decimals$} {unit}")
+    }
+}
+
+/// A part of a whole in percent, one decimal: what is not all is never `100`, what is not nothing
+/// never `0`.
+pub(super) struct Share(pub(super) u64, pub(super) u64);
+
+impl Share {
+    /// The share, 0 to 1; 0 of nothing.
+    pub(super) fn of_one(&self) -> f64 {
+        if self.1 == 0 { 0.0 } else { self.0 as f64 / self.1 as f64 }
+    }
+}
+
+impl Display for Share {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Self(part, whole) = *self;
+        if part == 0 || whole == 0 {
+            return f.write_str("0\u{a0}%");
+        }
+        if part == whole {
+            return f.write_str("100\u{a0}%");
+        }
+        match self.of_one() * 100.0 {
+            percent if percent < 0.1 => f.write_str("less than 0.1\u{a0}%"),
+            percent if percent > 99.9 && percent < 100.0 => f.write_str("more than 99.9\u{a0}%"),
+            percent => write!(f, "{percent:.1}\u{a0}%"),
+        }
+    }
+}
+
+/// A probability in percent, with as many decimals as tell it from certainty, at most eight.
+pub(super) struct Probability(pub(super) f64);
+
+impl Display for Probability {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let p = self.0;
+        if p <= 0.0 || p >= 1.0 {
+            return write!(f, "{}\u{a0}%", if p <= 0.0 { 0 } else { 100 });
+        }
+        if 1.0 - p < 1e-10 {
+            return f.write_str("more than 99.99999999\u{a0}%");
+        }
+        if p < 0.0001 {
+            return f.write_str("less than 0.01\u{a0}%");
+        }
+        // Two digits of what is missing.
+        let decimals = if p > 0.99 { (-(1.0 - p).log10()).floor() as usize } else { 1 };
+        let decimals = decimals.clamp(1, 8);
+        let factor = 10u64.pow(decimals as u32) as f64;
+        // Never rounded up to certainty.
+        let percent = ((p * 100.0 * factor).round() / factor).min(100.0 - 1.0 / factor);
+        if p < 0.001 {
+            return write!(f, "{:.2}\u{a0}%", p * 100.0);
+        }
+        let shown = format!("{percent:.decimals$}");
+        write!(f, "{}\u{a0}%", shown.trim_end_matches('0').trim_end_matches('.'))
+    }
+}
+
+/// A similarity in millionths with six decimals, as in every report.
+pub(super) struct Similarity(pub(super) u32);
+
+impl Display for Similarity {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{:06}", self.0 / 1_000_000, self.0 % 1_000_000)
+    }
+}
+
+/// Seconds for people.
+pub(super) struct Seconds(pub(super) f64);
+
+impl Display for Seconds {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            s if s < 0.001 => f.write_str("less than 1 millisecond"),
+            s if s < 0.9995 => write!(f, "{:.0} milliseconds", s * 1000.0),
+            s if s < 59.95 => write!(f, "{s:.1} seconds"),
+            s => {
+                let whole = s.round() as u64;
+                write!(f, "{} minutes {} seconds", Count(whole / 60), whole % 60)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_and_sizes() {
+        assert_eq!(Count(1_234_567).to_string(), "1,234,567");
+        assert_eq!(Plural(1, "group").to_string(), "1 group");
+        assert_eq!(
+            [0, 1, 999, 1000, 9_999, 999_499, 999_600, 2_137_000_000, u64::MAX]
+                .map(|bytes| Bytes(bytes).to_string())
+                .join("; "),
+            "0 bytes; 1 byte; 999 bytes; 1.00 kilobytes; 10.0 kilobytes; 999 kilobytes; \
+             1.00 megabytes; 2.14 gigabytes; 18447 petabytes"
+        );
+    }
+
+    #[test]
+    fn shares_never_round_to_all_or_nothing() {
+        let shown = |part, whole| Share(part, whole).to_string();
+        assert_eq!(shown(0, 0), "0\u{a0}%");
+        assert_eq!(shown(1, 1_000_000), "less than 0.1\u{a0}%");
+        assert_eq!(shown(999_999, 1_000_000), "more than 99.9\u{a0}%");
+        assert_eq!((shown(5, 5), shown(1, 3)), ("100\u{a0}%".into(), "33.3\u{a0}%".into()));
+    }
+
+    #[test]
+    fn probabilities_show_what_is_missing() {
+        let shown = |p| Probability(p).to_string();
+        assert_eq!(shown(0.998_281), "99.83\u{a0}%");
+        assert_eq!((shown(0.5), shown(0.99)), ("50\u{a0}%".into(), "99\u{a0}%".into()));
+        assert_eq!(shown(0.999_999_983), "99.9999983\u{a0}%");
+        assert_eq!(shown(1.0 - 1e-12), "more than 99.99999999\u{a0}%");
+        assert_eq!((shown(1.0), shown(0.0)), ("100\u{a0}%".into(), "0\u{a0}%".into()));
+        assert_eq!(shown(0.000_01), "less than 0.01\u{a0}%");
+    }
+
+    #[test]
+    fn seconds_of_any_length() {
+        let shown = |s| Seconds(s).to_string();
+        assert_eq!(shown(0.0), "less than 1 millisecond");
+        assert_eq!((shown(0.25), shown(59.9)), ("250 milliseconds".into(), "59.9 seconds".into()));
+        assert_eq!(shown(3_725.0), "62 minutes 5 seconds");
+    }
+}

@@ -1,0 +1,158 @@
+//! What was not read → counts by kind and the first thousand, in one pass.
+
+use super::escape::Text;
+use super::number::Count;
+use super::page::Skipped;
+use super::section;
+use std::io::{self, Write};
+
+/// Files and records that are listed.
+const LISTED: usize = 1000;
+/// Kinds that are told apart; more are counted together.
+const KINDS: usize = 50;
+
+/// Writes the section. Holds the listed ones.
+pub(super) fn write(
+    out: &mut dyn Write,
+    skipped: &mut dyn Iterator<Item = io::Result<Skipped>>,
+) -> io::Result<()> {
+    let mut kinds: Vec<(String, u64)> = Vec::new();
+    let (mut listed, mut others, mut all) = (Vec::new(), 0, 0u64);
+    for each in skipped {
+        let each = each?;
+        all += 1;
+        let kind = kind(&each.reason);
+        let room = kinds.len() < KINDS;
+        match kinds.iter_mut().find(|(known, _)| *known == kind) {
+            Some((_, count)) => *count += 1,
+            None if room => kinds.push((kind, 1)),
+            None => others += 1,
+        }
+        if listed.len() < LISTED {
+            listed.push(each);
+        }
+    }
+    section::open(out, "skipped", "What was not read")?;
+    if all == 0 {
+        return out.write_all(b"<p>Nothing: every file and record was read.</p>\n</section>\n");
+    }
+    kinds.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    counts(out, &kinds, others)?;
+    let more = all - listed.len() as u64;
+    list(out, &listed, more)?;
+    if more > 0 {
+        writeln!(
+            out,
+            "<p class=\"note\">and {} more; <code>--skipped FILE.csv</code> writes a list of \
+             all.</p>",
+            Count(more)
+        )?;
+    }
+    out.write_all(b"</section>\n")
+}
+
+/// What a reason begins with, without what differs from record to record: `not UTF-8` of `not UTF-8
+/// at byte 7`, `a record of … values` of `a record of 3 values, …`.
+fn kind(reason: &str) -> String {
+    let end = reason.find([':', ',', ';', '(']).unwrap_or(reason.len());
+    let head = reason.get(..end).unwrap_or(reason);
+    let head = head.split(" at ").next().unwrap_or(head).trim();
+    let numeral = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
+    let words = head.split(' ').map(|word| if numeral(word) { "…" } else { word });
+    let kind: String = words.collect::<Vec<_>>().join(" ").chars().take(60).collect();
+    if kind.is_empty() { "other reasons".into() } else { kind }
+}
+
+fn counts(out: &mut dyn Write, kinds: &[(String, u64)], others: u64) -> io::Result<()> {
+    out.write_all(
+        b"<table><thead><tr><th scope=\"col\">Reason</th><th scope=\"col\" class=\"num\">Files or \
+          records</th></tr></thead><tbody>\n",
+    )?;
+    let row = |out: &mut dyn Write, kind: &str, count: u64| {
+        let (kind, count) = (Text(kind), Count(count));
+        writeln!(out, "<tr><th scope=\"row\">{kind}</th><td class=\"num\">{count}</td></tr>")
+    };
+    for (kind, count) in kinds {
+        row(out, kind, *count)?;
+    }
+    if others > 0 {
+        row(out, "further reasons", others)?;
+    }
+    out.write_all(b"</tbody></table>\n")
+}
+
+fn list(out: &mut dyn Write, listed: &[Skipped], more: u64) -> io::Result<()> {
+    write!(
+        out,
+        "<details><summary>Show {} {}</summary>\n<div class=\"wide\" tabindex=\"0\" \
+         role=\"region\" aria-label=\"Files and records that were not read\"><table><thead><tr><th \
+         scope=\"col\">Source</th><th scope=\"col\" class=\"num\">Line</th><th scope=\"col\">Id\
+         </th><th scope=\"col\">Reason</th></tr></thead><tbody>\n",
+        if more > 0 { "the first" } else { "all" },
+        Count(listed.len() as u64)
+    )?;
+    for Skipped { source, line, id, reason } in listed {
+        let line = line.map(|line| Count(line).to_string()).unwrap_or_default();
+        writeln!(
+            out,
+            "<tr><td><bdi class=\"full\">{}</bdi></td><td class=\"num\">{line}</td><td><bdi \
+             class=\"full\">{}</bdi></td><td>{}</td></tr>",
+            Text(source),
+            Text(id.as_deref().unwrap_or_default()),
+            Text(reason)
+        )?;
+    }
+    out.write_all(b"</tbody></table></div></details>\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(count: usize, reason: impl Fn(usize) -> String) -> String {
+        let each = |at| Skipped {
+            source: format!("in<{at}>"),
+            line: Some(7),
+            id: None,
+            reason: reason(at),
+        };
+        let (mut out, mut all) = (Vec::new(), (0..count).map(|at| Ok(each(at))));
+        write(&mut out, &mut all).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn kinds_are_counted_and_the_first_are_listed() {
+        let html = shown(1500, |at| match at % 3 {
+            0 => "binary: it holds a NUL byte".into(),
+            _ => format!("not JSON: expected a value at column {at}"),
+        });
+        assert!(html.contains("<th scope=\"row\">not JSON</th><td class=\"num\">1,000</td>"));
+        assert!(html.contains("<th scope=\"row\">binary</th><td class=\"num\">500</td>"));
+        assert_eq!(html.matches("in&lt;").count(), 1000);
+        assert!(html.contains("and 500 more; <code>--skipped FILE.csv</code>"));
+    }
+
+    #[test]
+    fn kinds_are_without_particulars() {
+        for (reason, expected) in [
+            ("not UTF-8 at byte 7", "not UTF-8"),
+            ("a record of 3 values, the header has 4 columns", "a record of … values"),
+            ("no field \"text\"; the record has a, b", "no field \"text\""),
+            ("hidden (--hidden reads it)", "hidden"),
+            ("the id is that of the document at a:7", "the id is that of the document"),
+            (": x", "other reasons"),
+        ] {
+            assert_eq!(kind(reason), expected);
+        }
+        assert_eq!(kind(&"ü".repeat(99)).chars().count(), 60);
+    }
+
+    #[test]
+    fn many_kinds_and_none() {
+        let html = shown(80, |at| format!("{}: x", "k".repeat(at + 1)));
+        assert!(html.contains("<th scope=\"row\">further reasons</th>"), "{html}");
+        assert!(shown(0, |_| String::new()).contains("every file and record was read"));
+        assert!(shown(1, |_| String::new()).contains("Show all 1<"));
+    }
+}

@@ -1,0 +1,233 @@
+//! Pages with made-up findings.
+
+use lookalike::core::params::ShingleRule;
+use lookalike::write::html::{
+    self, Audit, AuditBin, Counts, Duplicate, Group, Interval, Page, Parameter, Recall, Sample,
+    Skipped, Source, Streams,
+};
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+/// Ids and texts that would break a careless page.
+pub(crate) const HOSTILE: [&str; 9] = [
+    "</script><img src=x onerror=\"window.attacked=1\">",
+    "<!-- <script> \"quoted\" 'twice' & &amp; &lt;",
+    "nul\0 bell\u{7} escape\u{1b}[31m \r\n\t end",
+    "\u{202e}txt.exe \u{200f}right to left \u{5e9}\u{5dc}\u{5d5}\u{5dd}",
+    "emoji 👩‍👩‍👧‍👦 🏳️‍🌈 \u{feff}mark",
+    "]]> {{x}} ${x} `x` \\u003c \\n javascript:alert(1)",
+    "line\u{2028}separator\u{85}next \u{ad}soft",
+    "İstanbul ΟΔΟΣ ß ŉ",
+    "\u{e000}\u{10ffff}\u{fffe} non-characters",
+];
+
+const REASONS: [&str; 4] = [
+    "it is the longer text",
+    "it comes first in the input",
+    "its id is first in byte order",
+    "it stands in the reference",
+];
+
+/// Numbers that look random, the same ones every time (SplitMix64).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) % bound
+    }
+}
+
+/// `count` groups, largest first, of a dozen documents in the mean.
+fn groups(count: u64) -> impl Iterator<Item = Group> {
+    let mut random = Random(1);
+    (0..count).map(move |at| {
+        // A large collection has a group of a hundred thousand, and halves of it.
+        let larger = match at {
+            0..20 if count >= 100_000 => count >> at,
+            0..30 => 3_000 / (at + 1),
+            _ => 0,
+        };
+        let size = 1 + larger + (count - at) * 19 / count;
+        let mut duplicates: Vec<Duplicate> = (0..size)
+            .map(|place| Duplicate {
+                id: format!("archive/{}/letter-{at:06}-copy-{place}.txt", 1990 + at % 30),
+                similarity: match random.below(5) {
+                    0 => 1_000_000,
+                    _ => 1_000_000 - (random.below(447).pow(2) as u32),
+                },
+                bytes: 900 + random.below(9_000),
+                reason: random.below(3) as usize,
+            })
+            .collect();
+        duplicates.sort_by(|a, b| b.similarity.cmp(&a.similarity).then_with(|| a.id.cmp(&b.id)));
+        Group {
+            keeper: format!("archive/{}/letter-{at:06}.txt", 1990 + at % 30),
+            bytes: 10_000 + random.below(1_000),
+            reference: at % 97 == 3,
+            duplicates,
+        }
+    })
+}
+
+/// A text of numbered sentences, some of which `other` changes.
+fn text(other: bool) -> String {
+    let mut out = String::from("Dear Sir or Madam,\n\n");
+    for at in 1..=40 {
+        let day = if other && at % 17 == 3 { "Tuesday" } else { "Monday" };
+        let case = format!("the papers of case {at}, which you had asked for");
+        out.extend(["On ", day, " we sent you ", &case, ". "]);
+        if other && at == 20 {
+            out.push_str("A second copy went to your office in the harbour. ");
+        }
+        if !other && at == 30 {
+            out.push_str("Please confirm that you have received them. ");
+        }
+        if at % 5 == 0 {
+            out.push_str("\n\n");
+        }
+    }
+    out.push_str("Yours faithfully\n");
+    out
+}
+
+fn audit() -> Audit {
+    let bin = |from, to, checked: u64, found: u64, low, high| AuditBin {
+        from,
+        to,
+        checked,
+        found,
+        recall: Interval { value: found as f64 / checked.max(1) as f64, low, high },
+    };
+    Audit {
+        what: "similar documents".into(),
+        recall: Interval { value: 0.9982, low: 0.9936, high: 0.9998 },
+        confidence: 0.95,
+        sampled: 2_000,
+        with_neighbours: 431,
+        bins: vec![
+            bin(0.8, 0.85, 212, 211, 0.974, 0.9999),
+            bin(0.85, 0.9, 308, 307, 0.982, 0.9999),
+            bin(0.9, 0.95, 0, 0, 0.0, 1.0),
+            bin(0.95, 1.0, 391, 391, 0.9906, 1.0),
+            bin(1.0, 1.0, 200, 200, 0.9817, 1.0),
+        ],
+    }
+}
+
+fn sources(groups: u64) -> Vec<Source> {
+    let names = ["archive/2019", "archive/2020", "letters from the harbour", "scans", HOSTILE[0]];
+    let source = |(at, name): (usize, &&str)| Source {
+        name: (*name).into(),
+        documents: groups * 4 + 10 * at as u64,
+        bytes: groups * 40_000,
+        duplicates: if at == 3 { groups * 3 } else { groups * at as u64 / 2 },
+        duplicate_bytes: groups * 9_876,
+        reference: at == 0,
+    };
+    names.iter().enumerate().map(source).collect()
+}
+
+fn skipped(count: u64) -> impl Iterator<Item = Skipped> {
+    (0..count).map(|at| Skipped {
+        source: format!("corpus-{}.jsonl", at % 7),
+        line: Some(at * 31 + 1),
+        id: (at % 3 == 0).then(|| HOSTILE[at as usize % HOSTILE.len()].to_owned()),
+        reason: match at % 4 {
+            0 => "empty: no tokens".into(),
+            1 => format!("not JSON: expected a value at column {at}, got the end of the line"),
+            2 => "binary: it holds a NUL byte".into(),
+            _ => "the field \"text\" is missing".into(),
+        },
+    })
+}
+
+/// Ids among the first of which stand the hostile ones and one of ten kilobytes.
+fn with_hostile(groups: impl Iterator<Item = Group>) -> impl Iterator<Item = Group> {
+    groups.enumerate().map(|(at, mut group)| {
+        if let Some(hostile) = HOSTILE.get(at) {
+            group.keeper = format!("{hostile} {at}");
+            group.duplicates[0].id = format!("duplicate {hostile}");
+        }
+        if at == HOSTILE.len() {
+            group.keeper = format!("long {} end-of-long", "0123456789".repeat(1024));
+        }
+        group
+    })
+}
+
+/// Writes a page of so many groups into the folder for things made by tests.
+pub(crate) fn page(name: &str, count: u64) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let mut out = BufWriter::new(File::create(&path).unwrap());
+    let (audit, sources, rule) = (audit(), sources(count), ShingleRule::default());
+    let sample = |keeper: &str, duplicate: &str, similarity| Sample {
+        keeper: keeper.into(),
+        duplicate: duplicate.into(),
+        similarity,
+        keeper_text: text(false),
+        duplicate_text: text(true),
+    };
+    let mut samples = vec![
+        sample("letters/a.txt", "letters/b.txt", 812_345),
+        sample("letters/c.txt", "letters/d.txt", 912_345),
+        sample(HOSTILE[0], HOSTILE[2], 999_999),
+    ];
+    samples[2].keeper_text = HOSTILE.join(" ");
+    samples[2].duplicate_text = HOSTILE[1..].join(" ");
+    let duplicates: u64 = groups(count).map(|group| group.duplicates.len() as u64).sum();
+    let page = Page {
+        title: "Near-duplicates in archive/ and letters/",
+        version: env!("CARGO_PKG_VERSION"),
+        parameters: &[
+            Parameter {
+                name: "--threshold",
+                value: "0.8",
+                meaning: "least exact similarity of two documents",
+            },
+            Parameter {
+                name: "--recall",
+                value: "0.99",
+                meaning: "least predicted share of the pairs at the threshold that are found",
+            },
+            Parameter {
+                name: "--shingle",
+                value: "words:5",
+                meaning: "what is compared: runs of five words",
+            },
+            Parameter { name: "--keep", value: "longest", meaning: "which document stays" },
+        ],
+        counts: Counts {
+            documents: duplicates * 3 + 17,
+            bytes: duplicates * 9_000,
+            empty: 3,
+            skipped: 2_500,
+            copies: duplicates / 5,
+            verified: duplicates * 2,
+            groups: count,
+            duplicates,
+            duplicate_bytes: duplicates * 4_900,
+        },
+        measure: "Jaccard similarity",
+        threshold: 0.8,
+        shingle: &rule,
+        recall: Recall::Banding { bands: 21, rows: 6, asked: 0.99 },
+        audit: Some(&audit),
+        sources: &sources,
+        reasons: &REASONS,
+        chains: false,
+        samples: &samples,
+        times: &[("reading and signing", 1.53), ("grouping", 0.41), ("comparing", 2.2)],
+    };
+    let streams = Streams {
+        groups: &mut with_hostile(groups(count)).map(Ok),
+        skipped: &mut skipped(2_500).map(Ok),
+    };
+    html::write(&mut out, &page, streams).unwrap();
+    out.flush().unwrap();
+    path
+}
