@@ -135,7 +135,8 @@ fn bad_records_are_left_out_and_listed_and_empty_documents_stay() {
     let place = Place::new();
     place.file(
         "in.jsonl",
-        "{\"id\":1,\"text\":\"\"}\nbroken\n{\"id\":2,\"text\":\"...\"}\n{\"id\":1,\"text\":\"x y\"}\n",
+        "{\"id\":1,\"text\":\"\"}\nbroken\n{\"id\":2,\"text\":\"...\"}\n\
+         {\"id\":1,\"text\":\"x y\"}\n",
     );
     place.run(&["dedup", "in.jsonl", "-o", "out.jsonl"]).fails(1);
     assert!(!place.path("out.jsonl").exists());

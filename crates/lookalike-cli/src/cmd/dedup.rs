@@ -27,6 +27,8 @@ Examples:
   lookalike dedup a.csv b.csv --dry-run                   what would go from each
   lookalike dedup train.jsonl --reference test.jsonl -o clean.jsonl";
 
+/// What a list of removed documents can be.
+const LISTS: &[OutputFormat] = &[OutputFormat::Csv, OutputFormat::Jsonl];
 /// Sources in the table beside the summary.
 const SUMMARY_SOURCES: usize = 10;
 /// The exit code of `--exit-code` when duplicates were found.
@@ -154,7 +156,7 @@ fn options(args: &Args) -> Result<FindOptions, Failure> {
 fn measure(options: &FindOptions) -> &'static str {
     match options.params.measure() {
         Measure::Containment => "containment",
-        _ => "jaccard",
+        Measure::Jaccard => "jaccard",
     }
 }
 
@@ -183,7 +185,6 @@ impl Targets {
             target.map_err(|error| Failure::Usage(format!("{option}: {error}")))
         };
         let result = &args.result;
-        const LISTS: &[OutputFormat] = &[OutputFormat::Csv, OutputFormat::Jsonl];
         let targets = Self {
             removed: target("--removed", &result.removed, LISTS)?,
             skipped: target("--skipped", &result.skipped, &[OutputFormat::Csv])?,

@@ -89,9 +89,12 @@ impl Decided {
     }
 }
 
+/// Sorted records, key and payload.
+type Records<'a> = Box<dyn Iterator<Item = Result<(Vec<u8>, Vec<u8>), Error>> + Send + 'a>;
+
 /// A way through the decisions, from lower to higher document numbers.
 pub struct Cursor<'a> {
-    records: Box<dyn Iterator<Item = Result<(Vec<u8>, Vec<u8>), Error>> + Send + 'a>,
+    records: Records<'a>,
     reasons: &'a [String],
     next: Option<(u32, Vec<u8>)>,
     ended: bool,

@@ -69,8 +69,9 @@ impl List {
     fn path(&mut self, path: &Path) -> Result<(), Error> {
         let bytes = path.as_os_str().as_encoded_bytes();
         if bytes.contains(&b'\n') {
+            let shown = path.to_string_lossy();
             return Err(self.refused(&format!(
-                "the path {path:?} has a line end in it, which a list of lines cannot hold; end \
+                "the path {shown:?} has a line end in it, which a list of lines cannot hold; end \
                  the name in .csv or .jsonl"
             )));
         }

@@ -193,7 +193,8 @@ impl Survivors {
         let taken = columns.iter().find(|name| record.iter().any(|c| c == name.as_bytes()));
         match taken {
             Some(name) => Err(self.refused(format!(
-                "{} has a column {name:?} already; --annotate-field gives the new ones another name",
+                "{} has a column {name:?} already; --annotate-field gives the new ones \
+                 another name",
                 origin.name
             ))),
             None => Ok(()),

@@ -48,7 +48,7 @@ impl Old<'_> {
     /// Where a field of a table stands; `None` where it has the default.
     fn field(&self, table: usize, number: usize) -> Option<usize> {
         let back = i32::from_le_bytes(self.chunk(table)?);
-        let descriptor = usize::try_from(table as i64 - i64::from(back)).ok()?;
+        let descriptor = table.checked_add_signed(isize::try_from(-i64::from(back)).ok()?)?;
         let size = u16::from_le_bytes(self.chunk(descriptor)?) as usize;
         let place = 4 + 2 * number;
         if place + 2 > size {

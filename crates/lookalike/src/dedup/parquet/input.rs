@@ -5,7 +5,7 @@ use crate::write::parquet::Cell;
 use parquet::basic::{Compression, Encoding};
 use parquet::column::reader::ColumnReader;
 use parquet::errors::Result;
-use parquet::file::metadata::{KeyValue, ParquetMetaData, RowGroupMetaData};
+use parquet::file::metadata::{ColumnChunkMetaData, KeyValue, ParquetMetaData, RowGroupMetaData};
 use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
 use parquet::file::reader::FileReader;
 use parquet::file::serialized_reader::SerializedFileReader;
@@ -73,7 +73,7 @@ impl Input {
     /// Rows of a column that take about `bytes` of memory.
     pub(super) fn batch_rows(&self, group: usize, column: usize, bytes: u64) -> usize {
         let Some(group) = self.group(group) else { return 1 };
-        let size = group.columns().get(column).map_or(0, |column| column.uncompressed_size());
+        let size = group.columns().get(column).map_or(0, ColumnChunkMetaData::uncompressed_size);
         (bytes / ratio(size, group.num_rows()).max(1)) as usize
     }
 
@@ -141,7 +141,7 @@ impl Input {
 
 fn as_in(
     properties: WriterPropertiesBuilder,
-    column: &parquet::file::metadata::ColumnChunkMetaData,
+    column: &ColumnChunkMetaData,
 ) -> WriterPropertiesBuilder {
     let path = column.column_path();
     let dictionary = column.dictionary_page_offset().is_some()

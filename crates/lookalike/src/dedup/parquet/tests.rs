@@ -116,9 +116,9 @@ fn write(writer: &mut SerializedColumnWriter<'_>, leaf: &Leaf) {
     }
     let text = |v: &u64| format!("text {} é", v % 50).into_bytes();
     match writer.untyped() {
-        ColumnWriter::BoolColumnWriter(w) => put!(w, |v: &u64| v % 2 == 0),
-        ColumnWriter::Int32ColumnWriter(w) => put!(w, |v: &u64| *v as i32),
-        ColumnWriter::Int64ColumnWriter(w) => put!(w, |v: &u64| *v as i64),
+        ColumnWriter::BoolColumnWriter(w) => put!(w, |v: &u64| v.is_multiple_of(2)),
+        ColumnWriter::Int32ColumnWriter(w) => put!(w, |v: &u64| (*v as u32).cast_signed()),
+        ColumnWriter::Int64ColumnWriter(w) => put!(w, |v: &u64| v.cast_signed()),
         ColumnWriter::Int96ColumnWriter(w) => {
             put!(w, |v: &u64| Int96::from(vec![*v as u32, 0, 2_440_588 + (*v % 9_000) as u32]));
         }
