@@ -10,7 +10,7 @@ mod table;
 mod text_width;
 
 use clap::{Parser, Subcommand};
-use cmd::{Outcome, audit, compare, evaluate, find, tune};
+use cmd::{Outcome, audit, compare, dedup, evaluate, find, tune};
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -33,6 +33,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Find(find::Args),
+    Dedup(dedup::Args),
     Compare(compare::Args),
     Tune(tune::Args),
     Evaluate(evaluate::Args),
@@ -42,6 +43,7 @@ enum Command {
 fn main() -> ExitCode {
     let outcome: Outcome = match Cli::parse().command {
         Command::Find(args) => find::run(&args),
+        Command::Dedup(args) => dedup::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Tune(args) => tune::run(&args),
         Command::Evaluate(args) => evaluate::run(&args),

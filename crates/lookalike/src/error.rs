@@ -65,6 +65,13 @@ pub enum Error {
         /// What the system says.
         source: std::io::Error,
     },
+    /// Survivors cannot be written there, or not as what was asked for.
+    Survivors {
+        /// Where they were to go.
+        path: PathBuf,
+        /// Why not, and what to do.
+        problem: String,
+    },
     /// A temporary file could not be written or read.
     Spill {
         /// The file.
@@ -161,6 +168,9 @@ impl fmt::Display for Error {
                 plain(source),
                 remedy(source.kind())
             ),
+            Self::Survivors { path, problem } => {
+                write!(f, "cannot write {}: {problem}", path.display())
+            }
             Self::Spill { .. }
             | Self::SpillDamaged { .. }
             | Self::TempDir { .. }
@@ -246,6 +256,15 @@ fn amount(bytes: u64) -> String {
 }
 
 impl Error {
+    /// The error that [`into_io`](Self::into_io) made one of the system of, or what temporary
+    /// files give otherwise.
+    pub(crate) fn of_io(error: io::Error) -> Self {
+        match error.downcast::<Self>() {
+            Ok(error) => error,
+            Err(source) => Self::Spill { path: PathBuf::from("temporary files"), source },
+        }
+    }
+
     /// The same, for what reads and writes.
     pub(crate) fn into_io(self) -> io::Error {
         match self {

@@ -10,7 +10,8 @@
 //! | [`read`] | paths, standard input | documents, blocks of them for every thread |
 //! | [`run`] | a collection and parameters | groups, pairs, counts, times |
 //! | [`spill`] | records, steps of a run | the same from temporary files; how much memory |
-//! | [`mod@write`] | findings | CSV, JSON lines, JSON, an HTML page; complete files or none |
+//! | [`mod@write`] | findings | CSV, JSON lines, JSON, Parquet, HTML; complete files or none |
+//! | [`dedup`] | decisions and records | survivors in the format of the input |
 //! | [`evaluate`] | a report and a truth file | precision, recall, F1, adjusted Rand index |
 //! | [`audit`] | a report and its documents again | measured recall, with intervals |
 //! | [`tune`] | a threshold, a recall, a sample | bands × rows, what they cost, advice |
@@ -22,6 +23,7 @@
 //! The algorithms are in [`core`].
 
 pub mod audit;
+pub mod dedup;
 pub mod difference;
 pub mod digest;
 pub mod error;

@@ -55,12 +55,12 @@ pub(crate) struct Args {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "What comes out")]
 struct ResultArgs {
-    /// Write groups to FILE.jsonl or FILE.csv instead of the table [also .gz, .zst]
+    /// Write groups to FILE.jsonl, FILE.csv [also .gz, .zst] or FILE.parquet instead of the table
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 
     #[arg(long, value_name = "FILE")]
-    #[arg(help = "Write all verified pairs to FILE.csv: id_a,id_b,jaccard")]
+    #[arg(help = "Write all verified pairs to FILE.csv or FILE.parquet: id_a,id_b,jaccard")]
     pairs: Option<PathBuf>,
 
     /// Write what was not read, and why, and the empty documents to FILE.csv
@@ -138,15 +138,18 @@ struct Targets {
 
 impl Targets {
     fn new(args: &ResultArgs) -> Result<Self, Failure> {
-        const TABLE: &[OutputFormat] = &[OutputFormat::Csv];
+        const LIST: &[OutputFormat] = &[OutputFormat::Csv];
+        const TABLE: &[OutputFormat] = &[OutputFormat::Csv, OutputFormat::Parquet];
+        const GROUPS: &[OutputFormat] =
+            &[OutputFormat::Jsonl, OutputFormat::Csv, OutputFormat::Parquet];
         let target = |option: &str, path: &Option<PathBuf>, possible| {
             let target = path.as_deref().map(|path| Target::new(path, possible)).transpose();
             target.map_err(|error| Failure::Usage(format!("{option}: {error}")))
         };
         let targets = Self {
-            groups: target("--output", &args.output, &[OutputFormat::Jsonl, OutputFormat::Csv])?,
+            groups: target("--output", &args.output, GROUPS)?,
             pairs: target("--pairs", &args.pairs, TABLE)?,
-            skipped: target("--skipped", &args.skipped, TABLE)?,
+            skipped: target("--skipped", &args.skipped, LIST)?,
         };
         let paths: Vec<PathBuf> = targets.all().map(|target| same_name(target.path())).collect();
         for (i, path) in paths.iter().enumerate() {
@@ -181,40 +184,50 @@ impl Targets {
     fn create(&self) -> Result<Outputs, Failure> {
         let create = |target: &Option<Target>| target.as_ref().map(Output::create).transpose();
         Ok(Outputs {
-            format: self.groups.as_ref().map(Target::format),
-            groups: create(&self.groups)?,
-            pairs: create(&self.pairs)?,
+            groups: create(&self.groups)?.zip(self.groups.as_ref().map(Target::format)),
+            pairs: create(&self.pairs)?.zip(self.pairs.as_ref().map(Target::format)),
             skipped: create(&self.skipped)?,
         })
     }
 }
 
 /// One spelling for every way to name a file.
-fn same_name(path: &Path) -> PathBuf {
+pub(super) fn same_name(path: &Path) -> PathBuf {
     path.canonicalize().or_else(|_| std::path::absolute(path)).unwrap_or_else(|_| path.to_owned())
 }
 
 /// The files that are being written.
 struct Outputs {
-    format: Option<OutputFormat>,
-    groups: Option<Output>,
-    pairs: Option<Output>,
+    groups: Option<(Output, OutputFormat)>,
+    pairs: Option<(Output, OutputFormat)>,
     skipped: Option<Output>,
 }
 
 impl Outputs {
     fn write(self, findings: &Findings, measure: Measure) -> Result<(), Failure> {
         let groups = &findings.groups;
-        if let Some(output) = self.groups {
-            output.finish(|out| match self.format {
-                Some(OutputFormat::Jsonl) => write::jsonl::groups(out, groups, measure),
-                _ => write::csv::groups(out, groups, measure),
-            })?;
+        match self.groups {
+            Some((output, OutputFormat::Parquet)) => {
+                write::parquet::groups(output, groups, measure)?;
+            }
+            Some((output, OutputFormat::Jsonl)) => {
+                output.finish(|out| write::jsonl::groups(out, groups, measure))?;
+            }
+            Some((output, OutputFormat::Csv)) => {
+                output.finish(|out| write::csv::groups(out, groups, measure))?;
+            }
+            None => {}
         }
-        if let Some(output) = self.pairs {
-            let none = Pairs::default();
-            let pairs = findings.pairs.as_ref().unwrap_or(&none);
-            output.finish(|out| write::csv::pairs(out, pairs, measure))?;
+        let none = Pairs::default();
+        let pairs = findings.pairs.as_ref().unwrap_or(&none);
+        match self.pairs {
+            Some((output, OutputFormat::Parquet)) => {
+                write::parquet::pairs(output, pairs, measure)?;
+            }
+            Some((output, _)) => {
+                output.finish(|out| write::csv::pairs(out, pairs, measure))?;
+            }
+            None => {}
         }
         if let Some(output) = self.skipped {
             let (skipped, empty) = (&findings.skipped, &findings.empty);

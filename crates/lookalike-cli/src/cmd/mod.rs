@@ -2,6 +2,7 @@
 
 pub(crate) mod audit;
 pub(crate) mod compare;
+pub(crate) mod dedup;
 pub(crate) mod evaluate;
 pub(crate) mod find;
 pub(crate) mod tune;

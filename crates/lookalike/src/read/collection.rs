@@ -10,7 +10,7 @@ use super::source::{Next, Progress, Settings, Source};
 use super::spool::Spool;
 use super::stamp::{InputStamp, Stamp};
 use super::walk::name_of;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
@@ -128,6 +128,21 @@ impl Collection {
     /// The format of a source; [`Format::Text`] for text files.
     pub fn source_format(&self, source: u32) -> Option<Format> {
         self.sources.get(source as usize).map(|source| source.format())
+    }
+
+    /// The file of a source of records, or for text files the first of them or their folder; `None`
+    /// for a stream.
+    pub fn source_path(&self, source: u32) -> Option<&Path> {
+        let source = self.sources.get(source as usize)?;
+        (!source.is_stream()).then_some(source.path.as_path())
+    }
+
+    /// Reads the headers of all files of comma- or tab-separated values.
+    ///
+    /// # Errors
+    /// A [`ReadError`] when a file cannot be read or lacks a column.
+    pub fn read_headers(&self) -> Result<(), ReadError> {
+        self.sources.iter().try_for_each(|source| source.know_columns())
     }
 
     /// The header of a source of comma- or tab-separated values; known when its first block is.

@@ -2,7 +2,8 @@
 
 use super::error::{Field, ReadError, SkipReason};
 use super::further::Further;
-use super::record::{Bad, Cut, Fields, Record, without_line_end};
+use super::record::{Bad, Cut, Fields, Record, without_line_feed};
+use super::source::without_mark;
 use csv::ByteRecord;
 use memchr::{memchr, memchr3};
 
@@ -19,14 +20,14 @@ pub(super) struct Columns {
 /// The header of a file of comma- or tab-separated values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Header {
-    /// The record as it stands, without byte order mark and line end.
+    /// The record as it stands, with the byte order mark if there is one, without the line feed.
     pub raw: Vec<u8>,
     /// The names of the columns; what is not UTF-8 in one is U+FFFD.
     pub columns: Vec<String>,
 }
 
 impl Columns {
-    /// Finds the columns in the header, the first record of `bytes`.
+    /// Finds the columns in the header, the first record of `bytes`, which begin the source.
     ///
     /// # Errors
     /// [`ReadError::Column`] when a column is not there exactly once.
@@ -37,12 +38,13 @@ impl Columns {
         source_name: &str,
     ) -> Result<Self, ReadError> {
         let mut header = ByteRecord::new();
+        let (mark, bytes) = bytes.split_at(bytes.len() - without_mark(bytes).len());
         // Reading from memory cannot fail; what is no header has no columns.
         let mut reader = reader(delimiter, bytes);
         let _ = reader.read_byte_record(&mut header);
         let raw = bytes.get(..reader.position().byte() as usize).unwrap_or_default();
         let blank = raw.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
-        let raw = without_line_end(&raw[blank..]).to_owned();
+        let raw = [mark, without_line_feed(&raw[blank..])].concat();
         let present: Vec<String> =
             header.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect();
         let column = |field, name: &str| {

@@ -230,3 +230,11 @@ fn at_path(scanner: &Scanner, start: usize, path: &str) -> Option<(Value, Range<
         _ => None,
     })
 }
+
+/// Whether a line that is one object has a member of this name. O(bytes).
+pub(crate) fn has_member(line: &[u8], name: &str) -> bool {
+    let Ok(line) = std::str::from_utf8(line) else { return false };
+    let mut found = false;
+    each_member(&Scanner::new(line), 0, |key, _, _| found |= key == name);
+    found
+}

@@ -59,10 +59,12 @@ pub use block::Block;
 pub use collection::Collection;
 pub use csv::Header;
 pub use error::{Field, ReadError, SkipReason, Skipped};
+pub(crate) use jsonl::has_member;
 pub use options::{Format, ReadOptions};
 pub use retained::{Retained, RetainedState};
 pub use spool::Spool;
 pub use stamp::{InputStamp, Stamp};
+pub(crate) use walk::name_of;
 
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -97,7 +99,7 @@ pub trait Sink {
 /// What a document was in its input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Raw<'a> {
-    /// Its record without the line end, byte for byte as it stands in the decompressed input
+    /// Its record without the line feed, byte for byte as it stands in the decompressed input
     /// (in UTF-8 where that has another encoding); of a text from a stream all there is.
     Record(&'a [u8]),
     /// A file of its own.

@@ -236,7 +236,7 @@ impl Opener<'_> {
 }
 
 /// The format a name promises, without the end that tells of compression.
-fn format_of(name: &str) -> Option<Format> {
+pub(super) fn format_of(name: &str) -> Option<Format> {
     let ends = [
         (".jsonl", Format::Jsonl),
         (".ndjson", Format::Jsonl),

@@ -22,6 +22,19 @@ pub enum Format {
     Parquet,
 }
 
+impl Format {
+    /// The format that the end of a file's name promises; the name is without the end that tells of
+    /// compression.
+    pub(crate) fn of_name(name: &str) -> Option<Self> {
+        super::open::format_of(name)
+    }
+
+    /// Whether it is one that compresses by itself.
+    pub(crate) fn is_binary(self) -> bool {
+        self == Self::Parquet
+    }
+}
+
 impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -66,7 +66,7 @@ impl Piece<'_> {
                         further.none(self.source.settings.fields.further.len());
                     }
                 }
-                let raw = Raw::Record(record::without_line_end(record));
+                let raw = Raw::Record(record::without_line_feed(record));
                 self.give(parsed, &further.list(), place, raw, line_id, sink)?;
             }
             start += length + 1;
@@ -132,7 +132,7 @@ impl Piece<'_> {
                 columns.further(values, record.id, further)?;
                 Ok(record)
             });
-            let raw = Raw::Record(record::without_line_end(raw));
+            let raw = Raw::Record(record::without_line_feed(raw));
             self.give(parsed, &further.list(), place, raw, line_id, sink)?;
         }
         Ok(())

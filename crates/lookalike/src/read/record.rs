@@ -62,10 +62,10 @@ pub(super) fn is_blank(line: &[u8]) -> bool {
     line.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r'))
 }
 
-/// The record without the line feed and the carriage return before it.
-pub(super) fn without_line_end(record: &[u8]) -> &[u8] {
-    let record = record.strip_suffix(b"\n").unwrap_or(record);
-    record.strip_suffix(b"\r").unwrap_or(record)
+/// The record without the line feed. A carriage return before it stays, so that the line can be
+/// written again as it was.
+pub(super) fn without_line_feed(record: &[u8]) -> &[u8] {
+    record.strip_suffix(b"\n").unwrap_or(record)
 }
 
 /// The document of a line `id text`; the line feed is off, a carriage return may be there.

@@ -197,7 +197,7 @@ impl Source {
             Format::Tsv => b'\t',
             _ => return Ok(()),
         };
-        let bytes = first.map_or(&[][..], |records| without_mark(&records.piece));
+        let bytes = first.map_or(&[][..], |records| &*records.piece);
         let columns = Columns::find(delimiter, bytes, &self.settings.fields, &self.shown)?;
         let _ = self.columns.set(columns);
         Ok(())

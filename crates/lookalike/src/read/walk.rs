@@ -134,7 +134,7 @@ fn refused(folder: &Path, error: &ignore::Error) -> Skipped {
 /// A path as an id, without loss: UTF-8 as it is with `/` between the parts; a byte that is not
 /// UTF-8 becomes `\xNN`, and so does a backslash inside a part (`\x5C`), so that no two paths
 /// have the same name.
-pub(super) fn name_of(path: &Path) -> String {
+pub(crate) fn name_of(path: &Path) -> String {
     let mut name = String::new();
     for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {
         for character in chunk.valid().chars() {

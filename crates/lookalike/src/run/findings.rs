@@ -65,6 +65,17 @@ pub struct Findings {
     pub(super) temp: Arc<TempSpace>,
 }
 
+/// What is known of a document beside its group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Standing {
+    /// The number of its source in the collection.
+    pub source: u32,
+    /// Whether it has no token.
+    pub empty: bool,
+    /// Whether an earlier document has the same id, so that it was no part of the run.
+    pub left_out: bool,
+}
+
 /// Numbers of everything, and what is empty.
 pub(super) fn findings(
     mut documents: Documents,
@@ -120,6 +131,23 @@ impl Findings {
             let mut scratch = Scratch::default();
             Ok(part.retained.fetch(row.place, row.id, &mut scratch, str::to_owned)?)
         })?
+    }
+
+    /// Where a document belongs, and what it was found to be; `document` is its number in reading
+    /// order, which must be one that [`replay`](Self::replay) gives.
+    pub fn standing(&self, document: u32) -> Standing {
+        let state = self.documents.state(document);
+        let part = self.documents.part(self.documents.part_of(document));
+        Standing {
+            source: part.number.source,
+            empty: state == State::EMPTY,
+            left_out: state == State::LEFT_OUT,
+        }
+    }
+
+    /// Where temporary files of the run go.
+    pub(crate) fn temporary(&self) -> Arc<TempSpace> {
+        Arc::clone(&self.temp)
     }
 
     /// Gives every record of the inputs, but not of reference collections, to `take` in reading

@@ -46,7 +46,7 @@ pub(crate) mod workers;
 mod written;
 
 pub use documents::SourceCounts;
-pub use findings::{Counts, Findings, Ids};
+pub use findings::{Counts, Findings, Ids, Standing};
 pub use groups::{Duplicate, Group, Groups, Member};
 pub use memory::Memory;
 pub use pairs::{MAX_PAIRS, Pair, Pairs};

@@ -34,10 +34,28 @@ impl Output {
     /// [`Error::Write`] when the folder does not exist or takes no files, or when the name is that
     /// of something other than a file.
     pub fn create(target: &Target) -> Result<Self, Error> {
-        let path = target.path.clone();
+        Self::with(target.path.clone(), target.compression)
+    }
+
+    /// Makes the temporary file of a name that says nothing about the format, and compresses by
+    /// its end: `.gz` or `.zst`.
+    ///
+    /// # Errors
+    /// As [`create`](Self::create).
+    pub fn named(path: &Path) -> Result<Self, Error> {
+        let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase());
+        Self::with(path.to_owned(), Compression::of(&name.unwrap_or_default()).0)
+    }
+
+    /// The name it was made for.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn with(path: PathBuf, compression: Compression) -> Result<Self, Error> {
         let made = place(&path).and_then(|place| {
             let file = BufWriter::with_capacity(BUFFER_BYTES, temporary(&place)?);
-            let encoder = match target.compression {
+            let encoder = match compression {
                 Compression::None => Encoder::Plain(file),
                 Compression::Gzip => {
                     Encoder::Gzip(GzEncoder::new(file, flate2::Compression::default()))
@@ -59,7 +77,10 @@ impl Output {
     ///
     /// # Errors
     /// [`Error::Write`]; the name then stands for what it stood for before.
-    pub fn finish(self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Error> {
+    pub fn finish(
+        self,
+        write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
+    ) -> Result<(), Error> {
         let Self { path, place, mut encoder } = self;
         let done = write(&mut encoder).and_then(|()| {
             let file = encoder.into_file()?;
@@ -67,6 +88,17 @@ impl Output {
             file.persist(&place).map_err(|error| error.error)
         });
         done.map(|_: File| ()).map_err(|source| Error::Write { path, source })
+    }
+}
+
+/// What is written before [`finish`](Output::finish).
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.encoder.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.encoder.flush()
     }
 }
 

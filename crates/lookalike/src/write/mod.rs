@@ -15,6 +15,8 @@ pub mod csv;
 pub mod html;
 pub mod json;
 pub mod jsonl;
+#[cfg(feature = "parquet")]
+pub mod parquet;
 
 pub use atomic::Output;
 
@@ -34,6 +36,9 @@ pub enum OutputFormat {
     Jsonl,
     /// Comma-separated values with a header.
     Csv,
+    /// Apache Parquet, which compresses by itself.
+    #[cfg(feature = "parquet")]
+    Parquet,
 }
 
 /// How a file is compressed.
@@ -42,6 +47,25 @@ pub(crate) enum Compression {
     None,
     Gzip,
     Zstd,
+}
+
+impl Compression {
+    /// By the end of a name in lower case, and the name without that end.
+    pub(crate) fn of(name: &str) -> (Self, &str) {
+        if let Some(stem) = name.strip_suffix(".gz") {
+            (Self::Gzip, stem)
+        } else if let Some(stem) = name.strip_suffix(".zst") {
+            (Self::Zstd, stem)
+        } else {
+            (Self::None, name)
+        }
+    }
+}
+
+/// Whether a name in lower case says that the file is compressed, and the name without that end.
+pub(crate) fn compression_of_name(name: &str) -> (bool, &str) {
+    let (compression, stem) = Compression::of(name);
+    (compression != Compression::None, stem)
 }
 
 /// A file that is to be written.
@@ -63,25 +87,37 @@ pub struct UnknownName {
 
 impl fmt::Display for UnknownName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ends: Vec<&str> = self.possible.iter().map(|format| format.end()).collect();
+        let ends = |compressible: bool| {
+            let some = self.possible.iter().filter(|f| f.is_compressible() == compressible);
+            some.map(|format| format.end()).collect::<Vec<_>>().join(" or ")
+        };
         write!(
             f,
             "cannot tell from the name {} what to write; it must end in {}, which .gz or .zst may \
              follow",
             self.path.display(),
-            ends.join(" or ")
-        )
+            ends(true)
+        )?;
+        let others = ends(false);
+        if others.is_empty() { Ok(()) } else { write!(f, ", or in {others}") }
     }
 }
 
 impl std::error::Error for UnknownName {}
 
 impl OutputFormat {
+    /// Whether `.gz` or `.zst` may follow.
+    fn is_compressible(self) -> bool {
+        matches!(self, Self::Jsonl | Self::Csv)
+    }
+
     /// What a name ends in, with the dot.
     fn end(self) -> &'static str {
         match self {
             Self::Jsonl => ".jsonl",
             Self::Csv => ".csv",
+            #[cfg(feature = "parquet")]
+            Self::Parquet => ".parquet",
         }
     }
 }
@@ -95,14 +131,12 @@ impl Target {
     pub fn new(path: &Path, possible: &'static [OutputFormat]) -> Result<Self, UnknownName> {
         let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase());
         let name = name.unwrap_or_default();
-        let (compression, stem) = if let Some(stem) = name.strip_suffix(".gz") {
-            (Compression::Gzip, stem)
-        } else if let Some(stem) = name.strip_suffix(".zst") {
-            (Compression::Zstd, stem)
-        } else {
-            (Compression::None, name.as_str())
+        let (compression, stem) = Compression::of(&name);
+        let fits = |format: &OutputFormat| {
+            stem.ends_with(format.end())
+                && (compression == Compression::None || format.is_compressible())
         };
-        let format = possible.iter().copied().find(|format| stem.ends_with(format.end()));
+        let format = possible.iter().copied().find(fits);
         match format {
             Some(format) => Ok(Self { path: path.to_owned(), format, compression }),
             None => Err(UnknownName { path: path.to_owned(), possible }),
@@ -181,5 +215,17 @@ pub(crate) mod tests {
             assert!(message.contains(".jsonl or .csv, which .gz or .zst"), "{message}");
         }
         assert!(Target::new(Path::new("a.jsonl"), &[OutputFormat::Csv]).is_err());
+    }
+
+    #[cfg(feature = "parquet")]
+    #[test]
+    fn parquet_is_not_compressed_once_more() {
+        const TABLE: &[OutputFormat] = &[OutputFormat::Csv, OutputFormat::Parquet];
+        assert!(Target::new(Path::new("a.parquet"), TABLE).is_ok());
+        let message = Target::new(Path::new("a.parquet.gz"), TABLE).unwrap_err().to_string();
+        assert!(
+            message.ends_with(".csv, which .gz or .zst may follow, or in .parquet"),
+            "{message}"
+        );
     }
 }

@@ -141,14 +141,14 @@ fn fields_of_tables() {
         let fields: Vec<_> = all.documents.iter().map(|(_, _, f)| f.clone()).collect();
         let some = |text: &str| Some(text.to_owned());
         assert_eq!(fields, [[some("2001"), some("a")], [some(""), some("b")]]);
-        assert_eq!(all.raw, ["a,x,2001", "b,\"y\r\nz\",\"\""]);
+        assert_eq!(all.raw, ["a,x,2001\r", "b,\"y\r\nz\",\"\"\r"]);
         assert_eq!(all.lines, [Some(6)]);
     }
     let collection = Collection::open(std::slice::from_ref(&path), &with_fields(&[])).unwrap();
     assert_eq!(collection.header(0), None);
     drain(&collection).unwrap();
     let header = collection.header(0).unwrap();
-    assert_eq!(header.raw, b"\"id\",text,\"da\"\"te\"");
+    assert_eq!(header.raw, "\u{FEFF}\"id\",text,\"da\"\"te\"\r".as_bytes());
     assert_eq!(header.columns, ["id", "text", "da\"te"]);
     assert_eq!(collection.source_format(0), Some(Format::Csv));
     let error = read_paths(&[&path], &with_fields(&["day"]), 99).map(|_| ()).unwrap_err();
@@ -190,7 +190,7 @@ fn records_stand_as_they_are() {
         for spool in [None, Some(&spool(folder.path()))] {
             let inputs = std::slice::from_ref(&path);
             let all = replayed(inputs, &with_fields(&["x"]), 3, spool);
-            assert_eq!(all.raw, ["a 1", "c\t2 ", "last 3"]);
+            assert_eq!(all.raw, ["a 1\r", "c\t2 ", "last 3"]);
             assert_eq!(all.documents[0].2, [None]);
             assert_eq!(all.lines, [Some(3), Some(5)]);
         }

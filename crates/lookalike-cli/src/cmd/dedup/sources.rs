@@ -1,0 +1,141 @@
+//! How much of each source goes, as a table for people and as warnings.
+//!
+//! ```text
+//! documents     go    share  source
+//!     1,000    632  63.20 %  crawl/2024.jsonl
+//! ```
+
+use crate::difference::thousands;
+use crate::summary::{count, percent};
+use crate::text_width::visible;
+use anstyle::Style;
+use lookalike::run::SourceCounts;
+use std::io::{self, Write};
+
+const HEADER: Style = Style::new().dimmed();
+/// The share of a source above which its loss is worth a warning.
+const LARGE_SHARE: f64 = 0.5;
+/// Sources that are warned about by name.
+const NAMED: usize = 5;
+
+/// The sources of the inputs.
+pub(super) struct Table<'a> {
+    pub(super) sources: &'a [SourceCounts],
+    /// Nothing was written.
+    pub(super) dry: bool,
+}
+
+impl Table<'_> {
+    /// Those that lose most first, then by name; documents to compare with lose none and are not
+    /// among them.
+    fn sorted(&self) -> Vec<&SourceCounts> {
+        let mut sources: Vec<_> = self.sources.iter().filter(|source| !source.reference).collect();
+        sources.sort_by(|a, b| b.duplicates.cmp(&a.duplicates).then_with(|| a.name.cmp(&b.name)));
+        sources
+    }
+
+    /// Writes at most `most` sources, and a line for all where there are several.
+    pub(super) fn write(&self, out: &mut impl Write, most: usize) -> io::Result<()> {
+        let sources = self.sorted();
+        writeln!(
+            out,
+            "{HEADER}{:>11}  {:>11}  {:>8}  source{HEADER:#}",
+            "documents", "go", "share"
+        )?;
+        for source in sources.iter().take(most) {
+            line(out, source.documents, source.duplicates, &visible(&source.name))?;
+        }
+        if let Some(more) = sources.len().checked_sub(most).filter(|more| *more > 0) {
+            let (documents, duplicates) = sum(sources.iter().skip(most));
+            let name = format!("… {}", count(more as u64, "more source"));
+            line(out, documents, duplicates, &name)?;
+        }
+        if sources.len() != 1 {
+            let (documents, duplicates) = sum(sources.iter());
+            line(out, documents, duplicates, "all")?;
+        }
+        Ok(())
+    }
+
+    /// A warning for each of the first sources that lose most of their documents, and one for the
+    /// others together.
+    pub(super) fn warn(&self, err: &mut impl Write) -> io::Result<()> {
+        let large: Vec<_> = self
+            .sorted()
+            .into_iter()
+            .filter(|source| share(source.documents, source.duplicates) > LARGE_SHARE)
+            .collect();
+        let go = if self.dry { "would go" } else { "go" };
+        for source in large.iter().take(NAMED) {
+            writeln!(
+                err,
+                "warning: {} % of {} {go} ({} of {}); are they duplicates in your sense? \
+                 `lookalike find` shows them, a higher --threshold or longer shingles keep more",
+                percent(share(source.documents, source.duplicates)),
+                visible(&source.name),
+                thousands(source.duplicates),
+                count(source.documents, "document")
+            )?;
+        }
+        if let Some(more) = large.len().checked_sub(NAMED).filter(|more| *more > 0) {
+            let more = count(more as u64, "further source");
+            writeln!(err, "warning: more than half of each of {more} {go}, too")?;
+        }
+        Ok(())
+    }
+}
+
+fn sum<'a>(sources: impl Iterator<Item = &'a &'a SourceCounts>) -> (u64, u64) {
+    sources.fold((0, 0), |(documents, duplicates), source| {
+        (documents + source.documents, duplicates + source.duplicates)
+    })
+}
+
+fn share(documents: u64, duplicates: u64) -> f64 {
+    if documents == 0 { 0.0 } else { duplicates as f64 / documents as f64 }
+}
+
+fn line(out: &mut impl Write, documents: u64, duplicates: u64, name: &str) -> io::Result<()> {
+    let (all, go) = (thousands(documents), thousands(duplicates));
+    writeln!(out, "{all:>11}  {go:>11}  {:>6} %  {name}", percent(share(documents, duplicates)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn source(name: &str, documents: u64, duplicates: u64, reference: bool) -> SourceCounts {
+        let name = name.to_owned();
+        let (bytes, duplicate_bytes) = (documents, duplicates);
+        SourceCounts { name, documents, bytes, duplicates, duplicate_bytes, reference }
+    }
+
+    #[test]
+    fn what_goes_is_told_source_by_source() {
+        let sources = [
+            source("a", 10, 5, false),
+            source("b", 2_000, 1_001, false),
+            source("c", 0, 0, false),
+            source("r", 9, 0, true),
+        ];
+        let table = Table { sources: &sources, dry: true };
+        let text = |most| {
+            let mut bytes = anstream::StripStream::new(Vec::new());
+            table.write(&mut bytes, most).unwrap();
+            String::from_utf8(bytes.into_inner()).unwrap()
+        };
+        assert_eq!(
+            text(1),
+            "  documents           go     share  source\n\
+             \x20     2,000        1,001   50.04 %  b\n\
+             \x20        10            5   50.00 %  … 2 more sources\n\
+             \x20     2,010        1,006   50.04 %  all\n"
+        );
+        assert_eq!(text(9).lines().count(), 5);
+        let mut bytes = Vec::new();
+        table.warn(&mut bytes).unwrap();
+        let text = String::from_utf8(bytes).unwrap();
+        assert_eq!(text.lines().count(), 1, "{text}");
+        assert!(text.starts_with("warning: 50.04 % of b would go (1,001 of 2,000 documents)"));
+    }
+}

@@ -1,0 +1,130 @@
+//! Findings and the inputs → decisions in reading order → survivors, and the list of what goes.
+
+use super::decisions::{Cursor, Decided};
+use super::{Decision, Decisions, Record, Removed, Survivors, Written};
+use crate::error::Error;
+use crate::read::{Collection, Document, Raw};
+use crate::run::{FindOptions, Findings};
+use std::io;
+
+/// Bytes of decisions held in memory where the run has no limit, and the share of it otherwise.
+const DECISION_BYTES: u64 = 256 << 20;
+const DECISION_SHARE: u64 = 16;
+
+/// Reads the inputs again and writes every document, or leaves it out, as was decided. What was
+/// left out of the run is left out here: bad records, and later documents with the id of another.
+///
+/// Cost: one more pass over the inputs, by one thread. Memory: a block of the input, and a
+/// sixteenth of the limit for decisions, which are sorted in temporary files.
+///
+/// # Errors
+/// [`Error::Read`] and [`Error::Changed`] when an input is no longer what it was, and those of
+/// writing. Nothing stands under the names of the outputs then that was not there before.
+pub fn apply(
+    findings: &Findings,
+    collection: &Collection,
+    options: &FindOptions,
+    survivors: Survivors,
+    removed: Option<Removed>,
+) -> Result<Written, Error> {
+    let decided = decide(findings, options)?;
+    let mut pass = Pass {
+        findings,
+        collection,
+        decisions: decided.cursor(),
+        survivors,
+        removed,
+        source: None,
+    };
+    findings.replay(&mut |number, document, raw| pass.document(number, document, raw))?;
+    pass.sources_before(collection.sources())?;
+    // A file that was changed behind the place that was read last.
+    collection.check_unchanged()?;
+    let Pass { survivors, removed, .. } = pass;
+    let written = survivors.finish()?;
+    removed.map_or(Ok(()), Removed::finish)?;
+    Ok(written)
+}
+
+/// The decisions of all groups, and the empty documents.
+fn decide(findings: &Findings, options: &FindOptions) -> Result<Decided, Error> {
+    let rules = options.keep.rules().iter().map(ToString::to_string);
+    let mut reasons: Vec<String> = rules.collect();
+    let by_id = u8::try_from(reasons.len()).unwrap_or(u8::MAX);
+    reasons.extend(["id".to_owned(), "reference".to_owned()]);
+    let limit = options.memory.limit.map(|limit| limit / DECISION_SHARE);
+    let memory = limit.unwrap_or(DECISION_BYTES).min(DECISION_BYTES);
+    let temp = Some(findings.temporary());
+    let mut decisions = Decisions::new(temp, memory as usize, reasons);
+    let measure = options.params.measure();
+    for (number, group) in (1u64..).zip(findings.groups.iter()) {
+        let group = group.map_err(io_error)?;
+        let keeper = &group.keeper;
+        decisions.keeper(keeper.document, number, group.duplicates.len() as u64 + 1)?;
+        for duplicate in &group.duplicates {
+            let reason = match duplicate.decided_by {
+                _ if keeper.reference => by_id.saturating_add(1),
+                Some(rule) => rule,
+                None => by_id,
+            };
+            let similarity = duplicate.overlap.six_decimals_of(measure);
+            decisions.duplicate(duplicate.document, number, &keeper.id, &similarity, reason)?;
+        }
+    }
+    decisions.finish()
+}
+
+fn io_error(error: io::Error) -> Error {
+    Error::of_io(error)
+}
+
+/// One way through the inputs.
+struct Pass<'a> {
+    findings: &'a Findings,
+    collection: &'a Collection,
+    decisions: Cursor<'a>,
+    survivors: Survivors,
+    removed: Option<Removed>,
+    /// The source at work.
+    source: Option<u32>,
+}
+
+impl Pass<'_> {
+    fn document(
+        &mut self,
+        number: u32,
+        document: &Document<'_>,
+        raw: Raw<'_>,
+    ) -> Result<(), Error> {
+        let standing = self.findings.standing(number);
+        self.sources_before(standing.source + 1)?;
+        if standing.left_out {
+            return Ok(());
+        }
+        let decision = match self.decisions.of(number)? {
+            Decision::Unique if standing.empty => Decision::Empty,
+            decision => decision,
+        };
+        let record = match raw {
+            Raw::Record(bytes) => Record::Bytes(bytes),
+            Raw::File(path) => Record::File(path),
+            Raw::Row(row) => Record::Row(row),
+        };
+        if let Some(removed) = &mut self.removed {
+            let source = self.collection.source_name(standing.source).unwrap_or_default();
+            removed.document(document.id, source, &decision)?;
+        }
+        self.survivors.record(document.id, record, &decision)
+    }
+
+    /// Names the sources up to `end`, also those without a document.
+    fn sources_before(&mut self, end: u32) -> Result<(), Error> {
+        let first = self.source.map_or(0, |source| source + 1);
+        for source in first..end {
+            let header = self.collection.header(source).map(|header| header.raw.as_slice());
+            self.survivors.source(source as usize, header)?;
+            self.source = Some(source);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,322 @@
+//! The name of an output and the inputs → what is written where, all refused that cannot be.
+
+use super::annotation::Annotate;
+use crate::error::Error;
+use crate::read::{Collection, Format};
+use crate::write::compression_of_name;
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::io;
+use std::path::{Component, MAIN_SEPARATOR, Path, PathBuf};
+
+/// A source of documents: an input file of records, a stream, or text files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin {
+    /// Its name in messages.
+    pub name: String,
+    /// The file; `None` for a stream, and for text files, which come with their own paths.
+    pub path: Option<PathBuf>,
+    /// What its records are.
+    pub format: Format,
+    /// Whether its documents are compared with, and never written.
+    pub reference: bool,
+}
+
+impl Origin {
+    /// The source with this number; `None` where there is none.
+    pub fn of(collection: &Collection, source: u32) -> Option<Self> {
+        Some(Self {
+            name: collection.source_name(source)?.to_owned(),
+            path: collection.source_path(source).map(Path::to_owned),
+            format: collection.source_format(source)?,
+            reference: collection.is_reference(source),
+        })
+    }
+
+    /// Whether its documents are files of their own.
+    fn is_files(&self) -> bool {
+        self.format == Format::Text
+    }
+}
+
+/// What is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// One file with the records of all sources.
+    Records(Format),
+    /// One file that lists text files.
+    List(ListFormat),
+    /// A folder: a file for each source of records, copies of text files.
+    Folder,
+}
+
+/// What a list of files looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ListFormat {
+    /// A path a line.
+    Paths,
+    /// Id, path, and what was decided.
+    Csv,
+    /// The same as objects.
+    Jsonl,
+}
+
+/// Where survivors are written, and as what. Nothing is touched yet.
+#[derive(Debug, Clone)]
+pub struct Destination {
+    pub(super) out: PathBuf,
+    pub(super) shape: Shape,
+    pub(super) origins: Vec<Origin>,
+    /// What paths are relative to in the folder; `None` where a file's name is enough.
+    base: Option<PathBuf>,
+}
+
+impl Destination {
+    /// Decides by the name and the sources, and looks whether `out` may be written. `inputs` and
+    /// `reference` are what the collection was opened with.
+    ///
+    /// # Errors
+    /// [`Error::Survivors`] where the output cannot hold the survivors, cannot be annotated, is an
+    /// input, lies in one, or is a folder with something in it.
+    pub fn new(
+        out: &Path,
+        inputs: &[PathBuf],
+        reference: &[PathBuf],
+        origins: Vec<Origin>,
+        annotate: Option<&Annotate>,
+    ) -> Result<Self, Error> {
+        let refused = |problem| Error::Survivors { path: out.to_owned(), problem };
+        let shape = shape(out, &origins, annotate).map_err(refused)?;
+        apart(out, inputs).and_then(|()| apart(out, reference)).map_err(refused)?;
+        if shape == Shape::Folder {
+            empty(out).map_err(refused)?;
+        }
+        let base = base(inputs, &origins);
+        let this = Self { out: out.to_owned(), shape, origins, base };
+        this.distinct_names()?;
+        Ok(this)
+    }
+
+    /// Whether it is a folder.
+    pub fn is_folder(&self) -> bool {
+        self.shape == Shape::Folder
+    }
+
+    /// The place in the folder of an input's file, or of a stream.
+    pub(super) fn name_of(&self, origin: &Origin, path: Option<&Path>) -> Result<PathBuf, Error> {
+        let Some(path) = path else {
+            return Ok(PathBuf::from(format!("{}.{}", origin.name, origin.format)));
+        };
+        let name = match &self.base {
+            None => path.file_name().map(PathBuf::from),
+            Some(base) => plain(path).strip_prefix(base).ok().map(Path::to_owned),
+        };
+        let inside = |name: &PathBuf| {
+            name.components().all(|part| matches!(part, Component::Normal(_)))
+                && name.components().next().is_some()
+        };
+        name.filter(inside).ok_or_else(|| Error::Survivors {
+            path: self.out.clone(),
+            problem: format!(
+                "no name in the folder follows from {}; name the inputs by paths without ..",
+                path.display()
+            ),
+        })
+    }
+
+    fn distinct_names(&self) -> Result<(), Error> {
+        if self.shape != Shape::Folder {
+            return Ok(());
+        }
+        let mut names = HashSet::new();
+        for origin in self.origins.iter().filter(|o| !o.is_files() && !o.reference) {
+            let name = self.name_of(origin, origin.path.as_deref())?;
+            if !names.insert(name.clone()) {
+                return Err(Error::Survivors {
+                    path: self.out.clone(),
+                    problem: format!(
+                        "two inputs would be written as {} there; name each input once",
+                        name.display()
+                    ),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn shape(out: &Path, origins: &[Origin], annotate: Option<&Annotate>) -> Result<Shape, String> {
+    let mut inputs = origins.iter().filter(|origin| !origin.reference);
+    let files = inputs.clone().any(Origin::is_files);
+    let records = inputs.clone().find(|origin| !origin.is_files());
+    if let Some(stream) = inputs.clone().find(|origin| origin.is_files() && origin.path.is_none()) {
+        return Err(format!(
+            "{} is one text, of which nothing can go; say what its records are with --format, or \
+             name files",
+            stream.name
+        ));
+    }
+    let folder = out.is_dir() || ends_in_separator(out);
+    let shape = match (files, records) {
+        _ if folder => Shape::Folder,
+        (true, Some(records)) => {
+            return Err(format!(
+                "{} has records and other inputs are text files, which one file cannot hold; \
+                 end the name with {MAIN_SEPARATOR} to have a folder",
+                records.name
+            ));
+        }
+        (true, None) => list_or_folder(out)?,
+        (false, _) => Shape::Records(one_format(out, origins)?),
+    };
+    if annotate.is_none() {
+        return Ok(shape);
+    }
+    let lines = inputs.find(|origin| origin.format == Format::Lines);
+    match (shape, lines) {
+        (Shape::Folder, _) if files => Err("text files have no place for an annotation; name a \
+            list that ends in .csv or .jsonl, or leave out --annotate"
+            .to_owned()),
+        (Shape::List(ListFormat::Paths), _) => Err("a list of paths has no place for an \
+            annotation; end the name in .csv or .jsonl, or leave out --annotate"
+            .to_owned()),
+        (_, Some(lines)) => Err(format!(
+            "the lines of {} are an id and a text, without a place for an annotation; leave out \
+             --annotate (--removed FILE.csv lists what goes and why), or give the input as JSONL, \
+             CSV or Parquet",
+            lines.name
+        )),
+        _ => Ok(shape),
+    }
+}
+
+/// What a name says when all inputs are text files.
+fn list_or_folder(out: &Path) -> Result<Shape, String> {
+    let name = lower_name(out);
+    let (compressed, stem) = compression_of_name(&name);
+    let list = match stem.rsplit_once('.').map(|(_, end)| end) {
+        Some("txt") => Some(ListFormat::Paths),
+        Some("csv") => Some(ListFormat::Csv),
+        Some("jsonl") => Some(ListFormat::Jsonl),
+        _ => None,
+    };
+    let known = Format::of_name(stem).is_some();
+    match list {
+        Some(list) => Ok(Shape::List(list)),
+        None if out.exists() || compressed || known => Err(format!(
+            "the inputs are text files: end the name in .txt, .csv or .jsonl (.gz or .zst may \
+             follow) for a list of those that stay, or in {MAIN_SEPARATOR} for a folder of copies"
+        )),
+        None => Ok(Shape::Folder),
+    }
+}
+
+/// The format all sources have, which the name must not contradict.
+fn one_format(out: &Path, origins: &[Origin]) -> Result<Format, String> {
+    let mut inputs = origins.iter().filter(|origin| !origin.reference);
+    let Some(first) = inputs.next() else { return Ok(Format::Jsonl) };
+    if let Some(other) = inputs.find(|origin| origin.format != first.format) {
+        return Err(format!(
+            "{} is {}, {} is {}: one file cannot hold both; end the name with {MAIN_SEPARATOR} \
+             to have a folder with a file for each",
+            first.name, first.format, other.name, other.format
+        ));
+    }
+    let name = lower_name(out);
+    let (compressed, stem) = compression_of_name(&name);
+    let wrong = Format::of_name(stem).is_some_and(|format| format != first.format);
+    if wrong || (compressed && first.format.is_binary()) {
+        return Err(format!(
+            "survivors have the format of the input, and {} is {}; name the output accordingly",
+            first.name, first.format
+        ));
+    }
+    Ok(first.format)
+}
+
+/// Refuses an output that is an input or lies in one.
+fn apart(out: &Path, inputs: &[PathBuf]) -> Result<(), String> {
+    let place = real(out);
+    for input in inputs.iter().filter(|input| *input != Path::new("-")) {
+        let other = real(input);
+        if other == place {
+            return Err("it is an input; write to another place, inputs are never changed".into());
+        }
+        if other.is_dir() && place.starts_with(&other) {
+            return Err(format!(
+                "it lies in the input {}, and would be among its documents next time; write \
+                 beside it",
+                input.display()
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a folder that has something in it, and what is no folder.
+fn empty(out: &Path) -> Result<(), String> {
+    match std::fs::read_dir(out).map(|mut entries| entries.next().is_none()) {
+        Ok(true) => Ok(()),
+        Ok(false) => Err("the folder is not empty; name a new one, or empty it first".to_owned()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(format!("a folder is to be written there: {error}")),
+    }
+}
+
+/// The path by which the system knows a file; of one that is not there, that of the nearest folder
+/// above with the rest behind it.
+fn real(path: &Path) -> PathBuf {
+    if let Ok(real) = path.canonicalize() {
+        return real;
+    }
+    let whole = plain(path);
+    match (whole.parent(), whole.file_name()) {
+        (Some(parent), Some(name)) => real(parent).join(name),
+        _ => whole,
+    }
+}
+
+/// The path from the root, without `.` and `..`; nothing is asked of the system but where it is.
+fn plain(path: &Path) -> PathBuf {
+    let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let mut plain = PathBuf::new();
+    for part in whole.components() {
+        match part {
+            Component::ParentDir => {
+                plain.pop();
+            }
+            Component::CurDir => {}
+            part => plain.push(part),
+        }
+    }
+    plain
+}
+
+/// What names in a folder are relative to: one folder that is the only input; else, where file
+/// names are not all different, or folders are among the inputs, what all inputs have in common.
+fn base(inputs: &[PathBuf], origins: &[Origin]) -> Option<PathBuf> {
+    let inputs: Vec<PathBuf> =
+        inputs.iter().filter(|input| *input != Path::new("-")).map(|input| plain(input)).collect();
+    let folders = inputs.iter().any(|input| input.is_dir());
+    if let ([only], true) = (inputs.as_slice(), folders) {
+        return Some(only.clone());
+    }
+    let mut names: HashSet<&OsStr> = HashSet::new();
+    let distinct = inputs.iter().filter_map(|input| input.file_name()).all(|n| names.insert(n));
+    if distinct && !folders && !origins.is_empty() {
+        return None;
+    }
+    let parents = inputs.iter().filter_map(|input| input.parent().map(Path::to_owned));
+    parents.reduce(|a, b| {
+        let both = a.components().zip(b.components()).take_while(|(a, b)| a == b);
+        both.map(|(part, _)| part).collect()
+    })
+}
+
+fn ends_in_separator(path: &Path) -> bool {
+    path.as_os_str().to_string_lossy().ends_with(std::path::is_separator)
+}
+
+fn lower_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase()
+}

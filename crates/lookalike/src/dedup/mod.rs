@@ -1,0 +1,75 @@
+//! Records and decisions → survivors, in the format of the input. `docs/dedup.md` says exactly
+//! what each format gives.
+//!
+//! ```text
+//! Findings ─ Decisions (by document number) ─┐
+//! inputs ─ replay (reading order) ─ Record ──┴─► Survivors ─ finish ─► a file or folder, whole
+//! ```
+//!
+//! Everything is streamed: memory holds one record, and for Parquet one batch of rows and one
+//! column chunk. What is written has its name when it is complete, and not before.
+
+mod annotation;
+mod apply;
+mod decisions;
+mod destination;
+mod files;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod removed;
+mod survivors;
+mod values;
+
+pub use annotation::{Annotate, DEFAULT_FIELD};
+pub use apply::apply;
+pub use decisions::Decisions;
+pub use destination::{Destination, Origin};
+pub use removed::Removed;
+pub use survivors::{Survivors, Written};
+
+use std::path::Path;
+
+/// What is said about a document.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Decision<'a> {
+    /// It resembles no other document, and stays.
+    Unique,
+    /// It has no token, resembles nothing, and stays.
+    Empty,
+    /// Of its group it is the one that stays.
+    Keeper {
+        /// The number of the group, from 1.
+        group: u64,
+        /// Documents of the group, itself included.
+        size: u64,
+    },
+    /// It goes.
+    Duplicate {
+        /// The number of the group, from 1.
+        group: u64,
+        /// The id of the document that stays.
+        keeper: &'a str,
+        /// How similar it is to the keeper, with six decimals.
+        similarity: &'a str,
+        /// Why the keeper stays rather than this one.
+        reason: &'a str,
+    },
+}
+
+impl Decision<'_> {
+    /// Whether the document stays.
+    pub fn is_kept(&self) -> bool {
+        !matches!(self, Self::Duplicate { .. })
+    }
+}
+
+/// A document as it stands in its input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Record<'a> {
+    /// The bytes of a record, without a line feed behind them.
+    Bytes(&'a [u8]),
+    /// A text file.
+    File(&'a Path),
+    /// A row of a Parquet file, from 0.
+    Row(u64),
+}

@@ -1,0 +1,281 @@
+//! The Arrow schema in the metadata of a Parquet file → the same with the columns of an annotation.
+//!
+//! Writers that come from Arrow store their schema as an entry `ARROW:schema`: in base 64, an
+//! encapsulated message of the [Arrow format], whose metadata is a table of [FlatBuffers]. Readers
+//! take it for the types of all columns, so it must have all of them. What is there stays as it is;
+//! new tables that point at it, and at the new fields, are put in front: offsets in that format
+//! lead forward only.
+//!
+//! [Arrow format]: https://arrow.apache.org/docs/format/Columnar.html
+//! [FlatBuffers]: https://flatbuffers.dev/internals/
+
+use crate::write::parquet::Cell;
+
+/// What precedes the length of a message.
+const CONTINUATION: [u8; 4] = [0xFF; 4];
+/// The number of `Schema` in the union of headers.
+const SCHEMA: u8 = 1;
+/// Bytes that every field of a table takes here: the most that one needs.
+const SLOT: usize = 8;
+const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/// The schema with nullable columns behind its own; `None` where it is not what it should be.
+pub(super) fn extended(schema: &str, columns: &[(String, Cell)]) -> Option<String> {
+    let bytes = decoded(schema)?;
+    let bytes = bytes.strip_prefix(&CONTINUATION).unwrap_or(&bytes);
+    let (length, bytes) = bytes.split_first_chunk::<4>()?;
+    let old = Old { bytes: bytes.get(..u32::from_le_bytes(*length) as usize)? };
+    let new = New::with(&old, columns)?;
+    let length = u32::try_from(new.len()).ok()?.to_le_bytes();
+    Some(encoded(&[&CONTINUATION[..], &length, &new].concat()))
+}
+
+/// A buffer to read; every position in it is checked.
+struct Old<'a> {
+    bytes: &'a [u8],
+}
+
+impl Old<'_> {
+    fn chunk<const N: usize>(&self, at: usize) -> Option<[u8; N]> {
+        self.bytes.get(at..)?.first_chunk().copied()
+    }
+
+    /// Where the offset at `at` leads.
+    fn follow(&self, at: usize) -> Option<usize> {
+        at.checked_add(u32::from_le_bytes(self.chunk(at)?) as usize)
+    }
+
+    /// Where a field of a table stands; `None` where it has the default.
+    fn field(&self, table: usize, number: usize) -> Option<usize> {
+        let back = i32::from_le_bytes(self.chunk(table)?);
+        let descriptor = table.checked_add_signed(isize::try_from(-i64::from(back)).ok()?)?;
+        let size = u16::from_le_bytes(self.chunk(descriptor)?) as usize;
+        let place = 4 + 2 * number;
+        if place + 2 > size {
+            return None;
+        }
+        match u16::from_le_bytes(self.chunk(descriptor + place)?) {
+            0 => None,
+            offset => Some(table + offset as usize),
+        }
+    }
+}
+
+/// A buffer being written, from its start.
+struct New {
+    bytes: Vec<u8>,
+}
+
+impl New {
+    /// The message `old` with a schema of more columns.
+    fn with(old: &Old<'_>, columns: &[(String, Cell)]) -> Option<Vec<u8>> {
+        let message = old.follow(0)?;
+        let kind = old.field(message, 1)?;
+        if old.chunk::<1>(kind)? != [SCHEMA] {
+            return None;
+        }
+        let schema = old.follow(old.field(message, 2)?)?;
+        let fields = old.follow(old.field(schema, 1)?)?;
+        let count = u32::from_le_bytes(old.chunk(fields)?) as usize;
+        let places = (0..count).map(|i| old.follow(fields + 4 + 4 * i));
+        let places: Vec<usize> = places.collect::<Option<_>>()?;
+
+        let mut new = Self { bytes: vec![0; 4] };
+        let top = new.table(&[true, true, true]);
+        new.point(0, top);
+        if let Some(version) = old.field(message, 0) {
+            new.put(top + SLOT, &old.chunk::<2>(version)?);
+        }
+        new.put(top + 2 * SLOT, &[SCHEMA]);
+        let further = [2, 3].map(|n| old.field(schema, n));
+        let has = further.map(|place| place.is_some());
+        let body = new.table(&[true, true, has[0], has[1]]);
+        new.point(top + 3 * SLOT, body);
+        if let Some(endianness) = old.field(schema, 0) {
+            new.put(body + SLOT, &old.chunk::<2>(endianness)?);
+        }
+        let list = new.vector(count + columns.len());
+        new.point(body + 2 * SLOT, list);
+        for (i, (name, cell)) in columns.iter().enumerate() {
+            let field = new.column(name, *cell);
+            new.point(list + 4 * (1 + count + i), field);
+        }
+        new.align();
+        // What was there follows, and all that leads to it is known now.
+        let start = new.bytes.len();
+        for (i, place) in places.iter().enumerate() {
+            new.point(list + 4 * (1 + i), start + place);
+        }
+        for (i, place) in further.iter().enumerate() {
+            if let Some(place) = place {
+                new.point(body + (3 + i) * SLOT, start + old.follow(*place)?);
+            }
+        }
+        new.bytes.extend_from_slice(old.bytes);
+        new.align();
+        Some(new.bytes)
+    }
+
+    /// A table with those of its fields that are named true, each in a slot of its own by its
+    /// number; gives its position. Slots are zero.
+    fn table(&mut self, fields: &[bool]) -> usize {
+        self.align();
+        let descriptor = self.bytes.len();
+        self.push(4 + 2 * fields.len());
+        self.push(SLOT * (1 + fields.len()));
+        for (number, there) in fields.iter().enumerate() {
+            self.push(if *there { SLOT * (1 + number) } else { 0 });
+        }
+        self.align();
+        let table = self.bytes.len();
+        self.bytes.resize(table + SLOT * (1 + fields.len()), 0);
+        self.put(table, &((table - descriptor) as u32).to_le_bytes());
+        table
+    }
+
+    /// A vector of offsets that are set later.
+    fn vector(&mut self, count: usize) -> usize {
+        self.align();
+        let at = self.bytes.len();
+        self.bytes.extend_from_slice(&(count as u32).to_le_bytes());
+        self.bytes.resize(at + 4 + 4 * count, 0);
+        at
+    }
+
+    /// A nullable field without children.
+    fn column(&mut self, name: &str, cell: Cell) -> usize {
+        // name, nullable, kind of the type, type, dictionary, children
+        let field = self.table(&[true, true, true, true, false, true]);
+        self.put(field + 2 * SLOT, &[1]);
+        let text = self.text(name);
+        self.point(field + SLOT, text);
+        let (number, kind) = match cell {
+            Cell::Bool => (6, self.table(&[])),
+            Cell::Text => (5, self.table(&[])),
+            Cell::Int64 => {
+                let table = self.table(&[true, true]);
+                self.put(table + SLOT, &64u32.to_le_bytes());
+                self.put(table + 2 * SLOT, &[1]);
+                (2, table)
+            }
+            Cell::Double => {
+                let table = self.table(&[true]);
+                self.put(table + SLOT, &2u16.to_le_bytes());
+                (3, table)
+            }
+        };
+        self.put(field + 3 * SLOT, &[number]);
+        self.point(field + 4 * SLOT, kind);
+        let children = self.vector(0);
+        self.point(field + 6 * SLOT, children);
+        field
+    }
+
+    fn text(&mut self, text: &str) -> usize {
+        self.align();
+        let at = self.bytes.len();
+        self.bytes.extend_from_slice(&(text.len() as u32).to_le_bytes());
+        self.bytes.extend_from_slice(text.as_bytes());
+        self.bytes.push(0);
+        at
+    }
+
+    fn push(&mut self, number: usize) {
+        self.bytes.extend_from_slice(&(number as u16).to_le_bytes());
+    }
+
+    fn put(&mut self, at: usize, bytes: &[u8]) {
+        if let Some(place) = self.bytes.get_mut(at..at + bytes.len()) {
+            place.copy_from_slice(bytes);
+        }
+    }
+
+    fn point(&mut self, at: usize, to: usize) {
+        self.put(at, &((to - at) as u32).to_le_bytes());
+    }
+
+    fn align(&mut self) {
+        self.bytes.resize(self.bytes.len().next_multiple_of(SLOT), 0);
+    }
+}
+
+fn decoded(text: &str) -> Option<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
+    for four in text.trim_end_matches('=').as_bytes().chunks(4) {
+        let mut bits = 0u32;
+        for digit in four {
+            bits = bits << 6 | ALPHABET.iter().position(|letter| letter == digit)? as u32;
+        }
+        let count = four.len() * 6 / 8;
+        bits <<= 32 - 6 * four.len();
+        bytes.extend_from_slice(bits.to_be_bytes().get(..count)?);
+    }
+    Some(bytes)
+}
+
+fn encoded(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for three in bytes.chunks(3) {
+        let byte = |i: usize| u32::from(three.get(i).copied().unwrap_or(0));
+        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for i in 0..4 {
+            let digit = (bits >> (18 - 6 * i)) as usize % 64;
+            text.push(if i <= three.len() { char::from(ALPHABET[digit]) } else { '=' });
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As pyarrow 26 writes it for `id: large_string, x: int8 not null`, with metadata `k: v`.
+    const WRITTEN: &str = "\
+        /////+gAAAAQAAAAAAAKAA4ABgAFAAgACgAAAAABBAAQAAAAAAAKAAwAAAAEAAgACgAAADQAAAAEAAAA\
+        AQAAAAwAAAAIAAwABAAIAAgAAAAQAAAABAAAAAEAAAB2AAAAAQAAAGsAAAACAAAAXAAAABQAAAAQABQA\
+        CAAAAAcADAAAABAAEAAAAAAAAAIQAAAAHAAAAAQAAAAAAAAAAQAAAHgAAAAIAAwACAAHAAgAAAAAAAAB\
+        CAAAABAAFAAIAAYABwAMAAAAEAAQAAAAAAABFBAAAAAYAAAABAAAAAAAAAACAAAAaWQAAAQABAAEAAAA";
+
+    fn names(schema: &str) -> Vec<String> {
+        let bytes = decoded(schema).unwrap();
+        let old = Old { bytes: &bytes[8..] };
+        let schema = old.follow(old.field(old.follow(0).unwrap(), 2).unwrap()).unwrap();
+        let fields = old.follow(old.field(schema, 1).unwrap()).unwrap();
+        let count = u32::from_le_bytes(old.chunk(fields).unwrap()) as usize;
+        let name = |i: usize| {
+            let field = old.follow(fields + 4 + 4 * i).unwrap();
+            let name = old.follow(old.field(field, 0).unwrap()).unwrap();
+            let length = u32::from_le_bytes(old.chunk(name).unwrap()) as usize;
+            String::from_utf8(old.bytes[name + 4..name + 4 + length].to_vec()).unwrap()
+        };
+        (0..count).map(name).collect()
+    }
+
+    #[test]
+    fn columns_are_appended() {
+        assert_eq!(names(WRITTEN), ["id", "x"]);
+        let columns = [("kept".to_owned(), Cell::Bool), ("größe".to_owned(), Cell::Int64)];
+        let extended = extended(WRITTEN, &columns).unwrap();
+        assert_eq!(names(&extended), ["id", "x", "kept", "größe"]);
+        assert_eq!(names(&super::extended(&extended, &columns).unwrap()).len(), 6);
+    }
+
+    #[test]
+    fn what_is_no_schema_is_none() {
+        let bytes = decoded(WRITTEN).unwrap();
+        assert_eq!(encoded(&bytes), WRITTEN);
+        for end in 0..bytes.len() - 8 {
+            assert_eq!(extended(&encoded(&bytes[..end]), &[]), None);
+        }
+        // Whatever a byte is changed to, nothing fails; mostly there is no schema any more.
+        for at in 0..bytes.len() {
+            for change in [1, 0x80, 0xFF] {
+                let mut bytes = bytes.clone();
+                bytes[at] ^= change;
+                let _ = extended(&encoded(&bytes), &[("c".to_owned(), Cell::Text)]);
+            }
+        }
+        assert_eq!(extended("not base 64!", &[]), None);
+    }
+}

@@ -1,0 +1,159 @@
+//! A column chunk → the values of those of its rows that stay.
+//!
+//! A row begins where the repetition level is 0 and takes the levels up to the next such place; a
+//! value is there where the definition level is the highest. So rows are chosen by levels alone,
+//! whatever the column is nested in.
+
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::column::writer::ColumnWriterImpl;
+use parquet::data_type::{
+    BoolType, ByteArrayType, DataType, DoubleType, FixedLenByteArrayType, FloatType, Int32Type,
+    Int64Type, Int96Type,
+};
+use parquet::errors::{ParquetError, Result};
+use parquet::file::writer::SerializedColumnWriter;
+
+/// Rows read at a time at most.
+const BATCH_ROWS: usize = 8192;
+
+/// Rows of a column chunk.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rows<'a> {
+    /// The first, counted from the beginning of the chunk.
+    pub(super) first: usize,
+    /// Which of those from there on stay.
+    pub(super) keep: &'a [bool],
+    /// How many to hold in memory.
+    pub(super) batch: usize,
+}
+
+/// Copies rows from a reader at the beginning of its chunk.
+pub(super) fn copy(
+    reader: ColumnReader,
+    rows: Rows<'_>,
+    writer: &mut SerializedColumnWriter<'_>,
+) -> Result<()> {
+    match reader {
+        ColumnReader::BoolColumnReader(r) => typed(r, rows, writer.typed::<BoolType>()),
+        ColumnReader::Int32ColumnReader(r) => typed(r, rows, writer.typed::<Int32Type>()),
+        ColumnReader::Int64ColumnReader(r) => typed(r, rows, writer.typed::<Int64Type>()),
+        ColumnReader::Int96ColumnReader(r) => typed(r, rows, writer.typed::<Int96Type>()),
+        ColumnReader::FloatColumnReader(r) => typed(r, rows, writer.typed::<FloatType>()),
+        ColumnReader::DoubleColumnReader(r) => typed(r, rows, writer.typed::<DoubleType>()),
+        ColumnReader::ByteArrayColumnReader(r) => typed(r, rows, writer.typed::<ByteArrayType>()),
+        ColumnReader::FixedLenByteArrayColumnReader(r) => {
+            typed(r, rows, writer.typed::<FixedLenByteArrayType>())
+        }
+    }
+}
+
+fn typed<T: DataType>(
+    mut reader: ColumnReaderImpl<T>,
+    rows: Rows<'_>,
+    writer: &mut ColumnWriterImpl<'_, T>,
+) -> Result<()> {
+    let most = {
+        let column = writer.get_descriptor();
+        (column.max_def_level(), column.max_rep_level())
+    };
+    skip(&mut reader, rows.first)?;
+    let mut batch = Batch::<T>::default();
+    let mut keep = rows.keep;
+    while !keep.is_empty() {
+        let wanted = keep.len().min(rows.batch.clamp(1, BATCH_ROWS));
+        let (now, later) = keep.split_at(wanted);
+        if now.iter().all(|keep| !keep) {
+            skip(&mut reader, wanted)?;
+        } else {
+            batch.read(&mut reader, wanted)?;
+            batch.choose(now, most);
+            let definitions = (most.0 > 0).then_some(batch.definitions.as_slice());
+            let repetitions = (most.1 > 0).then_some(batch.repetitions.as_slice());
+            writer.write_batch(&batch.values, definitions, repetitions)?;
+        }
+        keep = later;
+    }
+    Ok(())
+}
+
+fn skip<T: DataType>(reader: &mut ColumnReaderImpl<T>, rows: usize) -> Result<()> {
+    if rows == 0 || reader.skip_records(rows)? == rows { Ok(()) } else { Err(too_short()) }
+}
+
+fn too_short() -> ParquetError {
+    ParquetError::General("a column has fewer rows than its row group".to_owned())
+}
+
+/// Levels and values of some rows.
+struct Batch<T: DataType> {
+    definitions: Vec<i16>,
+    repetitions: Vec<i16>,
+    values: Vec<T::T>,
+}
+
+impl<T: DataType> Default for Batch<T> {
+    fn default() -> Self {
+        Self { definitions: Vec::new(), repetitions: Vec::new(), values: Vec::new() }
+    }
+}
+
+impl<T: DataType> Batch<T> {
+    /// Replaces the content by the next `wanted` rows.
+    fn read(&mut self, reader: &mut ColumnReaderImpl<T>, wanted: usize) -> Result<()> {
+        self.definitions.clear();
+        self.repetitions.clear();
+        self.values.clear();
+        let (rows, _, _) = reader.read_records(
+            wanted,
+            Some(&mut self.definitions),
+            Some(&mut self.repetitions),
+            &mut self.values,
+        )?;
+        if rows == wanted { Ok(()) } else { Err(too_short()) }
+    }
+
+    /// Leaves the levels and values of the rows to keep. `most` are the highest levels.
+    fn choose(&mut self, keep: &[bool], most: (i16, i16)) {
+        if keep.iter().all(|keep| *keep) {
+            return;
+        }
+        let (values, levels) = masks(keep, &self.definitions, &self.repetitions, most);
+        retain(&mut self.values, &values);
+        if let Some(levels) = levels {
+            retain(&mut self.definitions, &levels);
+            retain(&mut self.repetitions, &levels);
+        }
+    }
+}
+
+/// Which values and which levels are of the rows to keep; no levels where there are none.
+fn masks(
+    keep: &[bool],
+    definitions: &[i16],
+    repetitions: &[i16],
+    most: (i16, i16),
+) -> (Vec<bool>, Option<Vec<bool>>) {
+    if most == (0, 0) {
+        return (keep.to_vec(), None);
+    }
+    let count = if most.1 > 0 { repetitions.len() } else { definitions.len() };
+    let mut levels = Vec::with_capacity(count);
+    let mut values = Vec::new();
+    let mut rows = keep.iter();
+    let mut kept = false;
+    for at in 0..count {
+        if most.1 == 0 || repetitions.get(at) == Some(&0) {
+            kept = rows.next().copied().unwrap_or(false);
+        }
+        levels.push(kept);
+        if most.0 == 0 || definitions.get(at) == Some(&most.0) {
+            values.push(kept);
+        }
+    }
+    (values, Some(levels))
+}
+
+fn retain<V>(values: &mut Vec<V>, mask: &[bool]) {
+    let mut mask = mask.iter();
+    values.retain(|_| mask.next().copied().unwrap_or(false));
+}

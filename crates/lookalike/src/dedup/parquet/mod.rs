@@ -1,0 +1,252 @@
+//! Rows of Parquet files with decisions → a Parquet file of the same schema.
+//!
+//! ```text
+//! source (opens, compares schemas) ─ row, row, … → parts of row groups ─ flush → a row group
+//! ```
+//!
+//! Rows are only marked while they come. When enough are to be written, their columns are copied
+//! one after the other. Row groups of the input that leave little are written as one.
+
+mod arrow_schema;
+mod filter;
+mod input;
+#[cfg(test)]
+mod tests;
+
+use super::Decision;
+use super::annotation::{Annotate, Values};
+use super::destination::Origin;
+use crate::error::Error;
+use crate::write::Output;
+use crate::write::parquet::{
+    CREATED_BY, Cell, Column, column_type, failed, push_bool, push_double, push_number, push_text,
+    write_columns,
+};
+use filter::Rows;
+use input::Input;
+use parquet::basic::Repetition;
+use parquet::errors::{ParquetError, Result};
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::types::{Type, TypePtr};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// What the columns of an annotation hold, as [`Annotate::columns`] names them.
+const CELLS: [Cell; 5] = [Cell::Bool, Cell::Int64, Cell::Text, Cell::Double, Cell::Text];
+/// Bytes, not compressed, that make a row group.
+const GROUP_BYTES: u64 = 128 << 20;
+/// Rows that make one.
+const GROUP_ROWS: usize = 1 << 20;
+/// The same with annotations, whose cells are in memory until then.
+const ANNOTATED_ROWS: usize = 1 << 18;
+/// Bytes of a column to hold in memory at a time, beside its page.
+const BATCH_BYTES: u64 = 16 << 20;
+
+/// A Parquet file being written.
+pub(super) struct Rewriter {
+    out: PathBuf,
+    /// Waits for the first source, whose schema is that of the output.
+    output: Option<Output>,
+    writer: Option<SerializedFileWriter<Output>>,
+    annotate: Option<Annotate>,
+    /// The columns of the annotation, with the cells of the pending rows.
+    notes: Vec<Column>,
+    /// The first input, with whose schema others are compared.
+    first: Option<Arc<Input>>,
+    input: Option<Arc<Input>>,
+    pending: Vec<Part>,
+    rows: usize,
+    bytes: u64,
+}
+
+/// Rows of a row group that are to be written or left out.
+struct Part {
+    input: Arc<Input>,
+    group: usize,
+    /// The first row, counted in the row group.
+    first: usize,
+    keep: Vec<bool>,
+}
+
+impl Rewriter {
+    pub(super) fn new(output: Output, annotate: Option<Annotate>) -> Self {
+        let notes = annotate.iter().flat_map(|_| CELLS.map(Column::new)).collect();
+        Self {
+            out: output.path().to_owned(),
+            output: Some(output),
+            writer: None,
+            annotate,
+            notes,
+            first: None,
+            input: None,
+            pending: Vec::new(),
+            rows: 0,
+            bytes: 0,
+        }
+    }
+
+    /// Opens a file and begins the output with the first.
+    pub(super) fn source(&mut self, origin: &Origin) -> std::result::Result<(), Error> {
+        let Some(path) = &origin.path else {
+            return Err(self.refused(format!("{} cannot be read a second time", origin.name)));
+        };
+        let input = Input::open(path, &origin.name);
+        let input = input.map_err(|error| self.unreadable(&origin.name, &error))?;
+        let input = Arc::new(input);
+        if let Some(first) = &self.first {
+            if let Some(difference) = first.difference(&input) {
+                return Err(self.refused(format!(
+                    "{difference}: one file cannot hold both; end the name with {} to have a \
+                     folder with a file for each",
+                    std::path::MAIN_SEPARATOR
+                )));
+            }
+        } else {
+            self.first = Some(Arc::clone(&input));
+            self.begin(&input)?;
+        }
+        self.input = Some(input);
+        Ok(())
+    }
+
+    fn begin(&mut self, input: &Input) -> std::result::Result<(), Error> {
+        let schema = self.schema(input)?;
+        let columns = self.new_columns();
+        let properties = input.properties(CREATED_BY, columns.as_deref());
+        let Some(output) = self.output.take() else { return Ok(()) };
+        let writer = SerializedFileWriter::new(output, schema, Arc::new(properties));
+        self.writer = Some(writer.map_err(|error| failed(self.out.clone(), error))?);
+        Ok(())
+    }
+
+    /// The columns of the annotation.
+    fn new_columns(&self) -> Option<Vec<(String, Cell)>> {
+        let names = self.annotate.as_ref()?.columns();
+        Some(names.into_iter().zip(CELLS).collect())
+    }
+
+    /// The schema of the input, with the columns of the annotation behind.
+    fn schema(&self, input: &Input) -> std::result::Result<TypePtr, Error> {
+        let root = input.schema();
+        let Some(columns) = self.new_columns() else { return Ok(root) };
+        let mut fields = root.get_fields().to_vec();
+        for (name, cell) in columns {
+            if fields.iter().any(|field| field.name() == name) {
+                return Err(self.refused(format!(
+                    "{} has a column {name:?} already; --annotate-field gives the new ones \
+                     another name",
+                    input.name()
+                )));
+            }
+            let column = column_type(&name, cell, Repetition::OPTIONAL);
+            fields.push(column.map_err(|error| failed(self.out.clone(), error))?);
+        }
+        let schema = Type::group_type_builder(root.name()).with_fields(fields).build();
+        schema.map(Arc::new).map_err(|error| failed(self.out.clone(), error))
+    }
+
+    /// Takes a row of the source named last; rows that are never given are left out.
+    pub(super) fn row(
+        &mut self,
+        row: u64,
+        decision: &Decision<'_>,
+    ) -> std::result::Result<(), Error> {
+        let Some(input) = self.input.clone() else { return Ok(()) };
+        let Some((group, at)) = input.place(row) else {
+            return Err(self.refused(format!(
+                "{} has no row {row} any more; run again when nothing writes to it",
+                input.name()
+            )));
+        };
+        let written = decision.is_kept() || self.annotate.is_some();
+        let same = |part: &Part| part.group == group && Arc::ptr_eq(&part.input, &input);
+        if !self.pending.last().is_some_and(same) {
+            // What nothing is left of need not be looked at again.
+            self.pending.pop_if(|part| !part.keep.contains(&true));
+            let input = Arc::clone(&input);
+            self.pending.push(Part { input, group, first: at, keep: Vec::new() });
+        }
+        if let Some(part) = self.pending.last_mut() {
+            // Bad rows between were not given.
+            part.keep.resize(at.saturating_sub(part.first), false);
+            part.keep.push(written);
+        }
+        if written {
+            self.note(decision);
+            self.rows += 1;
+            self.bytes += input.row_bytes(group);
+        }
+        let most = if self.annotate.is_some() { ANNOTATED_ROWS } else { GROUP_ROWS };
+        if self.rows >= most || self.bytes >= GROUP_BYTES {
+            return self.flush();
+        }
+        Ok(())
+    }
+
+    fn note(&mut self, decision: &Decision<'_>) {
+        let values = Values::of(decision);
+        if let [kept, group, keeper, similarity, reason] = self.notes.as_mut_slice() {
+            push_bool(kept, Some(values.kept));
+            push_number(group, values.group);
+            push_text(keeper, values.keeper);
+            push_double(similarity, values.similarity.and_then(|text| text.parse().ok()));
+            push_text(reason, Some(values.reason));
+        }
+    }
+
+    /// Writes the pending rows as a row group.
+    fn flush(&mut self) -> std::result::Result<(), Error> {
+        let rows = std::mem::take(&mut self.rows);
+        self.bytes = 0;
+        let parts = std::mem::take(&mut self.pending);
+        match &mut self.writer {
+            Some(writer) if rows > 0 => write_group(writer, &parts, &mut self.notes)
+                .map_err(|error| failed(self.out.clone(), error)),
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn finish(mut self) -> std::result::Result<(), Error> {
+        self.flush()?;
+        match (self.writer, self.output) {
+            (Some(writer), _) => {
+                let output = writer.into_inner().map_err(|error| failed(self.out, error))?;
+                output.finish(|_| Ok(()))
+            }
+            (None, Some(output)) => output.finish(|_| Ok(())),
+            (None, None) => Ok(()),
+        }
+    }
+
+    fn refused(&self, problem: String) -> Error {
+        Error::Survivors { path: self.out.clone(), problem }
+    }
+
+    fn unreadable(&self, name: &str, error: &ParquetError) -> Error {
+        self.refused(format!("{name} cannot be read again: {error}"))
+    }
+}
+
+fn write_group(
+    writer: &mut SerializedFileWriter<Output>,
+    parts: &[Part],
+    notes: &mut [Column],
+) -> Result<()> {
+    let columns = parts.first().map_or(0, |part| part.input.columns());
+    let mut group = writer.next_row_group()?;
+    for column in 0..columns {
+        let Some(mut writer) = group.next_column()? else {
+            return Err(ParquetError::General("the output has fewer columns".to_owned()));
+        };
+        for part in parts {
+            let reader = part.input.reader(part.group, column)?;
+            let batch = part.input.batch_rows(part.group, column, BATCH_BYTES);
+            let rows = Rows { first: part.first, keep: &part.keep, batch };
+            filter::copy(reader, rows, &mut writer)?;
+        }
+        writer.close()?;
+    }
+    write_columns(&mut group, notes)?;
+    group.close()?;
+    Ok(())
+}

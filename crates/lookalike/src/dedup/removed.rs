@@ -1,0 +1,78 @@
+//! The documents that go → a list of them, with what stays in their place and why.
+
+use super::Decision;
+use super::annotation::Values;
+use super::values;
+use crate::error::Error;
+use crate::write::{Output, OutputFormat, Target};
+use std::io::Write;
+
+/// A list of the removed documents, being written.
+pub struct Removed {
+    output: Output,
+    format: OutputFormat,
+    measure: &'static str,
+    line: Vec<u8>,
+}
+
+impl Removed {
+    /// Begins the list; in CSV with its header: `id,source,group,keeper,jaccard,reason`.
+    /// `measure` is what the similarity is called.
+    ///
+    /// # Errors
+    /// [`Error::Write`].
+    pub fn create(target: &Target, measure: &'static str) -> Result<Self, Error> {
+        let output = Output::create(target)?;
+        let mut this = Self { output, format: target.format(), measure, line: Vec::new() };
+        if this.format != OutputFormat::Jsonl {
+            this.line.extend(format!("id,source,group,keeper,{measure},reason\n").into_bytes());
+            this.write()?;
+        }
+        Ok(this)
+    }
+
+    /// Lists a document of the file `source`, if it goes.
+    ///
+    /// # Errors
+    /// [`Error::Write`].
+    pub fn document(
+        &mut self,
+        id: &str,
+        source: &str,
+        decision: &Decision<'_>,
+    ) -> Result<(), Error> {
+        if decision.is_kept() {
+            return Ok(());
+        }
+        let values = Values::of(decision);
+        if self.format == OutputFormat::Jsonl {
+            let (id, source) = (serde_json::Value::from(id), serde_json::Value::from(source));
+            self.line.extend(format!("{{\"id\":{id},\"source\":{source},").into_bytes());
+            values.json_removed(self.measure, &mut self.line);
+            self.line.push(b'}');
+        } else {
+            let [_, group, keeper, similarity, reason] = values.columns();
+            values::quoted(b',', id, &mut self.line);
+            for value in [source, &group, &keeper, &similarity, &reason] {
+                self.line.push(b',');
+                values::quoted(b',', value, &mut self.line);
+            }
+        }
+        self.line.push(b'\n');
+        self.write()
+    }
+
+    fn write(&mut self) -> Result<(), Error> {
+        let written = self.output.write_all(&self.line);
+        self.line.clear();
+        written.map_err(|source| Error::Write { path: self.output.path().to_owned(), source })
+    }
+
+    /// Brings the list to the disk and gives it its name.
+    ///
+    /// # Errors
+    /// [`Error::Write`].
+    pub fn finish(self) -> Result<(), Error> {
+        self.output.finish(|_| Ok(()))
+    }
+}

@@ -1,0 +1,314 @@
+//! Records with decisions, in reading order → the output, whole when it is finished.
+
+use super::annotation::{Annotate, Values};
+use super::destination::{Destination, Origin, Shape};
+use super::files::{Folder, List};
+#[cfg(feature = "parquet")]
+use super::parquet::Rewriter;
+use super::{Decision, Record, values};
+use crate::error::Error;
+use crate::read::{Collection, Format};
+use crate::write::Output;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// What was written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Written {
+    /// Documents that stay.
+    pub kept: u64,
+    /// Documents that go; written only where they are annotated.
+    pub removed: u64,
+    /// Files in the output; 1 where it is a file.
+    pub files: u64,
+}
+
+/// The writer of survivors. Memory: a record, and for Parquet the batch and the column chunk at
+/// work.
+pub struct Survivors {
+    destination: Destination,
+    annotate: Option<Annotate>,
+    folder: Option<Folder>,
+    sink: Sink,
+    /// The source at work, as an index of the destination's.
+    at: Option<usize>,
+    /// The header of the first file of values, and whose it is.
+    header: Option<(Vec<u8>, String)>,
+    line: Vec<u8>,
+    written: Written,
+}
+
+/// What takes the next record.
+enum Sink {
+    None,
+    Lines(Output, Format),
+    List(List),
+    #[cfg(feature = "parquet")]
+    Parquet(Box<Rewriter>),
+}
+
+impl Survivors {
+    /// Makes the temporary file or folder, so that a place that cannot be written is known.
+    ///
+    /// # Errors
+    /// [`Error::Write`] when the place takes no files.
+    pub fn create(destination: Destination, annotate: Option<Annotate>) -> Result<Self, Error> {
+        let out = &destination.out;
+        let mut folder = None;
+        let sink = match destination.shape {
+            Shape::Folder => {
+                folder = Some(Folder::create(out)?);
+                Sink::None
+            }
+            Shape::List(format) => Sink::List(List::create(out, format, annotate.as_ref())?),
+            Shape::Records(format) => open(Output::named(out)?, format, annotate.as_ref()),
+        };
+        let written = Written { files: u64::from(folder.is_none()), ..Written::default() };
+        Ok(Self {
+            destination,
+            annotate,
+            folder,
+            sink,
+            at: None,
+            header: None,
+            line: Vec::new(),
+            written,
+        })
+    }
+
+    /// Names all sources without a document and lets go of it: whether they go together is known
+    /// before the work then. Reads the headers of files. A stream's is not known yet.
+    ///
+    /// # Errors
+    /// As [`source`](Self::source), and [`Error::Read`] for a header that cannot be read.
+    pub fn rehearse(mut self, collection: &Collection) -> Result<(), Error> {
+        collection.read_headers()?;
+        for source in 0..collection.sources() {
+            let header = collection.header(source).map(|header| header.raw.as_slice());
+            self.source(source as usize, header)?;
+        }
+        Ok(())
+    }
+
+    /// Goes on with a source, which is a place in the list of [`Destination::new`]. Every source
+    /// is to be named, in order, also one without documents. `header` is that of
+    /// comma- or tab-separated values, without the line feed behind it.
+    ///
+    /// # Errors
+    /// [`Error::Survivors`] where a file does not go together with the ones before, and
+    /// [`Error::Write`].
+    pub fn source(&mut self, number: usize, header: Option<&[u8]>) -> Result<(), Error> {
+        let Some(origin) = self.destination.origins.get(number).cloned() else {
+            return Ok(());
+        };
+        self.at = Some(number);
+        if origin.reference {
+            return Ok(());
+        }
+        if self.folder.is_some() {
+            self.next_file(&origin)?;
+        }
+        match &mut self.sink {
+            #[cfg(feature = "parquet")]
+            Sink::Parquet(rewriter) => rewriter.source(&origin),
+            Sink::Lines(..) => match header {
+                Some(header) => self.header(&origin, header),
+                None => Ok(()),
+            },
+            Sink::None | Sink::List(_) => Ok(()),
+        }
+    }
+
+    /// In a folder: finishes the file before, and begins the one of this source.
+    fn next_file(&mut self, origin: &Origin) -> Result<(), Error> {
+        self.finish_file()?;
+        let Some(folder) = &self.folder else { return Ok(()) };
+        if origin.format == Format::Text {
+            return Ok(());
+        }
+        let name = self.destination.name_of(origin, origin.path.as_deref())?;
+        let output = Output::named(&folder.place(&name)?)?;
+        self.sink = open(output, origin.format, self.annotate.as_ref());
+        self.header = None;
+        self.written.files += 1;
+        Ok(())
+    }
+
+    fn finish_file(&mut self) -> Result<(), Error> {
+        match std::mem::replace(&mut self.sink, Sink::None) {
+            Sink::None => Ok(()),
+            Sink::Lines(output, _) => output.finish(|_| Ok(())),
+            Sink::List(list) => list.finish(),
+            #[cfg(feature = "parquet")]
+            Sink::Parquet(rewriter) => rewriter.finish(),
+        }
+    }
+
+    /// Writes the header of the first file, and compares those of others with it.
+    fn header(&mut self, origin: &Origin, header: &[u8]) -> Result<(), Error> {
+        if let Some((first, name)) = &self.header {
+            if compared(first) == compared(header) {
+                return Ok(());
+            }
+            let shown = |header: &[u8]| String::from_utf8_lossy(compared(header)).into_owned();
+            return Err(self.refused(format!(
+                "{name} has the header {:?} and {} has {:?}: one file cannot hold both; end the \
+                 name with {} to have a folder with a file for each",
+                shown(first),
+                origin.name,
+                shown(header),
+                std::path::MAIN_SEPARATOR
+            )));
+        }
+        self.header = Some((header.to_owned(), origin.name.clone()));
+        self.line.clear();
+        match (&self.annotate, values::delimiter(origin.format)) {
+            (Some(annotate), Some(delimiter)) => {
+                let columns = annotate.columns();
+                self.new_columns(origin, header, delimiter, &columns)?;
+                let (record, end) = values::split_end(header);
+                values::separated(delimiter, record, &columns, &mut self.line);
+                self.line.extend_from_slice(end);
+            }
+            _ => self.line.extend_from_slice(header),
+        }
+        self.end_line()
+    }
+
+    /// Refuses columns that are there already.
+    fn new_columns(
+        &self,
+        origin: &Origin,
+        header: &[u8],
+        delimiter: u8,
+        columns: &[String],
+    ) -> Result<(), Error> {
+        let mut reader = ::csv::ReaderBuilder::new()
+            .delimiter(delimiter)
+            .has_headers(false)
+            .from_reader(compared(header));
+        let mut record = ::csv::ByteRecord::new();
+        // Memory does not fail to be read.
+        let _ = reader.read_byte_record(&mut record);
+        let taken = columns.iter().find(|name| record.iter().any(|c| c == name.as_bytes()));
+        match taken {
+            Some(name) => Err(self.refused(format!(
+                "{} has a column {name:?} already; --annotate-field gives the new ones \
+                 another name",
+                origin.name
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    /// Takes the next document of the source named last.
+    ///
+    /// # Errors
+    /// [`Error::Write`], and [`Error::Survivors`] where a record cannot be annotated or a Parquet
+    /// file cannot be read again.
+    pub fn record(
+        &mut self,
+        id: &str,
+        record: Record<'_>,
+        decision: &Decision<'_>,
+    ) -> Result<(), Error> {
+        let origin = self.at.and_then(|at| self.destination.origins.get(at));
+        if origin.is_none_or(|origin| origin.reference) {
+            return Ok(());
+        }
+        let kept = decision.is_kept();
+        *(if kept { &mut self.written.kept } else { &mut self.written.removed }) += 1;
+        #[cfg(feature = "parquet")]
+        if let (Sink::Parquet(rewriter), Record::Row(row)) = (&mut self.sink, record) {
+            return rewriter.row(row, decision);
+        }
+        if !kept && self.annotate.is_none() {
+            return Ok(());
+        }
+        match record {
+            Record::Bytes(bytes) => self.bytes(id, bytes, decision),
+            Record::File(path) => self.file(id, path, decision),
+            Record::Row(_) => Ok(()),
+        }
+    }
+
+    fn bytes(&mut self, id: &str, bytes: &[u8], decision: &Decision<'_>) -> Result<(), Error> {
+        let Sink::Lines(_, format) = &self.sink else {
+            return Err(self.refused(format!("{id:?} comes from a stream that is one text")));
+        };
+        self.line.clear();
+        match (&self.annotate, values::delimiter(*format)) {
+            (Some(annotate), None) => {
+                let values = Values::of(decision);
+                values::json(bytes, annotate, &values, &mut self.line)
+                    .map_err(|fault| self.refused(format!("the document {id:?} {fault}")))?;
+            }
+            (Some(_), Some(delimiter)) => {
+                let (record, end) = values::split_end(bytes);
+                let columns = Values::of(decision).columns();
+                values::separated(delimiter, record, &columns, &mut self.line);
+                self.line.extend_from_slice(end);
+            }
+            (None, _) => self.line.extend_from_slice(bytes),
+        }
+        self.end_line()
+    }
+
+    fn file(&mut self, id: &str, path: &Path, decision: &Decision<'_>) -> Result<(), Error> {
+        if let Sink::List(list) = &mut self.sink {
+            let annotation = self.annotate.as_ref().map(|a| (a, Values::of(decision)));
+            return list.file(id, path, annotation);
+        }
+        let Some((folder, origin)) =
+            self.folder.as_ref().zip(self.at.and_then(|at| self.destination.origins.get(at)))
+        else {
+            return Ok(());
+        };
+        let name = self.destination.name_of(origin, Some(path))?;
+        folder.copy(path, &name)?;
+        self.written.files += 1;
+        Ok(())
+    }
+
+    fn end_line(&mut self) -> Result<(), Error> {
+        let Sink::Lines(output, _) = &mut self.sink else { return Ok(()) };
+        self.line.push(b'\n');
+        output
+            .write_all(&self.line)
+            .map_err(|source| Error::Write { path: output.path().to_owned(), source })
+    }
+
+    fn refused(&self, problem: String) -> Error {
+        Error::Survivors { path: self.out(), problem }
+    }
+
+    fn out(&self) -> PathBuf {
+        self.destination.out.clone()
+    }
+
+    /// Brings everything to the disk and gives it its name.
+    ///
+    /// # Errors
+    /// [`Error::Write`]; nothing stands under the name then that was not there before.
+    pub fn finish(mut self) -> Result<Written, Error> {
+        self.finish_file()?;
+        if let Some(folder) = self.folder {
+            folder.finish()?;
+        }
+        Ok(self.written)
+    }
+}
+
+#[cfg_attr(not(feature = "parquet"), expect(unused_variables, reason = "only Parquet asks"))]
+fn open(output: Output, format: Format, annotate: Option<&Annotate>) -> Sink {
+    #[cfg(feature = "parquet")]
+    if format.is_binary() {
+        return Sink::Parquet(Box::new(Rewriter::new(output, annotate.cloned())));
+    }
+    Sink::Lines(output, format)
+}
+
+/// A header without byte order mark and line end.
+fn compared(header: &[u8]) -> &[u8] {
+    values::split_end(header.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(header)).0
+}

@@ -1,0 +1,93 @@
+//! One record of a line format → the same bytes, or the same bytes with a decision.
+
+use super::annotation::{Annotate, Values};
+use crate::read::Format;
+
+/// Why a record cannot be annotated.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Fault {
+    /// It has the field already.
+    HasField,
+    /// It is no object, which reading would have refused.
+    NotAnObject,
+}
+
+/// The object `line`, with a member for the annotation put before its last brace.
+pub(super) fn json(
+    line: &[u8],
+    annotate: &Annotate,
+    values: &Values<'_>,
+    out: &mut Vec<u8>,
+) -> Result<(), Fault> {
+    let whole = line.trim_ascii_end();
+    let Some(inside) = whole.strip_suffix(b"}") else { return Err(Fault::NotAnObject) };
+    if has_member(line, &annotate.field) {
+        return Err(Fault::HasField);
+    }
+    out.extend_from_slice(inside);
+    if !inside.trim_ascii_end().ends_with(b"{") {
+        out.push(b',');
+    }
+    out.extend_from_slice(serde_json::Value::from(annotate.field.as_str()).to_string().as_bytes());
+    out.extend_from_slice(b":{");
+    values.json(annotate.measure, out);
+    out.push(b'}');
+    out.extend_from_slice(line.get(inside.len()..).unwrap_or_default());
+    Ok(())
+}
+
+/// Whether an object has a member of this name. A line that holds neither the name nor an escape
+/// has not, and is not looked at further.
+fn has_member(line: &[u8], name: &str) -> bool {
+    let found = memchr::memmem::find(line, name.as_bytes()).is_some();
+    (found || memchr::memchr(b'\\', line).is_some()) && crate::read::has_member(line, name)
+}
+
+/// A record of comma- or tab-separated values with columns appended. Without a decision it is the
+/// header, and `columns` are names.
+pub(super) fn separated(delimiter: u8, record: &[u8], columns: &[String], out: &mut Vec<u8>) {
+    out.extend_from_slice(record);
+    for value in columns {
+        out.push(delimiter);
+        quoted(delimiter, value, out);
+    }
+}
+
+/// A value, in quotes where it must be.
+pub(super) fn quoted(delimiter: u8, value: &str, out: &mut Vec<u8>) {
+    let special = |byte: u8| matches!(byte, b'"' | b'\n' | b'\r') || byte == delimiter;
+    if !value.bytes().any(special) {
+        out.extend_from_slice(value.as_bytes());
+        return;
+    }
+    out.push(b'"');
+    out.extend_from_slice(value.replace('"', "\"\"").as_bytes());
+    out.push(b'"');
+}
+
+/// A record without what ended it, and that end. Line ends stand inside of quotes only, so all
+/// behind the record belong to its end.
+pub(super) fn split_end(record: &[u8]) -> (&[u8], &[u8]) {
+    let ends = record.iter().rev().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
+    record.split_at(record.len() - ends)
+}
+
+/// What separates the values of a format.
+pub(super) fn delimiter(format: Format) -> Option<u8> {
+    match format {
+        Format::Csv => Some(b','),
+        Format::Tsv => Some(b'\t'),
+        _ => None,
+    }
+}
+
+impl std::fmt::Display for Fault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::HasField => {
+                "has the field of the annotation already; --annotate-field names another"
+            }
+            Self::NotAnObject => "is no JSON object any more; run again when nothing writes to it",
+        })
+    }
+}
