@@ -99,7 +99,7 @@ impl Connected {
         let units = memberships + u64::from(DOCUMENT_UNITS) * self.documents();
         let most = (budget.batch() / UNIT_BYTES) as u64;
         if units <= most {
-            return Ok(vec![0..documents]);
+            return Ok(std::iter::once(0..documents).collect());
         }
         let mut weights = vec![0u32; documents as usize];
         let mut weigh = |list: &[u32]| {
@@ -154,7 +154,9 @@ impl Batch {
         let mut chosen = Bits::new(all.len());
         let documents: Vec<u32> =
             involved.iter().filter(|document| roots.contains(&forest.root(*document))).collect();
-        documents.iter().for_each(|document| chosen.set(*document));
+        for document in &documents {
+            chosen.set(*document);
+        }
         let rank = Rank::new(chosen);
         let records = Records::load(all, &documents)?;
         let mut classes = Vec::new();
@@ -303,7 +305,9 @@ mod tests {
     fn ranks_count_the_bits_before() {
         let mut bits = Bits::new(200);
         let chosen = [0, 5, 63, 64, 130, 199];
-        chosen.iter().for_each(|d| bits.set(*d));
+        for document in chosen {
+            bits.set(document);
+        }
         assert_eq!((bits.count(), bits.iter().collect::<Vec<_>>()), (6, chosen.to_vec()));
         let rank = Rank::new(bits);
         assert_eq!(rank.places(&chosen), Some(vec![0, 1, 2, 3, 4, 5]));

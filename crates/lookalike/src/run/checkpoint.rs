@@ -17,6 +17,7 @@ use lookalike_core::hash;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::fmt::Write;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -172,7 +173,8 @@ fn describe(collection: &Collection, options: &FindOptions) -> Result<Value, Err
     let inputs = collection.inputs();
     for stamp in &inputs {
         bytes += stamp.bytes;
-        files.push_str(&format!("{:?} {} {:?}\n", stamp.name, stamp.bytes, stamp.modified));
+        // Writing to a string does not fail.
+        let _ = writeln!(files, "{:?} {} {:?}", stamp.name, stamp.bytes, stamp.modified);
     }
     Ok(json!({
         "format": FORMAT_VERSION,

@@ -269,7 +269,7 @@ impl Comparer<'_, '_> {
     }
 }
 
-impl<'a> Placed<'a> {
+impl Placed<'_> {
     fn two<'s>(&self, a: u32, b: u32, sets: &'s mut Sets<'_>) -> (&'s [u64], &'s [u64]) {
         let member = |position| (self.place(position), self.document(position));
         sets.two(self.batch, member(a), member(b))

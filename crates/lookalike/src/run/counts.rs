@@ -127,7 +127,7 @@ impl Counted {
 mod tests {
     use super::*;
     use lookalike_core::hash::SplitMix64;
-    use std::collections::HashMap;
+    use std::collections::BTreeMap;
 
     #[test]
     fn counts_are_never_too_low_and_singles_are_counts_of_one() {
@@ -141,8 +141,10 @@ mod tests {
             counting.finish();
         }
         let counted = counts.finish();
-        let mut exact: HashMap<u32, usize> = HashMap::new();
-        hashes.iter().for_each(|hash| *exact.entry(*hash).or_default() += 1);
+        let mut exact: BTreeMap<u32, usize> = BTreeMap::new();
+        for hash in hashes {
+            *exact.entry(hash).or_default() += 1;
+        }
         let mut equal = 0;
         for (hash, count) in &exact {
             assert!(usize::from(counted.get(*hash)) >= (*count).min(255));

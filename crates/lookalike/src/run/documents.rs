@@ -64,16 +64,16 @@ pub(super) struct Documents {
 impl Documents {
     /// Numbers the documents. `listed` is what was skipped before any was read.
     pub(super) fn new(mut parts: Parts, listed: &[Skipped]) -> Result<Self, Error> {
-        let len: usize = parts.parts.iter().map(|part| part.documents as usize).sum();
+        let len: usize = parts.all.iter().map(|part| part.documents as usize).sum();
         if len > MAX_DOCUMENTS {
             return Err(Error::TooManyDocuments { got: len });
         }
-        let mut starts = Vec::with_capacity(parts.parts.len() + 1);
+        let mut starts = Vec::with_capacity(parts.all.len() + 1);
         let mut skipped = listed.to_vec();
         let mut states = vec![State::PLAIN; len];
         let mut inputs = Inputs::default();
         let mut start = 0;
-        for part in &mut parts.parts {
+        for part in &mut parts.all {
             starts.push(start);
             for place in std::mem::take(&mut part.empty) {
                 states[(start + place) as usize] = State::EMPTY;
@@ -83,7 +83,7 @@ impl Documents {
             inputs.merge(part.inputs);
         }
         starts.push(start);
-        let (sources, labels) = sources(&parts.parts);
+        let (sources, labels) = sources(&parts.all);
         Ok(Self { parts, starts, labels, sources, skipped, inputs, states })
     }
 
@@ -94,12 +94,12 @@ impl Documents {
 
     /// How many parts there are.
     pub(super) fn part_count(&self) -> usize {
-        self.parts.parts.len()
+        self.parts.all.len()
     }
 
     /// The i-th part.
     pub(super) fn part(&self, i: usize) -> &Part {
-        &self.parts.parts[i]
+        &self.parts.all[i]
     }
 
     /// The documents of the i-th part.
@@ -179,7 +179,7 @@ impl Documents {
         mut f: impl FnMut(u32, [&[u64]; N]),
     ) -> Result<(), Error> {
         let mut on_disk: Vec<(u32, u32, usize)> = Vec::new();
-        for (i, part) in self.parts.parts.iter().enumerate() {
+        for (i, part) in self.parts.all.iter().enumerate() {
             match &part.data {
                 Data::Memory { columns: held, .. } if part.documents > 0 => {
                     f(self.starts[i], columns.map(|column| held.get(column)));
@@ -207,7 +207,7 @@ impl Documents {
 
     /// Lets go of the columns; rows stay.
     pub(super) fn drop_columns(&mut self) {
-        for part in &mut self.parts.parts {
+        for part in &mut self.parts.all {
             if let Data::Memory { columns, .. } = &mut part.data {
                 *columns = super::columns::Columns::default();
             }

@@ -3,6 +3,7 @@
 use super::FindOptions;
 use super::batch::Batch;
 use super::component::Decided;
+use super::results::Take;
 use crate::error::Error;
 use crate::spill::codec::{Reader, put_bytes, put_u64};
 use crate::spill::{Sorted, Sorter};
@@ -100,7 +101,7 @@ pub(super) fn records(
     batch: &Batch,
     decided: &Decided,
     options: &FindOptions,
-    take: &mut dyn FnMut(&[u8], &[u8]) -> Result<(), Error>,
+    take: &mut Take<'_>,
 ) -> Result<(), Error> {
     for of_keeper in decided.duplicates.chunk_by(|a, b| a.1 == b.1) {
         let keeper = of_keeper[0].1;

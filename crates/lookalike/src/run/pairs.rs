@@ -4,6 +4,7 @@
 use super::batch::Batch;
 use super::component::Decided;
 use super::findings::EQUAL;
+use super::results::Take;
 use crate::error::Error;
 use crate::spill::codec::{Reader, key_part, put_bytes, put_u64};
 use crate::spill::{Sorted, Sorter};
@@ -106,7 +107,7 @@ pub(super) fn records(
     batch: &Batch,
     decided: &Decided,
     most: u64,
-    take: &mut dyn FnMut(&[u8], &[u8]) -> Result<(), Error>,
+    take: &mut Take<'_>,
 ) -> Result<u64, Error> {
     let got = count(batch, &decided.pairs);
     if got > most {
@@ -139,12 +140,12 @@ struct Ordered<'a> {
     by_id: Vec<u32>,
     ranks: Vec<u32>,
     pairs: Vec<(u32, u32, Overlap)>,
-    take: &'a mut dyn FnMut(&[u8], &[u8]) -> Result<(), Error>,
+    take: &'a mut Take<'a>,
     given: u64,
 }
 
 impl<'a> Ordered<'a> {
-    fn new(batch: &'a Batch, take: &'a mut dyn FnMut(&[u8], &[u8]) -> Result<(), Error>) -> Self {
+    fn new(batch: &'a Batch, take: &'a mut Take<'a>) -> Self {
         let mut by_id: Vec<u32> = (0..batch.documents.len() as u32).collect();
         by_id.sort_unstable_by(|a, b| batch.records.row(*a).id.cmp(batch.records.row(*b).id));
         let mut ranks = vec![0; by_id.len()];
@@ -185,7 +186,7 @@ impl<'a> Ordered<'a> {
 fn record<'i>(
     a: &str,
     others: impl Iterator<Item = (&'i str, Overlap)>,
-    take: &mut dyn FnMut(&[u8], &[u8]) -> Result<(), Error>,
+    take: &mut Take<'_>,
 ) -> Result<(), Error> {
     let (mut key, mut payload) = (Vec::new(), Vec::new());
     key_part(&mut key, a.as_bytes());

@@ -180,7 +180,7 @@ fn le_u32(bytes: &[u8]) -> u32 {
 
 /// All parts of a run, in reading order, with the chunks of those that are on the disk.
 pub(super) struct Parts {
-    pub(super) parts: Vec<Part>,
+    pub(super) all: Vec<Part>,
     pub(super) chunks: Vec<Chunk>,
     pub(super) files: Option<PartFiles>,
 }
@@ -262,7 +262,7 @@ impl<'a> Store<'a> {
         let mut parts = inner.written;
         parts.append(&mut inner.held);
         parts.sort_unstable_by_key(|part| part.number);
-        Ok(Parts { parts, chunks: inner.chunks, files: inner.files })
+        Ok(Parts { all: parts, chunks: inner.chunks, files: inner.files })
     }
 
     /// Writes what is held as one chunk.

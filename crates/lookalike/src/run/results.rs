@@ -19,6 +19,9 @@ use std::sync::Arc;
 const GROUP: u64 = 0;
 const PAIRS: u64 = 1;
 
+/// Takes a record: its key and its payload.
+pub(super) type Take<'a> = dyn FnMut(&[u8], &[u8]) -> Result<(), Error> + 'a;
+
 /// What all batches have given so far.
 pub(super) struct Results<'a> {
     groups: Sorter,

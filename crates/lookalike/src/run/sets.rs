@@ -18,7 +18,7 @@ pub(super) struct Sets<'a> {
     scratch: Scratch,
     share: usize,
     /// By place in the component.
-    sets: Vec<Option<Box<[u64]>>>,
+    made: Vec<Option<Box<[u64]>>>,
     /// Places whose sets are held, the longest held first.
     held: VecDeque<u32>,
     held_bytes: usize,
@@ -33,7 +33,7 @@ impl<'a> Sets<'a> {
             shingler: Shingler::with_kernel(options.params.shingle(), options.kernel),
             scratch: Scratch::default(),
             share,
-            sets: Vec::new(),
+            made: Vec::new(),
             held: VecDeque::new(),
             held_bytes: 0,
             set: Vec::new(),
@@ -43,8 +43,8 @@ impl<'a> Sets<'a> {
 
     /// Forgets the last component and is ready for one of `members` members.
     pub(super) fn begin(&mut self, members: usize) {
-        self.sets.clear();
-        self.sets.resize_with(members, || None);
+        self.made.clear();
+        self.made.resize_with(members, || None);
         self.held.clear();
         self.held_bytes = 0;
     }
@@ -74,19 +74,19 @@ impl<'a> Sets<'a> {
     ) -> (&[u64], &[u64]) {
         self.load(batch, a, document_a, b);
         self.load(batch, b, document_b, a);
-        let set = |place: u32| self.sets[place as usize].as_deref().unwrap_or_default();
+        let set = |place: u32| self.made[place as usize].as_deref().unwrap_or_default();
         (set(a), set(b))
     }
 
     /// The set of one member.
     pub(super) fn one(&mut self, batch: &Batch, place: u32, document: u32) -> &[u64] {
         self.load(batch, place, document, place);
-        self.sets[place as usize].as_deref().unwrap_or_default()
+        self.made[place as usize].as_deref().unwrap_or_default()
     }
 
     /// Makes the set at `place`, letting go of others but of that at `stays`.
     fn load(&mut self, batch: &Batch, place: u32, document: u32, stays: u32) {
-        if self.sets[place as usize].is_some() || self.failure.is_some() {
+        if self.made[place as usize].is_some() || self.failure.is_some() {
             return;
         }
         if let Err(error) = self.read(batch, document) {
@@ -103,10 +103,10 @@ impl<'a> Sets<'a> {
                 }
                 continue;
             }
-            let gone = self.sets[oldest as usize].take();
+            let gone = self.made[oldest as usize].take();
             self.held_bytes -= gone.map_or(0, |set| 8 * set.len());
         }
-        self.sets[place as usize] = Some(self.set.as_slice().into());
+        self.made[place as usize] = Some(self.set.as_slice().into());
         self.held.push_back(place);
         self.held_bytes += bytes;
     }

@@ -20,7 +20,7 @@ pub(super) struct KeepRules {
 impl KeepRules {
     /// Fails where a rule's pattern cannot be understood.
     pub(super) fn new(options: &FindOptions) -> Result<Self, Error> {
-        let globs = options.keep.globs().into_iter().map(|glob| {
+        let globs = options.keep.globs().map(|glob| {
             let built = GlobBuilder::new(glob).literal_separator(true).build();
             let built = built.map_err(|_| ParamsError::Parse {
                 option: "--keep",
