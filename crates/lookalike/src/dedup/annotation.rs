@@ -15,7 +15,8 @@ pub struct Annotate {
 }
 
 impl Annotate {
-    /// The names of the columns, in the order of [`Values::columns`].
+    /// The names of the columns, in the order `kept`, `group`, `keeper`, similarity,
+    /// `reason`.
     pub fn columns(&self) -> [String; 5] {
         ["kept", "group", "keeper", self.measure, "reason"]
             .map(|name| format!("{}_{name}", self.field))

@@ -127,6 +127,19 @@ impl Folder {
         Ok(place)
     }
 
+    /// An error that names a file by the place it would have had.
+    pub(super) fn named(&self, error: Error) -> Error {
+        let named = |path: PathBuf| match path.strip_prefix(self.temporary.path()) {
+            Ok(name) => self.out.join(name),
+            Err(_) => path,
+        };
+        match error {
+            Error::Write { path, source } => Error::Write { path: named(path), source },
+            Error::Survivors { path, problem } => Error::Survivors { path: named(path), problem },
+            error => error,
+        }
+    }
+
     /// Copies a file with its permissions and times.
     pub(super) fn copy(&self, from: &Path, name: &Path) -> Result<(), Error> {
         let place = self.place(name)?;

@@ -22,7 +22,7 @@ mod values;
 
 pub use annotation::{Annotate, DEFAULT_FIELD};
 pub use apply::apply;
-pub use decisions::Decisions;
+pub use decisions::{Cursor, Decided, Decisions};
 pub use destination::{Destination, Origin};
 pub use removed::Removed;
 pub use survivors::{Survivors, Written};

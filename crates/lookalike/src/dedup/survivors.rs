@@ -98,6 +98,18 @@ impl Survivors {
     /// [`Error::Survivors`] where a file does not go together with the ones before, and
     /// [`Error::Write`].
     pub fn source(&mut self, number: usize, header: Option<&[u8]>) -> Result<(), Error> {
+        self.go_on_with(number, header).map_err(|error| self.named(error))
+    }
+
+    /// An error about a file of the folder names it as it would have been called.
+    fn named(&self, error: Error) -> Error {
+        match &self.folder {
+            Some(folder) => folder.named(error),
+            None => error,
+        }
+    }
+
+    fn go_on_with(&mut self, number: usize, header: Option<&[u8]>) -> Result<(), Error> {
         let Some(origin) = self.destination.origins.get(number).cloned() else {
             return Ok(());
         };
@@ -218,11 +230,20 @@ impl Survivors {
         }
         let kept = decision.is_kept();
         *(if kept { &mut self.written.kept } else { &mut self.written.removed }) += 1;
+        self.write(id, record, decision).map_err(|error| self.named(error))
+    }
+
+    fn write(
+        &mut self,
+        id: &str,
+        record: Record<'_>,
+        decision: &Decision<'_>,
+    ) -> Result<(), Error> {
         #[cfg(feature = "parquet")]
         if let (Sink::Parquet(rewriter), Record::Row(row)) = (&mut self.sink, record) {
             return rewriter.row(row, decision);
         }
-        if !kept && self.annotate.is_none() {
+        if !decision.is_kept() && self.annotate.is_none() {
             return Ok(());
         }
         match record {
@@ -291,7 +312,7 @@ impl Survivors {
     /// # Errors
     /// [`Error::Write`]; nothing stands under the name then that was not there before.
     pub fn finish(mut self) -> Result<Written, Error> {
-        self.finish_file()?;
+        self.finish_file().map_err(|error| self.named(error))?;
         if let Some(folder) = self.folder {
             folder.finish()?;
         }
