@@ -64,8 +64,8 @@ pub(crate) struct ParameterArgs {
     #[arg(allow_negative_numbers = true)]
     threshold: f64,
 
-    /// `jaccard`: shared shingles among all of both; `containment`: among those of the shorter, which
-    /// finds an excerpt inside a longer text
+    /// `jaccard`: shared shingles among all of both; `containment`: among those of the shorter,
+    /// which finds an excerpt inside a longer text
     #[arg(long, value_name = "WHAT", default_value = "jaccard")]
     measure: Measure,
 

@@ -203,7 +203,8 @@ impl Batch {
         classes.filter(|(_, lone)| *lone).map(|(class, _)| class.as_slice())
     }
 
-    /// The documents with the shingles of this one, in the keep order; itself, if there is no other.
+    /// The documents with the shingles of this one, in the keep order; itself, if there is no
+    /// other.
     pub(super) fn class<'a>(&'a self, document: &'a u32) -> &'a [u32] {
         match self.class_of[*document as usize] {
             NONE => std::slice::from_ref(document),

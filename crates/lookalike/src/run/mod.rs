@@ -125,7 +125,8 @@ impl FindOptions {
     }
 
     /// The fields that must be read beside id and text: what to set
-    /// [`ReadOptions::fields`](crate::read::ReadOptions::fields) to before the collection is opened.
+    /// [`ReadOptions::fields`](crate::read::ReadOptions::fields) to before the collection is
+    /// opened.
     pub fn fields(&self) -> Vec<String> {
         let names = self.keep.field_names();
         names.map(str::to_owned).chain(self.source_field.clone()).collect()

@@ -1,9 +1,8 @@
 //! The rows of some documents, side by side in memory.
 
-use super::columns::{Row, Rows};
+use super::columns::{self, Row, Rows};
 use super::documents::{self, Documents};
 use crate::error::Error;
-use lookalike_core::keep;
 use std::cmp::Ordering;
 
 /// Rows of documents, by their place in the list they were loaded by.
@@ -48,9 +47,11 @@ impl Records {
 
     /// The row of a document.
     pub(super) fn row(&self, place: u32) -> Row<'_> {
-        let place = place as usize;
-        let row = Row::read(&self.bytes[self.starts[place]..self.starts[place + 1]]);
-        row.unwrap_or_else(Row::none)
+        Row::read(self.bytes_of(place)).unwrap_or_else(Row::none)
+    }
+
+    fn bytes_of(&self, place: u32) -> &[u8] {
+        &self.bytes[self.starts[place as usize]..self.starts[place as usize + 1]]
     }
 
     /// The part a document is in.
@@ -65,7 +66,7 @@ impl Records {
 
     /// The keep order: `Less` means that `a` is kept rather than `b`.
     pub(super) fn compare(&self, a: u32, b: u32) -> Ordering {
-        let (a, b) = (self.row(a), self.row(b));
-        keep::compare(a.key, a.id, b.key, b.id)
+        let standing = |place: u32| columns::standing(self.bytes_of(place)).unwrap_or_default();
+        standing(a).cmp(&standing(b))
     }
 }
