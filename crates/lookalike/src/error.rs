@@ -58,6 +58,11 @@ pub enum Error {
         /// How many there are.
         got: u64,
     },
+    /// The pairs of documents that are connected do not fit in the memory that is allowed.
+    PairsDoNotFit {
+        /// How many fit.
+        most: u64,
+    },
     /// A file could not be written.
     Write {
         /// The file.
@@ -158,8 +163,14 @@ impl fmt::Display for Error {
             ),
             Self::TooManyPairs { got } => write!(
                 f,
-                "the documents form {got} pairs, one run lists at most {MAX_PAIRS}; groups \
+                "the documents form at least {got} pairs, one run lists at most {MAX_PAIRS}; groups \
                  (without --pairs) hold the same duplicates, or raise --threshold"
+            ),
+            Self::PairsDoNotFit { most } => write!(
+                f,
+                "more than {most} pairs of documents are connected with each other, which do not \
+                 fit in --memory; allow more, raise --threshold, or leave out --pairs: groups hold \
+                 the same duplicates"
             ),
             Self::Write { path, source } => write!(
                 f,

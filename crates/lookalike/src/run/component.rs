@@ -5,6 +5,7 @@
 
 use super::batch::Batch;
 use super::copies;
+use super::pairs::MAX_PAIRS;
 use super::screen::Screen;
 use super::sets::Sets;
 use super::{FindOptions, Grouping};
@@ -125,7 +126,11 @@ impl<'a> Placed<'a> {
         }
         comparer.sets.finish()?;
         if comparer.most_pairs == 0 {
-            return Err(Error::TooManyPairs { got: most_pairs });
+            return Err(if most_pairs < MAX_PAIRS {
+                Error::PairsDoNotFit { most: most_pairs }
+            } else {
+                Error::TooManyPairs { got: most_pairs }
+            });
         }
         decided.verified += comparer.verified;
         let numbered = |pairs: &[(u32, u32, Overlap)]| -> Vec<_> {

@@ -150,10 +150,16 @@ impl Documents {
         document: u32,
         f: impl FnOnce(&Part, Row<'_>) -> R,
     ) -> Result<R, Error> {
-        let part = self.part_of(document);
-        let rows = self.rows(part)?;
-        let row = row(&rows, (document - self.starts[part]) as usize)?;
-        Ok(f(self.part(part), row))
+        let i = self.part_of(document);
+        let (part, place) = (self.part(i), document - self.starts[i]);
+        let bytes = match (&part.data, &self.parts.files) {
+            (Data::Memory { rows, .. }, _) => Cow::Borrowed(rows.get(place as usize)),
+            (Data::Disk { rows_at, .. }, Some(files)) => {
+                Cow::Owned(files.row(*rows_at, part.documents, place)?)
+            }
+            (Data::Disk { .. }, None) => Cow::Owned(Vec::new()),
+        };
+        Ok(f(part, read_row(&bytes)?))
     }
 
     /// The document's place in words.
@@ -217,8 +223,11 @@ impl Documents {
 
 /// The i-th row of a part. A temporary file that holds something else is an error.
 pub(super) fn row(rows: &Rows, i: usize) -> Result<Row<'_>, Error> {
-    let row = (i < rows.len()).then(|| rows.get(i)).and_then(Row::read);
-    row.ok_or_else(|| Error::TemporaryFile { what: "a row of a document".to_owned() })
+    read_row(if i < rows.len() { rows.get(i) } else { &[] })
+}
+
+fn read_row(bytes: &[u8]) -> Result<Row<'_>, Error> {
+    Row::read(bytes).ok_or_else(|| Error::TemporaryFile { what: "a row of a document".to_owned() })
 }
 
 /// The sources of all parts in reading order, and for each part where its labels are among them.

@@ -137,6 +137,17 @@ impl PartFiles {
         Ok(Rows { bytes: rows.to_vec(), ends })
     }
 
+    /// One row of a part.
+    pub(super) fn row(&self, at: u64, documents: u32, place: u32) -> Result<Vec<u8>, Error> {
+        let mut ends = [0; 8];
+        let known = if place == 0 { &mut ends[4..] } else { &mut ends[..] };
+        self.rows.read_at(known, at + 4 * u64::from(place.saturating_sub(1)))?;
+        let (start, end) = (le_u32(&ends[..4]), le_u32(&ends[4..]));
+        let mut row = vec![0; end.saturating_sub(start) as usize];
+        self.rows.read_at(&mut row, at + 4 * u64::from(documents) + u64::from(start))?;
+        Ok(row)
+    }
+
     /// Writes parts as one chunk and lets go of their memory.
     fn write(&self, parts: &mut [Part], chunk: u32) -> Result<Chunk, Error> {
         let mut bytes = Vec::new();
