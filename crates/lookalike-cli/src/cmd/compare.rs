@@ -7,7 +7,7 @@ use crate::text_width::terminal_columns;
 use anstyle::{AnsiColor, Style};
 use lookalike::core::band;
 use lookalike::core::curve;
-use lookalike::core::params::Params;
+use lookalike::core::params::{Measure, Params};
 use lookalike::core::shingle::Shingler;
 use lookalike::core::signature::Signer;
 use lookalike::core::verify::{self, Overlap};
@@ -221,7 +221,13 @@ impl Likeness {
 
     /// One sentence.
     fn verdict(&self, params: &Params) -> String {
-        let (exact, threshold) = (self.overlap.six_decimals(), params.threshold());
+        let (measure, threshold) = (params.measure(), params.threshold());
+        let exact = match measure {
+            Measure::Jaccard => self.overlap.six_decimals(),
+            Measure::Containment => {
+                format!("containment {}", self.overlap.six_decimals_of(measure))
+            }
+        };
         if self.overlap.reaches(params.measure(), threshold) {
             format!("Similar: {exact} reaches the threshold of {threshold}.")
         } else {
@@ -291,6 +297,7 @@ impl Likeness {
             "shingles_b": overlap.right,
             "containment_a": six(overlap.containment_left()),
             "containment_b": six(overlap.containment_right()),
+            "measure": params.measure().to_string(),
             "threshold": params.threshold(),
             "similar": overlap.reaches(params.measure(), params.threshold()),
             "equal_texts": self.same_text,

@@ -5,7 +5,7 @@ mod layout;
 mod measured;
 mod plan;
 
-use super::Outcome;
+use super::{Failure, Outcome};
 use crate::options::{ParameterArgs, ReadArgs, ShingleArgs};
 use lookalike::core::params::{Params, ShingleRule};
 use lookalike::error::Error;
@@ -69,6 +69,13 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Outcome {
     let wishes = args.parameters.wishes(args.shingle.rule()?);
     let params = Params::new(&wishes)?;
+    if params.exact() {
+        return Err(Failure::Usage(
+            "there is nothing to tune: --exact and --measure containment find all pairs, without \
+             bands and rows; leave them out"
+                .to_owned(),
+        ));
+    }
     let measured = if args.inputs.is_empty() { None } else { Some(Measured::of(args, &wishes)?) };
     let plan = Plan::new(args, &wishes, &params, measured.as_ref())?;
     if let Some(path) = &args.svg {
