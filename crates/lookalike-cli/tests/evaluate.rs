@@ -59,3 +59,23 @@ fn the_generated_corpus_agrees_with_its_clusters() {
     let groups = json(&["g.jsonl", &clusters, "--all-members"]);
     assert!(groups["adjusted_rand_index"].as_f64().unwrap() > 0.5, "{groups}");
 }
+
+#[test]
+fn parquet_tables_are_understood_as_csv_is() {
+    let place = Place::new();
+    let root = root();
+    let sample = root.join("fixtures/sample");
+    let truth = root.join("fixtures/sample.truth.csv");
+    let (sample, truth) = (sample.to_str().unwrap(), truth.to_str().unwrap());
+    for end in ["csv", "parquet"] {
+        let (pairs, groups) = (format!("p.{end}"), format!("g.{end}"));
+        place.run(&["find", sample, "-q", "--pairs", &pairs, "-o", &groups]).ok();
+    }
+    for (csv, parquet) in [("p.csv", "p.parquet"), ("g.csv", "g.parquet")] {
+        let of = |report: &str| place.run(&["evaluate", report, truth, "--json"]).ok();
+        assert_eq!(of(csv), of(parquet));
+        let both = place.run(&["evaluate", parquet, csv, "--json"]).ok();
+        let both: serde_json::Value = serde_json::from_str(&both).unwrap();
+        assert_eq!((&both["f1"], &both["true_positives"] == &0), (&1.0.into(), false), "{both}");
+    }
+}

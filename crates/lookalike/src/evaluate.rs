@@ -18,6 +18,7 @@
 //! steps. Everything is sorted once; O(n log n) in lines, about 60 bytes of memory per line.
 
 mod partition;
+mod rows;
 mod table;
 
 use crate::error::Error;

@@ -1,6 +1,7 @@
 //! Report and truth files → pairs and groups by number.
 
 use super::partition::Partition;
+use super::rows;
 use super::{Pair, Score};
 use crate::error::Error;
 use crate::read::ReadError;
@@ -140,7 +141,12 @@ pub(super) fn read(path: &Path, ids: &mut Ids) -> Result<Table, Error> {
 
 /// Opens a report or table, decompressed.
 pub(super) fn open_table(path: &Path) -> Result<Box<dyn BufRead>, Error> {
-    open(path).map_err(|error| unreadable(path, error))
+    let mut input = open(path).map_err(|error| unreadable(path, error))?;
+    let start = input.fill_buf().map_err(|error| unreadable(path, error))?;
+    if start.starts_with(b"PAR1") {
+        return Ok(Box::new(io::Cursor::new(rows::lines(path)?)));
+    }
+    Ok(input)
 }
 
 fn open(path: &Path) -> io::Result<Box<dyn BufRead>> {

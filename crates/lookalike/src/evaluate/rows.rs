@@ -1,0 +1,78 @@
+//! A Parquet table of pairs or groups as lines of comma-separated values, so that it is understood
+//! as these are.
+
+use crate::error::Error;
+use crate::read::{Collection, Document, Format, ReadError, ReadOptions, Scratch, Sink, Skipped};
+use csv::Writer;
+use std::io;
+use std::path::Path;
+
+/// The columns of the tables that `docs/report.md` knows; the first two are texts.
+const LAYOUTS: [&[&str]; 4] = [
+    &["id_a", "id_b", "jaccard"],
+    &["id_a", "id_b"],
+    &["id", "keeper", "group", "role", "jaccard"],
+    &["id", "cluster"],
+];
+
+/// The lines of a file, its header first. Held in memory.
+pub(super) fn lines(path: &Path) -> Result<Vec<u8>, Error> {
+    for columns in LAYOUTS {
+        match of_layout(path, columns) {
+            Err(Error::Read(ReadError::Column { .. } | ReadError::ColumnType { .. })) => {}
+            other => return other,
+        }
+    }
+    Err(Error::Table {
+        path: path.to_owned(),
+        line: 0,
+        problem:
+            "expected a Parquet table with the columns id_a and id_b, or id, keeper, group and \
+                  role, or id and cluster"
+                .to_owned(),
+    })
+}
+
+fn of_layout(path: &Path, columns: &[&str]) -> Result<Vec<u8>, Error> {
+    let [id, text, further @ ..] = columns else { return Ok(Vec::new()) };
+    let options = ReadOptions {
+        format: Some(Format::Parquet),
+        id_field: (*id).to_owned(),
+        text_field: (*text).to_owned(),
+        fields: further.iter().map(|name| (*name).to_owned()).collect(),
+        ..ReadOptions::default()
+    };
+    let collection = Collection::open(&[path.to_owned()], &options)?;
+    let mut lines = Lines { csv: Writer::from_writer(Vec::new()), outcome: Ok(()) };
+    lines.write(columns);
+    let mut scratch = Scratch::default();
+    while let Some(block) = collection.next_block()? {
+        block.read(&mut scratch, &mut lines)?;
+    }
+    // Memory takes all that is written to it.
+    lines.outcome.map_err(Error::of_io)?;
+    lines.csv.into_inner().map_err(|error| Error::of_io(error.into_error()))
+}
+
+struct Lines {
+    csv: Writer<Vec<u8>>,
+    outcome: io::Result<()>,
+}
+
+impl Lines {
+    fn write(&mut self, values: &[&str]) {
+        if self.outcome.is_ok() {
+            self.outcome = self.csv.write_record(values).map_err(io::Error::from);
+        }
+    }
+}
+
+impl Sink for Lines {
+    fn document(&mut self, document: &Document<'_>) {
+        let further = document.fields.iter().map(|value| value.unwrap_or_default());
+        let values: Vec<&str> = [document.id, document.text].into_iter().chain(further).collect();
+        self.write(&values);
+    }
+
+    fn skipped(&mut self, _: Skipped) {}
+}
