@@ -14,10 +14,10 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Many chunks, bands and batches out of few documents.
-const SMALL: &[&str] = &["--memory", "47MiB", "--threads", "1", "--bands", "40", "--rows", "4"];
+const SMALL: &[&str] = &["--memory", "47MiB", "--threads", "1", "--bands", "24", "--rows", "4"];
 
 const TWO_THREADS: [&str; 9] =
-    ["a.jsonl.gz", "b.jsonl", "--skip-bad", "--memory", "57MiB", "--threads", "2", "--bands", "40"];
+    ["a.jsonl.gz", "b.jsonl", "--skip-bad", "--memory", "57MiB", "--threads", "2", "--bands", "24"];
 
 /// A run: its inputs and options, and the files it writes.
 struct Scenario {

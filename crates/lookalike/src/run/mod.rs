@@ -239,8 +239,8 @@ impl Run<'_> {
                 Some(_) if checkpoint.is_some_and(|c| !c.done.bands.is_empty()) => {}
                 Some(counts) => {
                     let counted = counts.finish();
-                    let exact = Exact { documents, options, budget, temp, counted };
-                    exact.buckets(&mut shared, progress)?;
+                    let exact = Exact { documents, options, budget, temp };
+                    exact.buckets(counted, &mut shared, progress)?;
                     if let Some(checkpoint) = checkpoint {
                         shared.all_done(checkpoint)?;
                     }
