@@ -12,9 +12,7 @@ use super::FindOptions;
 use super::parts::{Chunk, Label};
 use crate::digest::Inputs;
 use crate::error::Error;
-use crate::read::{
-    BlockNumber, Collection, InputStamp, ReadError, RetainedState, Skipped, Stamp,
-};
+use crate::read::{BlockNumber, Collection, InputStamp, ReadError, RetainedState, Skipped, Stamp};
 use crate::spill::{Journal, TempSpace, Workspace};
 use lookalike_core::hash;
 use serde::{Deserialize, Serialize};
