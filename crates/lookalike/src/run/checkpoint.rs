@@ -126,7 +126,9 @@ impl Checkpoint {
         let workspace = Workspace::resumable(&options.memory.temp_dir(), &name, &description)?;
         let (journal, steps) = Journal::open(&workspace, "steps")?;
         let mut done = Done::default();
-        steps.into_iter().for_each(|step| done.add(step));
+        for step in steps {
+            done.add(step);
+        }
         // Shingles are counted while documents are read, and the counts are not stored: what is
         // read is of use only together with the buckets that the counts lead to.
         let deferred = options.params.exact().then(Mutex::default);
