@@ -42,6 +42,18 @@ impl Block {
         self.number
     }
 
+    /// Bytes of its records, or of the longest of its files.
+    pub fn bytes(&self) -> u64 {
+        match (&self.content, &self.source.kind) {
+            (Content::Records(records), _) => records.piece.len() as u64,
+            (Content::Files(range), Kind::Files(files)) => {
+                let files = files.get(range.clone()).unwrap_or_default();
+                files.iter().map(|file| file.stamp.bytes).max().unwrap_or(0)
+            }
+            (Content::Files(_), Kind::Records { .. }) => 0,
+        }
+    }
+
     /// Gives every document to the sink, in order. Blank lines are no documents.
     ///
     /// # Errors

@@ -57,6 +57,13 @@ enum KeptState {
     Files { start: usize, end: usize },
 }
 
+impl RetainedState {
+    /// Where its bytes in the spool end; 0 when it has none there.
+    pub fn spooled(&self) -> u64 {
+        if let KeptState::Spooled(stretch) = &self.kept { stretch.end() } else { 0 }
+    }
+}
+
 impl Retained {
     pub(super) fn new(number: BlockNumber, source: Arc<Source>, content: Kept) -> Self {
         Self { number, source, content }

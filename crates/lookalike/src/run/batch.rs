@@ -113,6 +113,8 @@ impl Connected {
             let weight = &mut weights[self.forest.root(document) as usize];
             *weight = weight.saturating_add(DOCUMENT_UNITS);
         }
+        let largest = weights.iter().max().copied().unwrap_or(0);
+        budget.component(u64::from(largest) * UNIT_BYTES as u64)?;
         let mut ranges = Vec::new();
         let (mut start, mut sum) = (0, 0);
         for (root, weight) in (0u32..).zip(&weights) {

@@ -1,17 +1,18 @@
 //! Finished steps of a run, so that it goes on from them after it was broken off.
 //!
 //! ```text
-//! prepare: Chunk … Prepared      bucket: Band …      decide: Plan, Batch …
+//! prepare: Chunk … Prepared      bucket: Band …      decide: Batch …
 //! ```
 //!
 //! A step is written to the journal when the data it speaks of are on the disk. What is cheap and
-//! the same every time (numbering, equal documents, connecting) is done again.
+//! the same every time (numbering, equal documents, connecting, planning) is done again.
+//! Memory and threads are not part of what makes a run: it may go on with more or less of both.
 
 use super::FindOptions;
 use super::parts::{Chunk, Label};
 use crate::digest::Inputs;
 use crate::error::Error;
-use crate::read::{BlockNumber, Collection, ReadError, RetainedState, Skipped};
+use crate::read::{BlockNumber, Collection, InputStamp, ReadError, RetainedState, Skipped, Stamp};
 use crate::spill::{Journal, TempSpace, Workspace};
 use lookalike_core::hash;
 use serde::{Deserialize, Serialize};
@@ -22,7 +23,9 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The version of the files in a run's folder.
-const FORMAT_VERSION: u32 = 1;
+const FORMAT_VERSION: u32 = 2;
+/// Files up to which each is described by itself, not all of them by one number.
+const DESCRIBED_FILES: usize = 1000;
 
 /// A stretch of a file: where it begins, and its length.
 pub(super) type Piece = (u64, u64);
@@ -60,10 +63,10 @@ pub(super) struct BandStep {
     pub(super) memberships: u64,
 }
 
-/// What one batch gave.
+/// What one batch gave: the components whose first documents are in `roots`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct BatchStep {
-    pub(super) number: u32,
+    pub(super) roots: Range<u32>,
     pub(super) pieces: Vec<Piece>,
     pub(super) verified: u64,
     /// Duplicates and their bytes, by source.
@@ -76,8 +79,9 @@ enum Step {
     Chunk(Box<ChunkStep>),
     Prepared,
     Band(BandStep),
-    Plan(Vec<Range<u32>>),
     Batch(BatchStep),
+    /// Steps of which none is done without the others.
+    Together(Vec<Step>),
 }
 
 /// What an earlier run finished.
@@ -86,8 +90,19 @@ pub(super) struct Done {
     pub(super) chunks: Vec<ChunkStep>,
     pub(super) prepared: bool,
     pub(super) bands: BTreeMap<u32, BandStep>,
-    pub(super) plan: Option<Vec<Range<u32>>>,
-    pub(super) batches: BTreeMap<u32, BatchStep>,
+    pub(super) batches: Vec<BatchStep>,
+}
+
+impl Done {
+    fn add(&mut self, step: Step) {
+        match step {
+            Step::Chunk(step) => self.chunks.push(*step),
+            Step::Prepared => self.prepared = true,
+            Step::Band(step) => drop(self.bands.insert(step.band, step)),
+            Step::Batch(step) => self.batches.push(step),
+            Step::Together(steps) => steps.into_iter().for_each(|step| self.add(step)),
+        }
+    }
 }
 
 /// The journal of a run.
@@ -112,15 +127,10 @@ impl Checkpoint {
         let (journal, steps) = Journal::open(&workspace, "steps")?;
         let mut done = Done::default();
         for step in steps {
-            match step {
-                Step::Chunk(step) => done.chunks.push(*step),
-                Step::Prepared => done.prepared = true,
-                Step::Band(step) => drop(done.bands.insert(step.band, step)),
-                Step::Plan(ranges) => done.plan = Some(ranges),
-                Step::Batch(step) => drop(done.batches.insert(step.number, step)),
-            }
+            done.add(step);
         }
-        // Shingles are counted while documents are read, so that stage is done as a whole.
+        // Shingles are counted while documents are read, and the counts are not stored: what is
+        // read is of use only together with the buckets that the counts lead to.
         let deferred = options.params.exact().then(Mutex::default);
         Ok((Self { journal, done, deferred }, Arc::new(TempSpace::resumable(workspace))))
     }
@@ -133,10 +143,12 @@ impl Checkpoint {
             }
             Some(deferred) => {
                 let mut deferred = deferred.lock().unwrap_or_else(PoisonError::into_inner);
-                for earlier in deferred.drain(..) {
-                    self.journal.append(&earlier)?;
+                if deferred.is_empty() {
+                    return self.journal.append(&step);
                 }
-                self.journal.append(&step)
+                let mut steps = std::mem::take(&mut *deferred);
+                steps.push(step);
+                self.journal.append(&Step::Together(steps))
             }
             None => self.journal.append(&step),
         }
@@ -154,10 +166,6 @@ impl Checkpoint {
         self.append(Step::Band(step))
     }
 
-    pub(super) fn plan(&self, ranges: &[Range<u32>]) -> Result<(), Error> {
-        self.append(Step::Plan(ranges.to_vec()))
-    }
-
     pub(super) fn batch(&self, step: BatchStep) -> Result<(), Error> {
         self.append(Step::Batch(step))
     }
@@ -168,14 +176,7 @@ fn describe(collection: &Collection, options: &FindOptions) -> Result<Value, Err
     if let Some(stream) = collection.stream() {
         return Err(ReadError::NotAgain { source_name: stream.to_owned() }.into());
     }
-    let mut files = String::new();
-    let mut bytes = 0;
-    let inputs = collection.inputs();
-    for stamp in &inputs {
-        bytes += stamp.bytes;
-        // Writing to a string does not fail.
-        let _ = writeln!(files, "{:?} {} {:?}", stamp.name, stamp.bytes, stamp.modified);
-    }
+    let reference = (0..collection.sources()).filter(|source| collection.is_reference(*source));
     Ok(json!({
         "format": FORMAT_VERSION,
         "lookalike": env!("CARGO_PKG_VERSION"),
@@ -186,8 +187,29 @@ fn describe(collection: &Collection, options: &FindOptions) -> Result<Value, Err
         "skip_duplicate_ids": options.skip_duplicate_ids,
         "source_field": options.source_field,
         "reading": collection.reading(),
-        "files": inputs.len(),
-        "bytes": bytes,
-        "files_and_times": format!("{:016x}", hash::token_hash(files.as_bytes())),
+        "reference_sources": reference.count(),
+        "inputs": files(&collection.inputs()),
     }))
+}
+
+/// The files in words, or their number, bytes and a hash of these words where they are many.
+fn files(inputs: &[InputStamp]) -> Value {
+    let words = |input: &InputStamp| {
+        let (bytes, modified) = (input.bytes, input.modified);
+        Stamp { bytes, modified }.to_string()
+    };
+    if inputs.len() <= DESCRIBED_FILES {
+        let named = inputs.iter().map(|input| (input.name.clone(), Value::String(words(input))));
+        return Value::Object(named.collect());
+    }
+    let mut all = String::new();
+    for input in inputs {
+        // Writing to a string does not fail.
+        let _ = writeln!(all, "{:?} {}", input.name, words(input));
+    }
+    json!({
+        "files": inputs.len(),
+        "bytes": inputs.iter().map(|input| input.bytes).sum::<u64>(),
+        "names_and_times": format!("{:016x}", hash::token_hash(all.as_bytes())),
+    })
 }

@@ -35,7 +35,8 @@ pub(super) fn decide(
             }
             let component = batch.candidates.component(i);
             let placed = Placed::new(batch, options, component);
-            placed.decide(&mut sets, most_pairs, &mut decided)?;
+            let done = placed.decide(&mut sets, most_pairs, &mut decided);
+            done.map_err(|error| too_many(error, budget))?;
             progress.advance(component.members.len() as u64);
         }
         Ok(decided)
@@ -52,4 +53,16 @@ pub(super) fn decide(
     decided.duplicates.sort_unstable_by_key(|(duplicate, keeper, _)| (*keeper, *duplicate));
     decided.pairs.sort_unstable_by_key(|(a, b, _)| (*a, *b));
     Ok(decided)
+}
+
+/// What to say where the pairs of a component are more than memory holds.
+fn too_many(error: Error, budget: &Budget) -> Error {
+    match error {
+        // How many there are is not known: they are counted up to what fits.
+        Error::TooManyPairs { got } if got < MAX_PAIRS => {
+            let bytes = got.saturating_mul(2 * PAIR_BYTES as u64);
+            budget.pairs(bytes).err().unwrap_or(Error::TooManyPairs { got })
+        }
+        error => error,
+    }
 }

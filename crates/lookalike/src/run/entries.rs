@@ -30,7 +30,7 @@ struct Inner {
 
 impl<'a> Entries<'a> {
     pub(super) fn new(temp: &'a Arc<TempSpace>, name: &'static str, budget: &Budget) -> Self {
-        Self { temp, name, share: budget.buckets(), inner: Mutex::default() }
+        Self { temp, name, share: budget.buckets() / 2, inner: Mutex::default() }
     }
 
     /// Takes entries; writes what it holds when that is more than its share.

@@ -32,21 +32,23 @@ pub(super) struct Exact<'a> {
     pub(super) options: &'a FindOptions,
     pub(super) budget: &'a Budget,
     pub(super) temp: &'a Arc<TempSpace>,
-    pub(super) counted: Counted,
 }
 
 impl Exact<'_> {
     /// Adds the buckets of rare shingles to `lists`.
     pub(super) fn buckets(
         &self,
+        counted: Counted,
         lists: &mut BucketLists<'_>,
         progress: &dyn Progress,
     ) -> Result<(), Error> {
         let looking = Entries::new(self.temp, "rare", self.budget);
         let rare = |document: &Document<'_>, tools: &mut Tools, out: &mut Vec<u64>| {
-            tools.rare(document.text, &self.options.params, &self.counted, out);
+            tools.rare(document.text, &self.options.params, &counted, out);
         };
         self.read(&looking, &rare, progress)?;
+        // What follows needs the memory.
+        drop(counted);
         if self.options.params.measure() == Measure::Jaccard {
             return self.list(&looking, None, lists);
         }
@@ -59,6 +61,7 @@ impl Exact<'_> {
             out.dedup();
         };
         self.read(&standing, &shared, progress)?;
+        drop(filter);
         self.list(&standing, Some(&looking), lists)
     }
 

@@ -23,6 +23,9 @@ const DOCUMENT_BYTES: u64 = 10;
 const PART_BYTES: u64 = 400;
 /// The least that stages can work in.
 const LEAST_WORK: u64 = 16 * MIB;
+/// What is held of a block while it is read or compared, for each of its bytes: it and its next,
+/// texts, shingles, two sets.
+const BLOCK_FACTOR: u64 = 6;
 /// The largest share, also without a limit, of what is only kept to save work.
 const CACHE_BYTES: u64 = 256 * MIB;
 
@@ -115,6 +118,34 @@ impl Budget {
         (self.work() / 4) as usize
     }
 
+    /// Refuses a component of more than this many bytes, which cannot be worked on in parts: it may
+    /// take what is not of buckets, sets and results.
+    pub(super) fn component(&self, bytes: u64) -> Result<(), Error> {
+        self.need(bytes.saturating_mul(2))
+    }
+
+    /// Refuses a block of so many bytes: it has the buffers of its thread and of the half that the
+    /// columns do not take.
+    pub(super) fn block(&self, bytes: u64) -> Result<(), Error> {
+        let above = (BLOCK_FACTOR * bytes).saturating_sub(THREAD_BYTES);
+        self.need(above.saturating_mul(2 * self.threads))
+    }
+
+    /// Refuses more verified pairs of one component than are held at a time.
+    pub(super) fn pairs(&self, bytes: u64) -> Result<(), Error> {
+        self.need(bytes.saturating_mul(4))
+    }
+
+    fn need(&self, work: u64) -> Result<(), Error> {
+        match self.limit {
+            Some(got) if work > self.work() => {
+                let least = (self.fixed() + self.resident).saturating_add(work);
+                Err(Error::MemoryTooSmall { got, least })
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Shingle sets that one thread keeps.
     pub(super) fn sets(&self) -> usize {
         (self.work() / 8 / self.threads).min(CACHE_BYTES) as usize
@@ -153,6 +184,24 @@ mod tests {
         };
         let budget = Budget::new(&tight(more), 2).unwrap().with_documents(1_000_000, 2000).unwrap();
         assert_eq!(budget.work(), LEAST_WORK);
+    }
+
+    #[test]
+    fn what_cannot_be_divided_is_refused_with_the_least_that_works() {
+        let limited = |limit| {
+            let memory = Memory { limit: Some(limit), ..Memory::default() };
+            Budget::new(&memory, 2).unwrap().with_documents(1000, 10).unwrap()
+        };
+        let small = limited(60 << 20);
+        for refuse in [Budget::component, Budget::block, Budget::pairs] {
+            refuse(&small, 1 << 20).unwrap();
+            refuse(&Budget::new(&Memory::default(), 2).unwrap(), 1 << 40).unwrap();
+            let Err(Error::MemoryTooSmall { least, .. }) = refuse(&small, 30 << 20) else {
+                panic!("it fits");
+            };
+            refuse(&limited(least), 30 << 20).unwrap();
+            refuse(&limited(least - 1), 30 << 20).unwrap_err();
+        }
     }
 
     #[test]

@@ -239,8 +239,8 @@ impl Run<'_> {
                 Some(_) if checkpoint.is_some_and(|c| !c.done.bands.is_empty()) => {}
                 Some(counts) => {
                     let counted = counts.finish();
-                    let exact = Exact { documents, options, budget, temp, counted };
-                    exact.buckets(&mut shared, progress)?;
+                    let exact = Exact { documents, options, budget, temp };
+                    exact.buckets(counted, &mut shared, progress)?;
                     if let Some(checkpoint) = checkpoint {
                         shared.all_done(checkpoint)?;
                     }
@@ -264,20 +264,10 @@ impl Run<'_> {
         let total = connected.documents();
         self.timed(Stage::Decide, Some(total), || {
             let mut results = Results::new(options, budget, temp, checkpoint)?;
-            let plan = match checkpoint.and_then(|c| c.done.plan.clone()) {
-                Some(plan) => plan,
-                None => connected.plan(links, budget)?,
-            };
-            if let Some(checkpoint) = checkpoint.filter(|c| c.done.plan.is_none()) {
-                checkpoint.plan(&plan)?;
-            }
-            for (number, roots) in (0u32..).zip(&plan) {
-                if results.has(number) {
-                    continue;
-                }
-                let batch = Batch::load(documents, links, &mut connected, roots)?;
+            for roots in results.left(connected.plan(links, budget)?) {
+                let batch = Batch::load(documents, links, &mut connected, &roots)?;
                 let decided = decide::decide(documents, &batch, options, budget, progress)?;
-                results.add(number, documents, &batch, &decided, options)?;
+                results.add(&roots, documents, &batch, &decided, options)?;
             }
             let mut found = results.finish()?;
             found.candidates = connected.sharing();
@@ -312,7 +302,8 @@ fn spool(
     if !budget.is_limited() && checkpoint.is_none() {
         return Ok(None);
     }
-    let length = checkpoint.and_then(|c| c.done.chunks.last()).map_or(0, |step| step.texts_len);
+    let lengths = checkpoint.map(|c| c.done.chunks.iter().map(|step| step.texts_len));
+    let length = lengths.and_then(Iterator::max).unwrap_or(0);
     let (file, path) = temp.workspace()?.open_raw("texts", length)?;
     Ok(Some(Arc::new(Spool::new(file, path)?)))
 }

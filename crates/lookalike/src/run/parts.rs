@@ -298,20 +298,22 @@ impl<'a> Store<'a> {
 
     /// What to take down of a chunk, which is on the disk when this returns.
     fn step(&self, files: &PartFiles, chunk: Chunk, parts: &[Part]) -> Result<ChunkStep, Error> {
-        let texts_len = self.spool.map_or(0, |spool| spool.len());
         if let Some(spool) = self.spool {
             let failed = |source| Error::Spill { path: spool.path().to_owned(), source };
             spool.sync().map_err(failed)?;
         }
         files.columns.sync()?;
         files.rows.sync()?;
-        let parts = parts.iter().map(Part::state).collect::<Option<_>>();
+        let parts = parts.iter().map(Part::state).collect::<Option<Vec<_>>>();
+        let parts = parts.ok_or_else(|| Error::TemporaryFile { what: "a part".to_owned() })?;
+        // Not the length of the file: other threads may be writing to its end.
+        let texts = parts.iter().map(|part| part.retained.spooled()).max();
         Ok(ChunkStep {
             chunk,
-            parts: parts.ok_or_else(|| Error::TemporaryFile { what: "a part".to_owned() })?,
+            parts,
             columns_len: files.columns.len(),
             rows_len: files.rows.len(),
-            texts_len,
+            texts_len: texts.unwrap_or(0),
         })
     }
 

@@ -62,6 +62,7 @@ impl Prepare<'_> {
                 if there.contains(&number) {
                     continue;
                 }
+                self.budget.block(block.bytes())?;
                 match preparer.part(block, &mut scratch) {
                     Ok(part) => store.push(part)?,
                     Err(error) => {

@@ -13,6 +13,7 @@ use super::written::{Written, end};
 use crate::error::Error;
 use crate::spill::codec::{Reader, put_bytes, put_u64};
 use crate::spill::{Sorter, TempSpace};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Records of groups and of pairs in a file.
@@ -51,30 +52,36 @@ impl<'a> Results<'a> {
         checkpoint: Option<&'a Checkpoint>,
     ) -> Result<Self, Error> {
         let sorter = || Sorter::new(Some(Arc::clone(temp)), budget.results());
-        let batches: Vec<BatchStep> =
-            checkpoint.map_or(Vec::new(), |c| c.done.batches.values().cloned().collect());
+        let batches = checkpoint.map_or(Vec::new(), |c| c.done.batches.clone());
         let pieces: Vec<Piece> =
             batches.iter().flat_map(|batch| batch.pieces.iter().copied()).collect();
         let file = checkpoint.map(|_| Written::open(temp, "results", end(&pieces))).transpose()?;
         Ok(Self {
             groups: sorter(),
             pairs: options.pairs.then(sorter),
-            pair_count: 0,
+            pair_count: batches.iter().map(|batch| batch.pairs).sum(),
             checkpoint,
             file,
             batches,
         })
     }
 
-    /// Whether an earlier run has decided this batch.
-    pub(super) fn has(&self, number: u32) -> bool {
-        self.batches.iter().any(|batch| batch.number == number)
+    /// What is left of some ranges of first documents without those that an earlier run decided.
+    pub(super) fn left(&self, ranges: Vec<Range<u32>>) -> Vec<Range<u32>> {
+        let mut left = ranges;
+        for Range { start, end } in self.batches.iter().map(|batch| batch.roots.clone()) {
+            let without = |range: Range<u32>| {
+                [range.start..range.end.min(start), range.start.max(end)..range.end]
+            };
+            left = left.into_iter().flat_map(without).filter(|range| !range.is_empty()).collect();
+        }
+        left
     }
 
     /// Takes what was decided in a batch.
     pub(super) fn add(
         &mut self,
-        number: u32,
+        roots: &Range<u32>,
         documents: &Documents,
         batch: &Batch,
         decided: &Decided,
@@ -103,7 +110,8 @@ impl<'a> Results<'a> {
         }
         self.pair_count += pairs;
         let duplicates = of_sources(documents, batch, decided);
-        let step = BatchStep { number, pieces, verified: decided.verified, duplicates, pairs };
+        let (roots, verified) = (roots.clone(), decided.verified);
+        let step = BatchStep { roots, pieces, verified, duplicates, pairs };
         self.done(step)
     }
 

@@ -41,12 +41,19 @@ pub struct Difference {
 
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Long values are shown from shortly before where they part.
+        let (stored, wanted) = (self.stored.as_deref(), self.wanted.as_deref());
+        let both = stored.unwrap_or_default().chars().zip(wanted.unwrap_or_default().chars());
+        let skip = both.take_while(|(a, b)| a == b).count().saturating_sub(SHOWN_CHARS / 2);
         let shown = |value: &Option<String>| {
             let Some(value) = value else { return "absent".to_owned() };
-            match value.char_indices().nth(SHOWN_CHARS) {
-                Some((end, _)) => format!("{}…", value.get(..end).unwrap_or_default()),
-                None => value.clone(),
+            if value.chars().nth(SHOWN_CHARS).is_none() {
+                return value.clone();
             }
+            let begin = if skip > 0 { "…" } else { "" };
+            let end = if value.chars().nth(skip + SHOWN_CHARS).is_some() { "…" } else { "" };
+            let part: String = value.chars().skip(skip).take(SHOWN_CHARS).collect();
+            format!("{begin}{part}{end}")
         };
         write!(f, "{} was {} and is {}", self.member, shown(&self.stored), shown(&self.wanted))
     }

@@ -87,7 +87,15 @@ impl Output {
             file.as_file().sync_all()?;
             file.persist(&place).map_err(|error| error.error)
         });
-        done.map(|_: File| ()).map_err(|source| Error::Write { path, source })
+        done.map(|_: File| ()).map_err(|error| Error::Write { path, source: of_system(error) })
+    }
+}
+
+/// What the system said, which the writer of tables hides in an error of its own.
+fn of_system(error: io::Error) -> io::Error {
+    match error.downcast::<::csv::Error>().map(::csv::Error::into_kind) {
+        Ok(::csv::ErrorKind::Io(error)) | Err(error) => error,
+        Ok(kind) => io::Error::other(format!("{kind:?}")),
     }
 }
 

@@ -1,0 +1,139 @@
+//! Runs that are stopped, or meet with a fault: their inputs, and what they leave behind.
+
+#![allow(dead_code, reason = "every test file uses another part")]
+#![allow(clippy::unwrap_used, reason = "this is a part of tests")]
+
+use flate2::write::GzEncoder;
+use std::fmt::Write as _;
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// How long to wait for what must come.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Numbers that depend on a seed only.
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
+    }
+
+    /// From 0 to below `end`.
+    pub(crate) fn below(&mut self, end: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) % end
+    }
+}
+
+/// JSONL of `count` short documents with ids from `first` on, of which one in four is an edit of an
+/// earlier one and one in twenty a copy.
+pub(crate) fn short_documents(first: u64, count: u64) -> String {
+    let mut random = Random::new(first + 1);
+    let mut texts: Vec<String> = Vec::new();
+    let mut lines = String::new();
+    for i in 0..count {
+        let text = match random.below(20) {
+            0 if i > 0 => texts[random.below(i) as usize].clone(),
+            1..6 if i > 0 => {
+                format!("{} and {}", texts[random.below(i) as usize], random.below(100))
+            }
+            _ => {
+                let mut text = String::new();
+                for _ in 0..24 {
+                    write!(text, "w{} ", random.below(4_000)).unwrap();
+                }
+                text
+            }
+        };
+        writeln!(lines, "{{\"id\":\"d{}\",\"text\":\"{text}\"}}", first + i).unwrap();
+        texts.push(text);
+    }
+    lines
+}
+
+/// The bytes as gzip stores them.
+pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// Starts the binary; what it prints is not kept.
+pub(crate) fn start(folder: &Path, args: &[&str]) -> Child {
+    Command::new(env!("CARGO_BIN_EXE_lookalike"))
+        .args(args)
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+/// Its exit code and what it said.
+pub(crate) fn end(child: Child) -> (Option<i32>, String) {
+    let output = child.wait_with_output().unwrap();
+    (output.status.code(), String::from_utf8(output.stderr).unwrap())
+}
+
+/// The folder of the run that is stored in `parent`, if there is one.
+pub(crate) fn stored_run(parent: &Path) -> Option<PathBuf> {
+    let entries = fs::read_dir(parent).ok()?;
+    let mut paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    paths.find(|path| path.extension().is_some_and(|end| end == "run"))
+}
+
+/// The whole lines of the journal of the run in `parent`.
+pub(crate) fn journal(parent: &Path) -> Vec<String> {
+    let Some(run) = stored_run(parent) else { return Vec::new() };
+    let steps = fs::read_to_string(run.join("steps")).unwrap_or_default();
+    let whole = steps.rfind('\n').map_or(0, |at| at + 1);
+    steps[..whole].lines().map(str::to_owned).collect()
+}
+
+/// Waits until the journal of the run that `child` does in `parent` is as `wanted`; false if the
+/// run ended before.
+pub(crate) fn wait_for(
+    child: &mut Child,
+    parent: &Path,
+    wanted: impl Fn(&[String]) -> bool,
+) -> bool {
+    let begun = Instant::now();
+    while !wanted(&journal(parent)) {
+        if child.try_wait().unwrap().is_some() {
+            return false;
+        }
+        assert!(begun.elapsed() < PATIENCE, "the run neither ends nor goes on");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    true
+}
+
+/// Whether all documents were read.
+pub(crate) fn is_prepared(journal: &[String]) -> bool {
+    journal.iter().any(|line| line.contains("\"Prepared\""))
+}
+
+/// The names in a folder, sorted.
+pub(crate) fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    let mut names: Vec<_> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort_unstable();
+    names
+}
+
+/// Writes other bytes of the same number to a file and sets its time back, so that nothing but its
+/// content tells.
+pub(crate) fn change_unseen(path: &Path) {
+    let metadata = fs::metadata(path).unwrap();
+    fs::write(path, vec![b'x'; metadata.len() as usize]).unwrap();
+    let file = fs::File::options().write(true).open(path).unwrap();
+    file.set_modified(metadata.modified().unwrap()).unwrap();
+}
