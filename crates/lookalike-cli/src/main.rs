@@ -3,8 +3,10 @@
 mod cmd;
 mod difference;
 mod options;
+mod page;
 mod plot;
 mod progress_bar;
+mod sources;
 mod summary;
 mod table;
 mod text_width;

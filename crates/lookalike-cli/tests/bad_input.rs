@@ -157,7 +157,7 @@ fn a_threshold_of_one_finds_equal_documents_only() {
 fn outputs_with_impossible_names() {
     let place = Place::new();
     place.file("a.csv", "id,text\n1,x\n").file("b.jsonl", "");
-    let message = place.run(&["find", "a.csv", "--output", "g.parquet"]).fails(2);
+    let message = place.run(&["find", "a.csv", "--output", "g.xml"]).fails(2);
     assert!(message.contains("--output: ") && message.contains(".jsonl or .csv"), "{message}");
     let message = place.run(&["find", "a.csv", "--pairs", "p.jsonl"]).fails(2);
     assert!(message.contains("--pairs: ") && message.contains("end in .csv,"), "{message}");

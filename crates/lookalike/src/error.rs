@@ -267,16 +267,16 @@ fn amount(bytes: u64) -> String {
 }
 
 impl Error {
-    /// The error that [`into_io`](Self::into_io) made one of the system of, or what temporary
-    /// files give otherwise.
-    pub(crate) fn of_io(error: io::Error) -> Self {
+    /// The error inside of one that results read from temporary files give, such as those of
+    /// [`Groups::iter`](crate::run::Groups::iter); another one is that of a temporary file.
+    pub fn of_io(error: io::Error) -> Self {
         match error.downcast::<Self>() {
             Ok(error) => error,
             Err(source) => Self::Spill { path: PathBuf::from("temporary files"), source },
         }
     }
 
-    /// The same, for what reads and writes.
+    /// The way there, for what reads and writes.
     pub(crate) fn into_io(self) -> io::Error {
         match self {
             Self::Spill { source, .. } if source.kind() != io::ErrorKind::Other => {

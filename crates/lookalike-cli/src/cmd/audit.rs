@@ -12,7 +12,7 @@ use lookalike::core::kernel::Kernel;
 use lookalike::core::params::Params;
 use lookalike::progress::{Progress, Silent};
 use lookalike::read::Collection;
-use serde::Serialize;
+use lookalike::write::json;
 use std::io::{self, BufWriter, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -82,7 +82,7 @@ pub(crate) struct Args {
     reading: ReadArgs,
 }
 
-fn positive(text: &str) -> Result<NonZeroUsize, String> {
+pub(super) fn positive(text: &str) -> Result<NonZeroUsize, String> {
     text.parse().map_err(|_| "expected a whole number from 1, such as 2000".to_owned())
 }
 
@@ -104,9 +104,10 @@ pub(crate) fn run(args: &Args) -> Outcome {
     let audit = report.judge(&neighbours, args.pairs.as_deref())?;
     let mut out = BufWriter::new(anstream::stdout().lock());
     if args.json {
-        write_json(&mut out, &audit, &report.params)?;
+        json::audit(&mut out, &audit, &report.params)?;
+        writeln!(out)?;
     } else {
-        write_text(&mut out, &audit, &report.params)?;
+        write_text(&mut out, &audit, &report.params, "--sample")?;
     }
     out.flush()?;
     Ok(ExitCode::SUCCESS)
@@ -121,15 +122,20 @@ fn audit_options(args: &Args) -> Result<AuditOptions, Failure> {
     if let Some(name) = &args.kernel {
         options.kernel = Kernel::named(name)?;
     }
-    if !(confidence > 0.0 && confidence < 1.0) {
-        let error = audit::AuditError::Confidence { got: confidence };
-        return Err(Failure::Usage(error.to_string()));
-    }
+    refuse_confidence(confidence)?;
     Ok(options)
 }
 
+/// A confidence that is none is told before the work.
+pub(super) fn refuse_confidence(confidence: f64) -> Result<(), Failure> {
+    if confidence > 0.0 && confidence < 1.0 {
+        return Ok(());
+    }
+    Err(Failure::Usage(audit::AuditError::Confidence { got: confidence }.to_string()))
+}
+
 /// What can be read only once cannot be audited.
-fn refuse_streams(input: &Path) -> Result<(), Failure> {
+pub(super) fn refuse_streams(input: &Path) -> Result<(), Failure> {
     let stream = std::fs::metadata(input).is_ok_and(|data| !data.is_file() && !data.is_dir());
     if stream || input.as_os_str() == "-" {
         return Err(Failure::Usage(format!(
@@ -140,30 +146,14 @@ fn refuse_streams(input: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// An audit as one JSON object; `docs/audit.md` has its members.
-#[derive(Serialize)]
-struct View<'a> {
-    format: u32,
-    threshold: f64,
-    predicted_recall: f64,
-    #[serde(flatten)]
-    audit: &'a Audit,
-}
-
-/// Writes an audit as JSON on one line.
-pub(crate) fn write_json(out: &mut impl Write, audit: &Audit, params: &Params) -> io::Result<()> {
-    let view = View {
-        format: lookalike::write::FORMAT_VERSION,
-        threshold: params.threshold(),
-        predicted_recall: params.predicted_recall(),
-        audit,
-    };
-    serde_json::to_writer(&mut *out, &view)?;
-    writeln!(out)
-}
-
-/// Writes an audit for people: what was measured, the figures by range, and how to know more.
-pub(crate) fn write_text(out: &mut impl Write, audit: &Audit, params: &Params) -> io::Result<()> {
+/// Writes an audit for people: what was measured, the figures by range, and how to know more by
+/// `option`, which says how many documents are drawn.
+pub(super) fn write_text(
+    out: &mut impl Write,
+    audit: &Audit,
+    params: &Params,
+    option: &str,
+) -> io::Result<()> {
     let (figures, percent) = (&audit.overall, audit.confidence * 100.0);
     let (sampled, population) = (thousands(audit.sampled), thousands(audit.population));
     let threshold = params.threshold();
@@ -173,7 +163,7 @@ pub(crate) fn write_text(out: &mut impl Write, audit: &Audit, params: &Params) -
             out,
             "Recall was not measured: of {sampled} documents drawn from {population} none has a \
              neighbour of\nsimilarity {threshold} or more. So at most a share of {} of the \
-             documents has one ({percent} % confidence);\n--sample draws more.",
+             documents has one ({percent} % confidence);\n{option} draws more.",
             upper_end(interval.high)
         );
     }

@@ -1,11 +1,10 @@
 //! `lookalike dedup INPUT… -o OUT`: the inputs without their near-duplicates, in their own format.
 
-mod sources;
-
-use super::find::same_name;
+use super::find::targets::same_name;
 use super::{Failure, Outcome};
 use crate::options::{ParameterArgs, ReadArgs, RunArgs, ShingleArgs};
 use crate::progress_bar::Bar;
+use crate::sources::{Fate, Table};
 use crate::summary::{self, Summary, count};
 use lookalike::core::params::{Measure, Params};
 use lookalike::dedup::{
@@ -14,7 +13,6 @@ use lookalike::dedup::{
 use lookalike::read::Collection;
 use lookalike::run::{self, FindOptions, Findings};
 use lookalike::write::{self, Output, OutputFormat, Target};
-use sources::Table;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -264,7 +262,8 @@ impl Outputs {
 fn tell(args: &Args, summary: &Summary<'_>, written: Option<Written>) -> io::Result<()> {
     let findings = summary.findings;
     let dry = args.result.dry_run;
-    let table = Table { sources: &findings.sources, dry };
+    let fate = if dry { Fate::WouldGo } else { Fate::Go };
+    let table = Table { sources: &findings.sources, fate };
     if dry {
         let mut out = anstream::stdout().lock();
         table.write(&mut out, usize::MAX)?;

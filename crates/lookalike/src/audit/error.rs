@@ -47,6 +47,13 @@ pub enum AuditError {
         /// What was read now.
         got: Inputs,
     },
+    /// The documents are no longer those that the run read.
+    ChangedSinceRun {
+        /// What the run read.
+        expected: Inputs,
+        /// What was read for the audit.
+        got: Inputs,
+    },
     /// The documents were not the same in both passes.
     Changed {
         /// Documents of the first pass.
@@ -91,6 +98,11 @@ impl fmt::Display for AuditError {
                 "the report is of other inputs: it is of {expected}; read were {got}. Name the \
                  same inputs with the same options (--reference, --format, --id-field, …), or run \
                  find again"
+            ),
+            Self::ChangedSinceRun { expected, got } => write!(
+                f,
+                "the input changed between the run and its audit: the run read {expected}; the \
+                 audit {got}. Run again when nothing writes to the input, or on a copy"
             ),
             Self::Changed { first, second, missing } => write!(
                 f,

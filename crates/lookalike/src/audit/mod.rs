@@ -11,6 +11,7 @@
 
 mod draw;
 mod error;
+mod findings;
 mod index;
 mod interval;
 mod judge;

@@ -1,7 +1,9 @@
-//! A whole run as one JSON object.
+//! A whole run, and an audit, as one JSON object each.
 
 use super::{FORMAT_VERSION, jsonl};
+use crate::audit::Audit;
 use crate::run::{FindOptions, Findings, Grouping};
+use lookalike_core::params::Params;
 use serde::Serialize;
 use std::io::{self, Write};
 
@@ -55,13 +57,42 @@ struct TimeView {
     seconds: f64,
 }
 
-/// Writes version of the format, parameters, counts, groups, what was skipped, empty documents,
-/// and times; everything but the times depends on the input and the parameters only. One member
+/// An audit; `docs/audit.md` has its members.
+#[derive(Serialize)]
+struct AuditView<'a> {
+    format: u32,
+    threshold: f64,
+    predicted_recall: f64,
+    #[serde(flatten)]
+    audit: &'a Audit,
+}
+
+/// Writes what an audit measured, without a line end; `params` are those of the run.
+///
+/// # Errors
+/// Those of `out`.
+pub fn audit(out: &mut dyn Write, audit: &Audit, params: &Params) -> io::Result<()> {
+    let view = AuditView {
+        format: FORMAT_VERSION,
+        threshold: params.threshold(),
+        predicted_recall: params.predicted_recall(),
+        audit,
+    };
+    Ok(serde_json::to_writer(out, &view)?)
+}
+
+/// Writes version of the format, parameters, counts, what an audit measured (null without one),
+/// groups, what was skipped, empty documents, and times; everything but the times depends on the input and the parameters only. One member
 /// of the object, one group or one skipped record per line.
 ///
 /// # Errors
 /// Those of `out`.
-pub fn summary(out: &mut dyn Write, findings: &Findings, options: &FindOptions) -> io::Result<()> {
+pub fn summary(
+    out: &mut dyn Write,
+    findings: &Findings,
+    options: &FindOptions,
+    measured: Option<&Audit>,
+) -> io::Result<()> {
     write!(out, "{{\"format\":{FORMAT_VERSION},\n\"lookalike\":")?;
     serde_json::to_writer(&mut *out, env!("CARGO_PKG_VERSION"))?;
     out.write_all(b",\n\"parameters\":")?;
@@ -70,6 +101,11 @@ pub fn summary(out: &mut dyn Write, findings: &Findings, options: &FindOptions) 
     serde_json::to_writer(&mut *out, &findings.inputs)?;
     out.write_all(b",\n\"counts\":")?;
     serde_json::to_writer(&mut *out, &counts(findings))?;
+    out.write_all(b",\n\"audit\":")?;
+    match measured {
+        Some(measured) => audit(out, measured, &options.params)?,
+        None => out.write_all(b"null")?,
+    }
     out.write_all(b",\n\"groups\":[")?;
     let measure = options.params.measure();
     for (number, group) in (1u64..).zip(findings.groups.iter()) {
@@ -175,7 +211,7 @@ mod tests {
         let options = FindOptions::new(Params::new(&Wishes::default()).unwrap());
         let findings = crate::run::find(&collection, &options, &Silent).unwrap();
         let mut bytes = Vec::new();
-        summary(&mut bytes, &findings, &options).unwrap();
+        summary(&mut bytes, &findings, &options, None).unwrap();
         let value: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
         assert_eq!(value["format"], 1);
         assert_eq!(value["parameters"]["unit"], "words");
@@ -186,6 +222,7 @@ mod tests {
         assert_eq!(value["groups"][0]["duplicates"][0]["jaccard"], 1.0);
         assert_eq!(value["skipped"][0]["line"], 3);
         assert_eq!(value["empty"][0], "nothing");
+        assert!(value.as_object().unwrap()["audit"].is_null());
         assert_eq!(value["sources"][0]["duplicates"], 1);
         assert!(value["times"][0]["seconds"].as_f64().is_some());
     }

@@ -36,6 +36,10 @@ pub enum OutputFormat {
     Jsonl,
     /// Comma-separated values with a header.
     Csv,
+    /// A whole run as one JSON object.
+    Json,
+    /// A whole run as a page for people.
+    Html,
     /// Apache Parquet, which compresses by itself.
     #[cfg(feature = "parquet")]
     Parquet,
@@ -108,7 +112,7 @@ impl std::error::Error for UnknownName {}
 impl OutputFormat {
     /// Whether `.gz` or `.zst` may follow.
     fn is_compressible(self) -> bool {
-        matches!(self, Self::Jsonl | Self::Csv)
+        matches!(self, Self::Jsonl | Self::Csv | Self::Json)
     }
 
     /// What a name ends in, with the dot.
@@ -116,6 +120,8 @@ impl OutputFormat {
         match self {
             Self::Jsonl => ".jsonl",
             Self::Csv => ".csv",
+            Self::Json => ".json",
+            Self::Html => ".html",
             #[cfg(feature = "parquet")]
             Self::Parquet => ".parquet",
         }
@@ -215,6 +221,19 @@ pub(crate) mod tests {
             assert!(message.contains(".jsonl or .csv, which .gz or .zst"), "{message}");
         }
         assert!(Target::new(Path::new("a.jsonl"), &[OutputFormat::Csv]).is_err());
+    }
+
+    #[test]
+    fn reports_are_pages_or_json() {
+        const REPORTS: &[OutputFormat] = &[OutputFormat::Html, OutputFormat::Json];
+        let format = |name: &str| Target::new(Path::new(name), REPORTS).map(|t| t.format);
+        assert_eq!(format("r.HTML"), Ok(OutputFormat::Html));
+        assert_eq!(format("r.json.gz"), Ok(OutputFormat::Json));
+        for name in ["r.html.gz", "r.jsonl", "r.htm", "html"] {
+            let message = format(name).unwrap_err().to_string();
+            let expected = "in .json, which .gz or .zst may follow, or in .html";
+            assert!(message.ends_with(expected), "{message}");
+        }
     }
 
     #[cfg(feature = "parquet")]

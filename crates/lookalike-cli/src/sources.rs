@@ -18,11 +18,25 @@ const LARGE_SHARE: f64 = 0.5;
 /// Sources that are warned about by name.
 const NAMED: usize = 5;
 
+/// What becomes of duplicates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// They are left out of what is written.
+    Go,
+    /// They would be, if anything were written.
+    WouldGo,
+    /// They are reported.
+    Reported,
+}
+
+/// What to do where too much goes.
+const SHOWN: &str =
+    "`lookalike find` shows them, a higher --threshold or longer shingles keep more";
+
 /// The sources of the inputs.
-pub(super) struct Table<'a> {
-    pub(super) sources: &'a [SourceCounts],
-    /// Nothing was written.
-    pub(super) dry: bool,
+pub(crate) struct Table<'a> {
+    pub(crate) sources: &'a [SourceCounts],
+    pub(crate) fate: Fate,
 }
 
 impl Table<'_> {
@@ -35,7 +49,7 @@ impl Table<'_> {
     }
 
     /// Writes at most `most` sources, and a line for all where there are several.
-    pub(super) fn write(&self, out: &mut impl Write, most: usize) -> io::Result<()> {
+    pub(crate) fn write(&self, out: &mut impl Write, most: usize) -> io::Result<()> {
         let sources = self.sorted();
         writeln!(
             out,
@@ -59,18 +73,23 @@ impl Table<'_> {
 
     /// A warning for each of the first sources that lose most of their documents, and one for the
     /// others together.
-    pub(super) fn warn(&self, err: &mut impl Write) -> io::Result<()> {
+    pub(crate) fn warn(&self, err: &mut impl Write) -> io::Result<()> {
         let large: Vec<_> = self
             .sorted()
             .into_iter()
             .filter(|source| share(source.documents, source.duplicates) > LARGE_SHARE)
             .collect();
-        let go = if self.dry { "would go" } else { "go" };
+        let (go, advice) = match self.fate {
+            Fate::Go => ("go", SHOWN),
+            Fate::WouldGo => ("would go", SHOWN),
+            Fate::Reported => {
+                ("are duplicates", "a higher --threshold or longer shingles find fewer")
+            }
+        };
         for source in large.iter().take(NAMED) {
             writeln!(
                 err,
-                "warning: {} % of {} {go} ({} of {}); are they duplicates in your sense? \
-                 `lookalike find` shows them, a higher --threshold or longer shingles keep more",
+                "warning: {} % of {} {go} ({} of {}); are they duplicates in your sense? {advice}",
                 percent(share(source.documents, source.duplicates)),
                 visible(&source.name),
                 thousands(source.duplicates),
@@ -118,7 +137,7 @@ mod tests {
             source("c", 0, 0, false),
             source("r", 9, 0, true),
         ];
-        let table = Table { sources: &sources, dry: true };
+        let table = Table { sources: &sources, fate: Fate::WouldGo };
         let text = |most| {
             let mut bytes = anstream::StripStream::new(Vec::new());
             table.write(&mut bytes, most).unwrap();
@@ -137,5 +156,9 @@ mod tests {
         let text = String::from_utf8(bytes).unwrap();
         assert_eq!(text.lines().count(), 1, "{text}");
         assert!(text.starts_with("warning: 50.04 % of b would go (1,001 of 2,000 documents)"));
+        let mut bytes = Vec::new();
+        Table { sources: &sources, fate: Fate::Reported }.warn(&mut bytes).unwrap();
+        let text = String::from_utf8(bytes).unwrap();
+        assert!(text.starts_with("warning: 50.04 % of b are duplicates (1,001"), "{text}");
     }
 }

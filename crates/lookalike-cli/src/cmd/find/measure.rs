@@ -1,0 +1,89 @@
+//! `find --audit N`: findings and their inputs once more in, what an audit measured out.
+
+use crate::cmd::Failure;
+use crate::cmd::audit::{positive, refuse_confidence, refuse_streams};
+use lookalike::audit::{Audit, AuditOptions, CONFIDENCE, true_neighbours};
+use lookalike::progress::{Progress, Stage};
+use lookalike::read::{Collection, ReadError};
+use lookalike::run::{FindOptions, Findings};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// How the run is audited, if it is.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "What comes out")]
+pub(super) struct AuditArgs {
+    /// Measure the recall of this run on N documents drawn at random, such as 2000; reads the
+    /// inputs twice more
+    #[arg(long, value_name = "N", value_parser = positive)]
+    audit: Option<NonZeroUsize>,
+
+    /// Draws them; the same number draws the same documents
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "audit")]
+    audit_seed: u64,
+
+    /// How often the intervals of the audit hold the truth, at least: above 0, below 1
+    #[arg(long, value_name = "SHARE", default_value_t = CONFIDENCE, requires = "audit")]
+    #[arg(allow_negative_numbers = true)]
+    confidence: f64,
+}
+
+impl AuditArgs {
+    /// What cannot be audited is told before the work.
+    pub(super) fn refuse<'a>(
+        &self,
+        mut inputs: impl Iterator<Item = &'a PathBuf>,
+    ) -> Result<(), Failure> {
+        if self.audit.is_none() {
+            return Ok(());
+        }
+        refuse_confidence(self.confidence)?;
+        inputs.try_for_each(|input| refuse_streams(input))
+    }
+
+    /// Audits the run, if that is wanted, and adds the times of that.
+    pub(super) fn measure(
+        &self,
+        findings: &mut Findings,
+        options: &FindOptions,
+        open: impl Fn() -> Result<Collection, ReadError>,
+        progress: &dyn Progress,
+    ) -> Result<Option<Audit>, Failure> {
+        let Some(sample) = self.audit else { return Ok(None) };
+        let how = AuditOptions {
+            sample,
+            seed: self.audit_seed,
+            confidence: self.confidence,
+            threads: options.threads,
+            kernel: options.kernel,
+        };
+        let clock = Clock { progress, times: Mutex::default() };
+        let neighbours = true_neighbours(|| Ok(open()?), &options.params, &how, &clock)?;
+        let audit = neighbours.judge_findings(findings)?;
+        findings.times.extend(clock.times.into_inner().unwrap_or_else(PoisonError::into_inner));
+        Ok(Some(audit))
+    }
+}
+
+/// Notes how long each stage takes.
+struct Clock<'a> {
+    progress: &'a dyn Progress,
+    times: Mutex<Vec<(Stage, Duration)>>,
+}
+
+impl Progress for Clock<'_> {
+    fn begin(&self, stage: Stage, total: Option<u64>) {
+        self.progress.begin(stage, total);
+    }
+
+    fn advance(&self, done: u64) {
+        self.progress.advance(done);
+    }
+
+    fn end(&self, stage: Stage, elapsed: Duration) {
+        self.times.lock().unwrap_or_else(PoisonError::into_inner).push((stage, elapsed));
+        self.progress.end(stage, elapsed);
+    }
+}

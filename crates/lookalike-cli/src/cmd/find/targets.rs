@@ -1,0 +1,166 @@
+//! Names in, files out: groups, pairs and skipped as they are found, reports of the whole.
+//!
+//! All names are checked, and all files made, before a run begins.
+
+use super::ResultArgs;
+use crate::cmd::Failure;
+use crate::page::{self, Subject};
+use lookalike::core::params::Measure;
+use lookalike::error::Error;
+use lookalike::run::{Findings, Pairs};
+use lookalike::write::{self, Output, OutputFormat, Target};
+use std::path::{Path, PathBuf};
+
+/// The files that are asked for.
+pub(super) struct Targets {
+    groups: Option<Target>,
+    pairs: Option<Target>,
+    skipped: Option<Target>,
+    reports: Vec<Target>,
+}
+
+impl Targets {
+    /// Refuses names that do not say what to write, and two of one file.
+    pub(super) fn new(args: &ResultArgs) -> Result<Self, Failure> {
+        const LIST: &[OutputFormat] = &[OutputFormat::Csv];
+        const TABLE: &[OutputFormat] = &[OutputFormat::Csv, OutputFormat::Parquet];
+        const GROUPS: &[OutputFormat] =
+            &[OutputFormat::Jsonl, OutputFormat::Csv, OutputFormat::Parquet];
+        const REPORT: &[OutputFormat] = &[OutputFormat::Json, OutputFormat::Html];
+        let named = |option: &str, path: &Path, possible| {
+            let target = Target::new(path, possible);
+            target.map_err(|error| Failure::Usage(format!("{option}: {error}")))
+        };
+        let target = |option, path: &Option<PathBuf>, possible| {
+            path.as_deref().map(|path| named(option, path, possible)).transpose()
+        };
+        let reports = args.report.iter().map(|path| named("--report", path, REPORT));
+        let targets = Self {
+            groups: target("--output", &args.output, GROUPS)?,
+            pairs: target("--pairs", &args.pairs, TABLE)?,
+            skipped: target("--skipped", &args.skipped, LIST)?,
+            reports: reports.collect::<Result<_, _>>()?,
+        };
+        let paths: Vec<PathBuf> = targets.all().map(|target| same_name(target.path())).collect();
+        for (i, path) in paths.iter().enumerate() {
+            if paths[..i].contains(path) {
+                return Err(Failure::Usage(format!(
+                    "{} is named for two outputs; give each its own file",
+                    path.display()
+                )));
+            }
+        }
+        Ok(targets)
+    }
+
+    /// Every one of them.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Target> {
+        [&self.groups, &self.pairs, &self.skipped].into_iter().flatten().chain(&self.reports)
+    }
+
+    /// Inputs are never overwritten.
+    pub(super) fn refuse_inputs(&self, inputs: &[PathBuf]) -> Result<(), Failure> {
+        for target in self.all() {
+            let path = same_name(target.path());
+            if inputs.iter().any(|input| same_name(input) == path) {
+                return Err(Failure::Usage(format!(
+                    "{} is an input; write to another file, inputs are never changed",
+                    target.path().display()
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the files of results, under temporary names.
+    pub(super) fn create(&self) -> Result<Outputs, Failure> {
+        let create = |target: &Option<Target>| target.as_ref().map(Output::create).transpose();
+        Ok(Outputs {
+            groups: create(&self.groups)?.zip(self.groups.as_ref().map(Target::format)),
+            pairs: create(&self.pairs)?.zip(self.pairs.as_ref().map(Target::format)),
+            skipped: create(&self.skipped)?,
+        })
+    }
+
+    /// Makes those of reports.
+    pub(super) fn create_reports(&self) -> Result<Reports, Failure> {
+        let create = |target: &Target| Ok((Output::create(target)?, target.format()));
+        Ok(Reports { reports: self.reports.iter().map(create).collect::<Result<_, Error>>()? })
+    }
+}
+
+/// One spelling for every way to name a file.
+pub(in crate::cmd) fn same_name(path: &Path) -> PathBuf {
+    if let Ok(found) = path.canonicalize() {
+        return found;
+    }
+    // It is not there yet; its folder may be, and be named in many ways.
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new(".")).canonicalize();
+    match (folder, path.file_name()) {
+        (Ok(folder), Some(name)) => folder.join(name),
+        _ => std::path::absolute(path).unwrap_or_else(|_| path.to_owned()),
+    }
+}
+
+/// The files that are being written.
+pub(super) struct Outputs {
+    groups: Option<(Output, OutputFormat)>,
+    pairs: Option<(Output, OutputFormat)>,
+    skipped: Option<Output>,
+}
+
+impl Outputs {
+    /// Writes and names them.
+    pub(super) fn write(self, findings: &Findings, measure: Measure) -> Result<(), Failure> {
+        let groups = &findings.groups;
+        match self.groups {
+            Some((output, OutputFormat::Parquet)) => {
+                write::parquet::groups(output, groups, measure)?;
+            }
+            Some((output, OutputFormat::Jsonl)) => {
+                output.finish(|out| write::jsonl::groups(out, groups, measure))?;
+            }
+            Some((output, _)) => {
+                output.finish(|out| write::csv::groups(out, groups, measure))?;
+            }
+            None => {}
+        }
+        let none = Pairs::default();
+        let pairs = findings.pairs.as_ref().unwrap_or(&none);
+        match self.pairs {
+            Some((output, OutputFormat::Parquet)) => {
+                write::parquet::pairs(output, pairs, measure)?;
+            }
+            Some((output, _)) => {
+                output.finish(|out| write::csv::pairs(out, pairs, measure))?;
+            }
+            None => {}
+        }
+        if let Some(output) = self.skipped {
+            let (skipped, empty) = (&findings.skipped, &findings.empty);
+            output.finish(|out| write::csv::skipped(out, skipped, empty))?;
+        }
+        Ok(())
+    }
+}
+
+/// The reports that are being written.
+pub(super) struct Reports {
+    reports: Vec<(Output, OutputFormat)>,
+}
+
+impl Reports {
+    /// Writes and names them.
+    pub(super) fn write(self, subject: &Subject<'_>) -> Result<(), Failure> {
+        let Subject { findings, options, audit, .. } = *subject;
+        for (output, format) in self.reports {
+            if format == OutputFormat::Html {
+                page::write(output, subject)?;
+            } else {
+                output.finish(|out| write::json::summary(out, findings, options, audit))?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,127 @@
+//! Findings in, what a person or a program reads out: the table or JSON on standard output, the
+//! summary and what an audit measured on standard error.
+
+use super::ResultArgs;
+use crate::cmd::audit::write_text;
+use crate::sources::{Fate, Table};
+use crate::summary::{self, Summary, count};
+use crate::table::{self, Extent, NotShown};
+use crate::text_width::terminal_columns;
+use lookalike::audit::Audit;
+use lookalike::write::json;
+use std::io::{self, BufWriter, IsTerminal, Write};
+
+/// Groups shown on a terminal, and duplicates of each, when nothing else is asked for.
+const TERMINAL_GROUPS: usize = 50;
+const TERMINAL_DUPLICATES: usize = 20;
+
+/// Prints the JSON or the table, whichever is wanted.
+pub(super) fn print(
+    args: &ResultArgs,
+    summary: &Summary<'_>,
+    audit: Option<&Audit>,
+) -> io::Result<NotShown> {
+    let Summary { findings, options, .. } = *summary;
+    let terminal = io::stdout().is_terminal();
+    let mut out = BufWriter::with_capacity(1 << 16, anstream::stdout().lock());
+    let mut not_shown = NotShown::default();
+    if args.json {
+        json::summary(&mut out, findings, options, audit)?;
+    } else if args.output.is_none() {
+        not_shown = {
+            let extent = extent(args.limit, terminal);
+            table::write(&mut out, &findings.groups, options.params.measure(), extent)?
+        };
+    }
+    out.flush()?;
+    Ok(not_shown)
+}
+
+fn extent(limit: Option<usize>, terminal: bool) -> Extent {
+    let everything = limit == Some(0) || !terminal;
+    Extent {
+        groups: match limit {
+            Some(0) => None,
+            Some(most) => Some(most),
+            None => terminal.then_some(TERMINAL_GROUPS),
+        },
+        duplicates: (!everything).then_some(TERMINAL_DUPLICATES),
+        width: terminal.then(terminal_columns),
+        spaced: terminal,
+    }
+}
+
+/// What the table does not say, on standard error: what is not in it, what was skipped, how it ran,
+/// what an audit measured.
+pub(super) fn tell(
+    args: &ResultArgs,
+    summary: &Summary<'_>,
+    audit: Option<&Audit>,
+    not_shown: NotShown,
+) -> io::Result<()> {
+    let mut err = anstream::stderr().lock();
+    let findings = summary.findings;
+    let table = !args.json && args.output.is_none();
+    if not_shown != NotShown::default() {
+        let duplicates = count(not_shown.duplicates as u64, "duplicate");
+        let what = match not_shown.groups as u64 {
+            0 => duplicates,
+            groups => format!("{} and {duplicates}", count(groups, "group")),
+        };
+        let remedy = "--limit 0 shows all, --output FILE.csv writes all";
+        writeln!(err, "not shown: {what}; {remedy}")?;
+    }
+    if args.quiet {
+        summary::write_skipped(&mut err, findings, summary.skipped_listed)?;
+        // Who asked for an audit is told its figures once at least.
+        let told = args.json || !args.report.is_empty();
+        return audit
+            .filter(|_| !told)
+            .map_or(Ok(()), |audit| write_audit(&mut err, audit, summary));
+    }
+    if findings.groups.is_empty() {
+        write_nothing_found(&mut err, summary)?;
+    }
+    if table && !findings.groups.is_empty() {
+        writeln!(err)?;
+    }
+    let single = [("groups", &args.output), ("pairs", &args.pairs), ("skipped", &args.skipped)];
+    let single = single.into_iter().filter_map(|(what, path)| Some((what, path.as_ref()?)));
+    for (what, path) in single.chain(args.report.iter().map(|path| ("report", path))) {
+        writeln!(err, "{what}: {}", path.display())?;
+    }
+    Table { sources: &findings.sources, fate: Fate::Reported }.warn(&mut err)?;
+    summary.write(&mut err)?;
+    let Some(audit) = audit else { return Ok(()) };
+    writeln!(err)?;
+    write_audit(&mut err, audit, summary)
+}
+
+fn write_audit(err: &mut impl Write, audit: &Audit, summary: &Summary<'_>) -> io::Result<()> {
+    write_text(err, audit, &summary.options.params, "--audit")
+}
+
+/// Why there may be no groups, and what to try.
+fn write_nothing_found(err: &mut impl Write, summary: &Summary<'_>) -> io::Result<()> {
+    let (counts, params) = (&summary.findings.counts, &summary.options.params);
+    match (counts.documents, counts.documents - counts.empty) {
+        (0, _) => return writeln!(err, "no near-duplicates: there is no document"),
+        (_, 0) => {
+            return writeln!(err, "no near-duplicates: there is no document with a token");
+        }
+        (_, 1) => {
+            return writeln!(
+                err,
+                "no near-duplicates: there is only one document with a token; where every line of \
+                 a file is a document, say --format lines"
+            );
+        }
+        _ => {}
+    }
+    writeln!(
+        err,
+        "no near-duplicates: no two documents have similarity {} or more; try a lower --threshold, \
+         or shorter shingles such as --shingle words:3",
+        params.threshold()
+    )
+}

@@ -1,0 +1,210 @@
+//! Findings → what the HTML page of a run is made of.
+//!
+//! ```text
+//! groups, first pass → samples ─ read again → texts
+//! parameters, counts, sources, audit, texts → Page
+//! groups, second pass, and what was skipped → Streams
+//! ```
+
+mod parameters;
+mod reasons;
+
+use lookalike::audit::{Audit, Figures, JudgedBy};
+use lookalike::core::params::{Measure, Params};
+use lookalike::error::Error;
+use lookalike::run::{self, FindOptions, Findings, Grouping, SourceCounts};
+use lookalike::write::html::{self, SampleChoice, Skipped, Streams};
+use lookalike::write::{EMPTY, Output};
+use parameters::Row;
+use reasons::Reasons;
+use std::io;
+use std::path::PathBuf;
+
+/// Pairs shown side by side.
+const SAMPLES: usize = 12;
+/// Bytes of each text that are kept for that: more than the page shows, so that it says so.
+const SAMPLE_BYTES: usize = 1 << 16;
+/// Inputs named in the heading.
+const NAMED: usize = 3;
+
+/// A run that is to be told of.
+#[derive(Clone, Copy)]
+pub(crate) struct Subject<'a> {
+    pub(crate) findings: &'a Findings,
+    pub(crate) options: &'a FindOptions,
+    pub(crate) inputs: &'a [PathBuf],
+    pub(crate) reference: &'a [PathBuf],
+    pub(crate) audit: Option<&'a Audit>,
+}
+
+/// Writes the page.
+pub(crate) fn write(output: Output, subject: &Subject<'_>) -> Result<(), Error> {
+    let Subject { findings, options, .. } = *subject;
+    let (params, measure) = (&options.params, options.params.measure());
+    let samples = samples(findings, measure)?;
+    let reasons = Reasons::new(&options.keep);
+    let texts: Vec<&str> = reasons.texts().collect();
+    let rows = parameters::rows(subject);
+    let times: Vec<(String, f64)> = {
+        let times = findings.times.iter();
+        times.map(|(stage, elapsed)| (stage.to_string(), elapsed.as_secs_f64())).collect()
+    };
+    let audit = subject.audit.map(measured);
+    let page = html::Page {
+        title: &title(subject.inputs),
+        version: env!("CARGO_PKG_VERSION"),
+        parameters: &rows.iter().map(Row::shown).collect::<Vec<_>>(),
+        counts: counts(findings),
+        measure: match measure {
+            Measure::Jaccard => "Jaccard similarity",
+            Measure::Containment => "containment",
+        },
+        threshold: params.threshold(),
+        shingle: params.shingle(),
+        recall: recall(params),
+        audit: audit.as_ref(),
+        sources: &findings.sources.iter().map(source).collect::<Vec<_>>(),
+        reasons: &texts,
+        chains: options.grouping == Grouping::Components,
+        samples: &samples,
+        times: &times.iter().map(|(stage, time)| (stage.as_str(), *time)).collect::<Vec<_>>(),
+    };
+    let mut groups = findings.groups.iter().map(|group| Ok(shown(group?, &reasons, measure)));
+    let mut skipped = skipped(findings);
+    output.finish(|out| {
+        html::write(out, &page, Streams { groups: &mut groups, skipped: &mut skipped })
+    })
+}
+
+fn title(inputs: &[PathBuf]) -> String {
+    let name = |input: &PathBuf| match input.to_str() {
+        Some("-") => "standard input".to_owned(),
+        _ => input.display().to_string(),
+    };
+    let mut names: Vec<String> = inputs.iter().take(NAMED).map(name).collect();
+    if let Some(more) = inputs.len().checked_sub(NAMED).filter(|more| *more > 0) {
+        names.push(format!("{more} more"));
+    }
+    let last = names.pop().unwrap_or_default();
+    let list = if names.is_empty() { last } else { format!("{} and {last}", names.join(", ")) };
+    format!("Near-duplicates in {list}")
+}
+
+/// The pairs to show, and their texts, which are read again.
+fn samples(findings: &Findings, measure: Measure) -> Result<Vec<html::Sample>, Error> {
+    let mut choice = SampleChoice::new(SAMPLES);
+    for group in findings.groups.iter() {
+        let run::Group { keeper, duplicates } = group.map_err(Error::of_io)?;
+        for duplicate in &duplicates {
+            let similarity = millionths(duplicate, measure);
+            let documents = [keeper.document, duplicate.document];
+            choice.offer(&keeper.id, &duplicate.id, similarity, documents);
+        }
+    }
+    let with_texts = |pair: html::ChosenPair<[u32; 2]>| {
+        let [keeper, duplicate] = pair.with;
+        Ok(pair.with_texts(beginning(findings, keeper)?, beginning(findings, duplicate)?))
+    };
+    choice.chosen().into_iter().map(with_texts).collect()
+}
+
+fn beginning(findings: &Findings, document: u32) -> Result<String, Error> {
+    let text = findings.text(document)?;
+    let end = (0..=SAMPLE_BYTES.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
+    // A copy, so that the memory of a long text is given back.
+    Ok(text.get(..end.unwrap_or_default()).unwrap_or_default().to_owned())
+}
+
+fn millionths(duplicate: &run::Duplicate, measure: Measure) -> u32 {
+    html::millionths(&duplicate.overlap.six_decimals_of(measure)).unwrap_or_default()
+}
+
+fn shown(group: run::Group, reasons: &Reasons, measure: Measure) -> html::Group {
+    let run::Group { keeper, duplicates } = group;
+    let duplicate = |duplicate: run::Duplicate| html::Duplicate {
+        similarity: millionths(&duplicate, measure),
+        bytes: duplicate.bytes,
+        reason: reasons.place(keeper.reference, duplicate.decided_by),
+        id: duplicate.id,
+    };
+    html::Group {
+        duplicates: duplicates.into_iter().map(duplicate).collect(),
+        keeper: keeper.id,
+        bytes: keeper.bytes,
+        reference: keeper.reference,
+    }
+}
+
+/// First what was not read, then the empty documents.
+fn skipped(findings: &Findings) -> impl Iterator<Item = io::Result<Skipped>> + '_ {
+    let unread = findings.skipped.iter().map(|each| Skipped {
+        source: each.source.clone(),
+        line: each.line,
+        id: each.id.clone(),
+        reason: each.reason.to_string(),
+    });
+    let empty = findings.empty.iter().map(|id| {
+        let (source, reason) = (String::new(), EMPTY.to_owned());
+        Ok(Skipped { source, line: None, id: Some(id?), reason })
+    });
+    unread.map(Ok).chain(empty)
+}
+
+fn counts(findings: &Findings) -> html::Counts {
+    let counts = &findings.counts;
+    let sum = |bytes: fn(&SourceCounts) -> u64| findings.sources.iter().map(bytes).sum();
+    html::Counts {
+        documents: counts.documents,
+        bytes: sum(|source| source.bytes),
+        empty: counts.empty,
+        skipped: counts.skipped,
+        copies: counts.copies,
+        verified: counts.verified,
+        groups: counts.groups,
+        duplicates: counts.duplicates,
+        duplicate_bytes: sum(|source| source.duplicate_bytes),
+    }
+}
+
+fn source(source: &SourceCounts) -> html::Source {
+    let SourceCounts { name, documents, bytes, duplicates, duplicate_bytes, reference } =
+        source.clone();
+    html::Source { name, documents, bytes, duplicates, duplicate_bytes, reference }
+}
+
+fn recall(params: &Params) -> html::Recall {
+    if params.exact() {
+        return html::Recall::Exact;
+    }
+    let (bands, rows, asked) = (params.bands(), params.rows(), params.recall());
+    html::Recall::Banding { bands, rows, asked }
+}
+
+fn measured(audit: &Audit) -> html::Audit {
+    let interval = |figures: &Figures| html::Interval {
+        value: figures.recall.unwrap_or_default(),
+        low: figures.interval.low,
+        high: figures.interval.high,
+    };
+    let bins = audit.ranges.iter().map(|range| html::AuditBin {
+        from: range.from,
+        to: range.to,
+        checked: range.figures.documents,
+        found: range.figures.found,
+        recall: interval(&range.figures),
+    });
+    html::Audit {
+        what: match audit.judged_by {
+            JudgedBy::Pairs => "pairs drawn, one for each such document",
+            JudgedBy::Groups => {
+                "pairs drawn, one for each such document (found: not both of them stay)"
+            }
+        }
+        .to_owned(),
+        recall: interval(&audit.overall),
+        confidence: audit.confidence,
+        sampled: audit.sampled,
+        with_neighbours: audit.overall.documents,
+        bins: bins.collect(),
+    }
+}

@@ -1,0 +1,115 @@
+//! A run in, its parameters with what each of them does out.
+
+use super::Subject;
+use lookalike::audit::JudgedBy;
+use lookalike::core::params::{Case, Measure, Params, ShingleRule, StopWords, Unit};
+use lookalike::run::{FindOptions, Grouping};
+use lookalike::write::html::Parameter;
+use std::path::PathBuf;
+
+/// A parameter, its value, and what it does.
+pub(super) struct Row {
+    name: &'static str,
+    value: String,
+    meaning: String,
+}
+
+impl Row {
+    pub(super) fn shown(&self) -> Parameter<'_> {
+        Parameter { name: self.name, value: &self.value, meaning: &self.meaning }
+    }
+}
+
+fn row(name: &'static str, value: &impl ToString, meaning: impl Into<String>) -> Row {
+    Row { name, value: value.to_string(), meaning: meaning.into() }
+}
+
+/// Those that decide the results; threads and memory do not.
+pub(super) fn rows(subject: &Subject<'_>) -> Vec<Row> {
+    let Subject { findings, options, reference, audit, .. } = *subject;
+    let params = &options.params;
+    let mut rows = similar(params);
+    rows.extend(found(params));
+    rows.extend(kept(options, reference));
+    if let Some(audit) = audit {
+        let found = match audit.judged_by {
+            JudgedBy::Pairs => "it is among the pairs of this run",
+            JudgedBy::Groups => "not both of its documents stay",
+        };
+        let meaning = format!("Documents drawn to measure the recall; a pair is found if {found}");
+        rows.push(row("--audit", &audit.sampled, meaning));
+        rows.push(row("--audit-seed", &audit.seed, "Draws them"));
+    }
+    let meaning = "Tells whether another run has read the same documents";
+    rows.push(row("digest", &findings.inputs.digest, meaning));
+    rows
+}
+
+/// What is similar.
+fn similar(params: &Params) -> Vec<Row> {
+    let rule = params.shingle();
+    let measure = match params.measure() {
+        Measure::Jaccard => "Shared shingles among all that two documents have",
+        Measure::Containment => "Shared shingles among those of the shorter document",
+    };
+    let mut rows = vec![
+        row("--threshold", &params.threshold(), "The least similarity of a near-duplicate"),
+        row("--measure", &params.measure(), measure),
+        row("--shingle", &shingle(rule), "What is compared: runs of that many, at every place"),
+    ];
+    if rule.unit() == Unit::Words {
+        rows.push(row("--tokens", &rule.tokens(), "Where words begin and end"));
+    }
+    let case = match rule.case() {
+        Case::Fold => "Upper case counts as lower case",
+        Case::Keep => "Upper and lower case differ",
+    };
+    rows.push(row("--case", &rule.case(), case));
+    if rule.frequencies() {
+        rows.push(row("--frequencies", &"yes", "A repeated shingle counts again"));
+    }
+    if let Some(words) = rule.stop_words().map(StopWords::name) {
+        rows.push(row("--stop-words", &words, "Frequent words of that language are left out"));
+    }
+    rows
+}
+
+fn shingle(rule: &ShingleRule) -> String {
+    let unit = match rule.unit() {
+        Unit::Words => "words",
+        Unit::Chars => "chars",
+        Unit::Bytes => "bytes",
+    };
+    format!("{unit}:{}", rule.size())
+}
+
+/// How candidates are found.
+fn found(params: &Params) -> Vec<Row> {
+    if params.exact() {
+        return vec![row("--exact", &"yes", "No pair is missed: shared rare shingles find them")];
+    }
+    vec![
+        row("--recall", &params.recall(), "The least share of the pairs at the threshold to find"),
+        row("--scheme", &params.scheme(), "How signatures are made"),
+        row("--num-hashes", &params.num_hashes(), "Values in a signature"),
+        row("--bands", &params.bands(), "Parts of a signature; two documents equal in one compare"),
+        row("--rows", &params.rows(), "Values in each of these parts"),
+        row("--seed", &params.seed(), "Draws the hash functions"),
+    ]
+}
+
+/// What stays, and what is counted together.
+fn kept(options: &FindOptions, reference: &[PathBuf]) -> Vec<Row> {
+    let (group, meaning) = match options.grouping {
+        Grouping::Stars => ("stars", "Every duplicate resembles the document that stays"),
+        Grouping::Components => ("components", "Chains of similar documents are one group"),
+    };
+    let keep = "Which document of a group stays; the first rule that tells two apart decides";
+    let mut rows = vec![row("--keep", &options.keep, keep), row("--group", &group, meaning)];
+    let documents = "Documents that always stay and are not compared with each other";
+    rows.extend(reference.iter().map(|path| row("--reference", &path.display(), documents)));
+    if let Some(name) = &options.source_field {
+        rows.push(row("--source-field", &name, "Its value is the source that is counted"));
+    }
+    rows
+}
