@@ -10,8 +10,8 @@ use lookalike_core::hash::{SplitMix64, mix64};
 
 /// Tokens in a shingle, in the edits' arithmetic as in the truth.
 pub(crate) const SHINGLE: usize = 5;
-/// The least length of a document that is not of the short ones, in words.
-const LEAST: u64 = 50;
+/// The least that can be asked for as the least length: of fewer words a shared clause may be half.
+pub(crate) const LEAST_WORDS: u64 = 40;
 /// Levels of J aimed at, in percent.
 const LEVELS: [u64; 12] = [40, 50, 55, 60, 65, 70, 75, 80, 85, 90, 95, 100];
 /// Lengths as thousandths of the mean: 33 quantiles of the log-normal distribution with σ = 0.7
@@ -30,6 +30,8 @@ pub(crate) struct Request {
     pub(crate) seed: u64,
     /// Mean length in words, of all but short, empty and edited documents.
     pub(crate) mean_words: u64,
+    /// Least length in words of the same; the shortest have up to twenty more.
+    pub(crate) least_words: u64,
     /// Documents that are members of planted clusters.
     pub(crate) planted: u64,
     /// Documents of the one cluster of a page that is repeated all over.
@@ -38,6 +40,8 @@ pub(crate) struct Request {
     pub(crate) short: u64,
     /// Documents without a word.
     pub(crate) empty: u64,
+    /// Documents that are a run of words of a single document each.
+    pub(crate) excerpts: u64,
 }
 
 /// How a member differs from the text before it in its cluster.
@@ -57,7 +61,7 @@ pub(crate) struct Document {
 }
 
 /// The collection. Documents have a *place* in the file and a number in the *plan*; the plan has
-/// the planted clusters first, then the mega cluster, short, empty and single documents.
+/// the planted clusters first, then the mega cluster, short, empty, excerpted and single documents.
 pub(crate) struct Corpus {
     request: Request,
     vocabulary: Vocabulary,
@@ -111,7 +115,7 @@ impl Corpus {
         let docs = self.request.docs;
         let product = u128::from(place + docs - self.shift) * u128::from(self.step_back);
         let number = (product % u128::from(docs)) as u64;
-        let [mega, short, empty, single] = self.ends();
+        let [mega, short, empty, excerpts, single] = self.ends();
         if number < mega {
             let cluster = self.starts.partition_point(|&start| start <= number) - 1;
             let mut last = None;
@@ -122,19 +126,26 @@ impl Corpus {
             let tokens = match number {
                 _ if number < short => self.repeated_page(number - mega),
                 _ if number < empty => self.short(number - short),
-                _ if number < single => Vec::new(),
-                _ => self.prose(&mut self.random(9, number, 0)),
+                _ if number < excerpts => Vec::new(),
+                _ if number < single => self.excerpt(number - excerpts),
+                _ => self.single(number),
             };
             Document { tokens, layout: Layout::Sentences }
         }
     }
 
-    /// Where in the plan the planted, mega, short and empty documents end.
-    fn ends(&self) -> [u64; 4] {
+    /// A document without near-duplicates.
+    pub(crate) fn single(&self, number: u64) -> Vec<Token> {
+        self.prose(&mut self.random(9, number, 0))
+    }
+
+    /// Where in the plan the planted, mega, short, empty and excerpted documents end.
+    pub(crate) fn ends(&self) -> [u64; 5] {
         let mega = self.starts.last().copied().unwrap_or(0);
         let short = mega + self.request.mega;
         let empty = short + self.request.short;
-        [mega, short, empty, empty + self.request.empty]
+        let excerpts = empty + self.request.empty;
+        [mega, short, empty, excerpts, excerpts + self.request.excerpts]
     }
 
     /// Planted clusters; each has two members or more.
@@ -156,7 +167,7 @@ impl Corpus {
 
     /// The places of the short documents, those of equal words together.
     pub(crate) fn short_places(&self) -> Vec<Vec<u64>> {
-        let [_, short, empty, _] = self.ends();
+        let [_, short, empty, ..] = self.ends();
         let mut groups: Vec<Vec<u64>> = Vec::new();
         for number in short..empty {
             let (text, nth) = short_text(number - short);
@@ -204,7 +215,8 @@ impl Corpus {
         let x = random.below(32 * 1024);
         let (slot, part) = ((x / 1024) as usize, x % 1024);
         let per_mille = LENGTHS[slot] + (LENGTHS[slot + 1] - LENGTHS[slot]) * part / 1024;
-        let length = (self.request.mean_words * per_mille / 1000).max(LEAST + random.below(20));
+        let length = (self.request.mean_words * per_mille / 1000)
+            .max(self.request.least_words + random.below(20));
         let mut tokens = Vec::with_capacity(length as usize + 16);
         self.add_clauses(random, length as usize, &mut tokens);
         tokens
@@ -230,7 +242,7 @@ impl Corpus {
         tokens
     }
 
-    fn random(&self, kind: u64, number: u64, member: u64) -> SplitMix64 {
+    pub(crate) fn random(&self, kind: u64, number: u64, member: u64) -> SplitMix64 {
         let seed = mix64(self.request.seed.wrapping_add(kind << 56));
         SplitMix64::new(mix64(seed ^ mix64(number ^ (member << 48))))
     }
@@ -261,7 +273,7 @@ impl Corpus {
     }
 
     /// Single words replaced, left out or put in, one in every stretch of equal length.
-    fn replace_words(
+    pub(crate) fn replace_words(
         &self,
         random: &mut SplitMix64,
         source: &[Token],
@@ -363,7 +375,17 @@ mod tests {
 
     fn corpus(docs: u64, seed: u64) -> Corpus {
         let planted = docs / 2;
-        Corpus::new(Request { docs, seed, mean_words: 80, planted, mega: 0, short: 0, empty: 0 })
+        Corpus::new(Request {
+            docs,
+            seed,
+            mean_words: 80,
+            least_words: 50,
+            planted,
+            mega: 0,
+            short: 0,
+            empty: 0,
+            excerpts: 0,
+        })
     }
 
     #[test]

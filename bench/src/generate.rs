@@ -1,7 +1,8 @@
 //! `generate`: writes a collection as JSONL and its truth as CSV. The same options give the same
 //! bytes on every machine.
 
-use crate::corpus::{Corpus, Document, Layout, Request};
+use crate::corpus::{Corpus, Document, LEAST_WORDS, Layout, Request};
+use crate::excerpt;
 use crate::options::{Options, Problem};
 use crate::truth;
 use std::fs::File;
@@ -19,16 +20,28 @@ pub(crate) fn request(options: &mut Options) -> Result<Request, Problem> {
         docs,
         seed: options.number("seed", 1)?,
         mean_words: options.number("mean-words", 340)?,
+        least_words: options.number("least-words", 50)?,
         planted: (docs as f64 * share) as u64,
         mega: options.number("mega", docs / 400)?,
         short: options.number("short", docs / 50)?,
         empty: options.number("empty", docs / 2000)?,
+        excerpts: options.number("excerpts", 0)?,
     };
-    let kinds = [request.planted, request.mega, request.short, request.empty];
+    if request.least_words < LEAST_WORDS {
+        return Err(Problem(format!(
+            "--least-words {}: at least {LEAST_WORDS} are needed, so that documents that share \
+             clauses are no near-duplicates",
+            request.least_words
+        )));
+    }
+    // Every excerpt is of a document of its own.
+    let excerpts = request.excerpts.saturating_mul(2);
+    let kinds = [request.planted, request.mega, request.short, request.empty, excerpts];
     let all = kinds.iter().fold(0u64, |sum, &n| sum.saturating_add(n));
     if docs == 0 || all > docs || docs >= 1 << 31 || request.mean_words > 1 << 20 {
         return Err(Problem(format!(
-            "{docs} documents, {all} of them planted, mega, short or empty: at least one and \
+            "{docs} documents, {all} of them planted, mega, short, empty or excerpts and what \
+             these are of: at least one and \
              fewer than 2^31 documents are needed, no more planted than there are, and at most \
              2^20 words in the mean"
         )));
@@ -57,7 +70,11 @@ pub(crate) fn generate(
     }
     file.flush()?;
     let pairs = truth::pairs(&corpus);
-    truth::write(&pairs, &mut BufWriter::new(File::create(truth_file)?))?;
+    truth::write(&pairs, "jaccard", &mut BufWriter::new(File::create(truth_file)?))?;
+    if corpus.request().excerpts > 0 {
+        let mut file = BufWriter::new(File::create(excerpt::file(truth_file))?);
+        truth::write(&truth::excerpts(&corpus), "containment", &mut file)?;
+    }
     Ok((bytes, pairs.len()))
 }
 

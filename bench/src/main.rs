@@ -1,9 +1,12 @@
 //! Measures lookalike: every stage alone (`stages`), the whole command beside `wc -w` (`run`), on
-//! a collection with known near-duplicates that it makes itself (`generate`). Without a command it
+//! a collection with known near-duplicates that it makes itself (`generate`); the runs that have a
+//! bar to reach beside it (`bar NAME`). Without a command it
 //! does `stages` and `run`. See `bench/README.md`; `bench/peers.py` measures other libraries.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports figures")]
 
+mod bars;
 mod corpus;
+mod excerpt;
 mod generate;
 mod measure;
 mod options;
@@ -30,11 +33,17 @@ fn main() -> ExitCode {
 }
 
 fn command() -> Result<(), Problem> {
+    let second = std::env::args().nth(2).filter(|second| !second.starts_with("--"));
     let first = std::env::args().nth(1).filter(|first| !first.starts_with("--"));
     let skipped = if first.is_some() { 2 } else { 1 };
     if first.as_deref() == Some(measure::MEASURE_ONE) {
         println!("{}", measure::measure_one(std::env::args_os().skip(skipped))?);
         return Ok(());
+    }
+    if let (Some("bar"), Some(name)) = (first.as_deref(), second) {
+        let mut options = Options::parse(std::env::args().skip(3))?;
+        let collection = collection(&mut options)?;
+        return bars::bar(&name, &collection, options);
     }
     let mut options = Options::parse(std::env::args().skip(skipped))?;
     match first.as_deref() {
@@ -53,9 +62,10 @@ fn command() -> Result<(), Problem> {
             stages::stages(&collection, Options::parse([])?)?;
             run::run(&collection, Options::parse([])?)
         }
-        Some(other) => {
-            Err(Problem(format!("{other:?} is not a command; there are generate, stages and run")))
-        }
+        Some("bar") => Err(Problem(format!("bar needs a name; there are {}", bars::NAMES))),
+        Some(other) => Err(Problem(format!(
+            "{other:?} is not a command; there are generate, stages, run and bar"
+        ))),
     }
 }
 
@@ -65,27 +75,39 @@ pub(crate) struct Collection {
     pub(crate) documents: PathBuf,
     /// CSV with `id_a`, `id_b`, `jaccard`.
     pub(crate) truth: Option<PathBuf>,
+    /// CSV with `id_a`, `id_b`, `containment`: planted excerpts.
+    pub(crate) excerpts: Option<PathBuf>,
+}
+
+impl Collection {
+    /// With the planted excerpts where they are beside the truth.
+    pub(crate) fn of(documents: PathBuf, truth: Option<PathBuf>) -> Self {
+        let excerpts = truth.as_deref().map(excerpt::file).filter(|path| path.exists());
+        Self { documents, truth, excerpts }
+    }
 }
 
 /// The files named by `--corpus` and `--truth`, or the collection of these options in
 /// `bench/data`, made first where it is not there.
 fn collection(options: &mut Options) -> Result<Collection, Problem> {
     if let Some(documents) = options.path("corpus") {
-        return Ok(Collection { documents, truth: options.path("truth") });
+        return Ok(Collection::of(documents, options.path("truth")));
     }
     let request = generate::request(options)?;
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("data");
     std::fs::create_dir_all(&folder).map_err(|error| Problem::new(folder.display(), error))?;
     // Every option is part of the name, so that an old file is never taken for another request.
     let name = format!(
-        "{}-{}-{}-{}-{}-{}-{}",
+        "{}-{}-{}-{}-{}-{}-{}-{}-{}",
         request.docs,
         request.seed,
         request.mean_words,
+        request.least_words,
         request.planted,
         request.mega,
         request.short,
-        request.empty
+        request.empty,
+        request.excerpts
     );
     let documents = folder.join(format!("{name}.jsonl"));
     let truth = folder.join(format!("{name}.truth.csv"));
@@ -96,7 +118,7 @@ fn collection(options: &mut Options) -> Result<Collection, Problem> {
         std::fs::rename(&unfinished, &documents)
             .map_err(|error| Problem::new(documents.display(), error))?;
     }
-    Ok(Collection { documents, truth: Some(truth) })
+    Ok(Collection::of(documents, Some(truth)))
 }
 
 fn generate_command(mut options: Options) -> Result<(), Problem> {

@@ -24,10 +24,20 @@ pub(crate) struct Spent {
     pub(crate) peak_bytes: u64,
 }
 
-/// The hidden subcommand behind [`child`].
+/// The hidden subcommand behind [`child_to`].
 pub(crate) const MEASURE_ONE: &str = "measure-one";
 
-/// Runs `program` with `arguments` (its output discarded, its errors shown) and measures it.
+/// [`child_to`] with the output discarded.
+///
+/// # Errors
+///
+/// As [`child_to`].
+pub(crate) fn child(program: &Path, arguments: &[OsString]) -> Result<Spent, Problem> {
+    child_to(program, arguments, None)
+}
+
+/// Runs `program` with `arguments` (its output discarded or written to a file, its errors shown)
+/// and measures it.
 ///
 /// The system keeps one peak for all children of a process together. So this starts itself again
 /// as [`MEASURE_ONE`], whose only child is the program.
@@ -35,10 +45,15 @@ pub(crate) const MEASURE_ONE: &str = "measure-one";
 /// # Errors
 ///
 /// When the program cannot be started or ends with another code than 0.
-pub(crate) fn child(program: &Path, arguments: &[OsString]) -> Result<Spent, Problem> {
+pub(crate) fn child_to(
+    program: &Path,
+    arguments: &[OsString],
+    out: Option<&Path>,
+) -> Result<Spent, Problem> {
     let failed = |error: std::io::Error| Problem::new(program.display(), error);
     let output = Command::new(std::env::current_exe().map_err(failed)?)
         .arg(MEASURE_ONE)
+        .arg(out.unwrap_or(Path::new("")))
         .arg(program)
         .args(arguments)
         .stderr(Stdio::inherit())
@@ -54,21 +69,27 @@ pub(crate) fn child(program: &Path, arguments: &[OsString]) -> Result<Spent, Pro
     }
 }
 
-/// The other side of [`child`]: runs the program and gives "CPU seconds, wall seconds, peak bytes".
+/// The other side of [`child_to`]: runs the program, its output to the file named first if there is
+/// a name, and gives "CPU seconds, wall seconds, peak bytes".
 ///
 /// # Errors
 ///
-/// As [`child`].
+/// As [`child_to`].
 pub(crate) fn measure_one(mut command: impl Iterator<Item = OsString>) -> Result<String, Problem> {
-    let Some(program) = command.next() else {
+    let (Some(out), Some(program)) = (command.next(), command.next()) else {
         return Err(Problem("there is no program to measure".to_owned()));
     };
     let name = program.to_string_lossy().into_owned();
+    let stdout = if out.is_empty() {
+        Stdio::null()
+    } else {
+        std::fs::File::create(&out).map_err(|error| Problem::new(out.display(), error))?.into()
+    };
     let begun = Instant::now();
     let status = Command::new(program)
         .args(command)
         .stdin(Stdio::null())
-        .stdout(Stdio::null())
+        .stdout(stdout)
         .status()
         .map_err(|error| Problem::new(&name, error))?;
     let wall = begun.elapsed().as_secs_f64();

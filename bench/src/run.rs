@@ -44,27 +44,22 @@ pub(crate) fn run(collection: &Collection, mut options: Options) -> Result<(), P
     println!("{} ({:.1} MB), median of {runs}\n", file.display(), bytes as f64 / 1e6);
     println!("{}", table(bytes, &measured));
     if let Some(truth) = &collection.truth {
-        print_score(&score(&pairs, truth, (threshold * 1e6).round() as u32)?);
+        let score = score(&pairs, truth, "jaccard", (threshold * 1e6).round() as u32)?;
+        println!("{}", score_text(&score));
     }
     Ok(())
 }
 
-/// Word 5-grams by white space, case kept: the rule of the truth. `option` names the result.
+/// Word 5-grams by white space, case kept: the rule of the truth.
+pub(crate) const FIND_BY_THE_TRUTH: [&str; 7] =
+    ["--format", "jsonl", "--tokens", "whitespace", "--case", "keep", "--quiet"];
+
+/// `option` names the result.
 fn find_arguments(file: &Path, threshold: f64, option: &str, result: &Path) -> Vec<OsString> {
     let threshold = threshold.to_string();
-    let options = [
-        "--format",
-        "jsonl",
-        "--tokens",
-        "whitespace",
-        "--case",
-        "keep",
-        "--threshold",
-        &threshold,
-        "--quiet",
-    ];
     let mut arguments = vec![OsString::from("find"), file.into()];
-    arguments.extend(options.map(OsString::from));
+    arguments.extend(FIND_BY_THE_TRUTH.map(OsString::from));
+    arguments.extend(["--threshold", &threshold].map(OsString::from));
     arguments.extend([OsString::from(option), result.into()]);
     arguments
 }
@@ -86,8 +81,9 @@ fn table(bytes: u64, measured: &[(&str, Spent)]) -> Table {
     table
 }
 
-fn print_score(score: &Score) {
-    println!(
+/// What was found, as a line.
+pub(crate) fn score_text(score: &Score) -> String {
+    format!(
         "recall {:.5} ({} of {}), precision {:.5} ({} of {}), similarities that differ: {}",
         score.recall(),
         score.found,
@@ -96,11 +92,11 @@ fn print_score(score: &Score) {
         score.found,
         score.reported,
         score.differing
-    );
+    )
 }
 
 /// The release binary is built into the folder of this program.
-fn beside_this() -> Result<PathBuf, Problem> {
+pub(crate) fn beside_this() -> Result<PathBuf, Problem> {
     let this = std::env::current_exe();
     let this = this.map_err(|error| Problem::new("the folder of this program", error))?;
     Ok(this.with_file_name(format!("lookalike{}", std::env::consts::EXE_SUFFIX)))

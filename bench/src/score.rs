@@ -1,9 +1,11 @@
 //! Recall and precision of reported pairs against a truth, both CSV files with the columns
-//! `id_a`, `id_b` and `jaccard`; compared as integer millionths. Written for this program alone,
+//! `id_a`, `id_b` and a similarity; compared as integer millionths. Written for this program alone,
 //! so that it checks the library's own `evaluate` rather than repeats it.
 
 use crate::options::Problem;
-use std::collections::BTreeMap;
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 /// What a run found and missed.
@@ -32,57 +34,84 @@ impl Score {
 }
 
 /// Compares the pairs reported in one file with the truth in another from `threshold` (in
-/// millionths) on. A similarity is taken at its six decimals: one that differs from the threshold
+/// millionths) on; `column` has the similarity in both. Holds the truth in memory, not the report. A similarity is taken at its six decimals: one that differs from the threshold
 /// by less than half a millionth counts as equal to it, which takes unions above 400,000 shingles.
 ///
 /// # Errors
 ///
 /// When a file cannot be read or is not such a CSV file.
-pub(crate) fn score(reported: &Path, truth: &Path, threshold: u32) -> Result<Score, Problem> {
-    let truth = pairs(truth)?;
-    let reported = pairs(reported)?;
-    let mut score = Score { reported: reported.len() as u64, ..Score::default() };
-    for (ids, &expected) in truth.iter().filter(|&(_, &millionths)| millionths >= threshold) {
-        score.expected += 1;
-        if let Some(&similarity) = reported.get(ids) {
+pub(crate) fn score(
+    reported: &Path,
+    truth: &Path,
+    column: &str,
+    threshold: u32,
+) -> Result<Score, Problem> {
+    let mut expected: Pairs = HashMap::new();
+    read(truth, column, |a, b, similarity| {
+        if similarity >= threshold {
+            expected.insert(key(a, b), similarity);
+        }
+    })?;
+    let mut score = Score { expected: expected.len() as u64, ..Score::default() };
+    read(reported, column, |a, b, similarity| {
+        score.reported += 1;
+        // Taken out, so that a pair that is reported twice is found once.
+        if let Some(expected) = expected.remove(&key(a, b)) {
             score.found += 1;
             score.differing += u64::from(similarity != expected);
         }
-    }
+    })?;
     Ok(score)
 }
 
-type Pairs = BTreeMap<(String, String), u32>;
+/// Both ids, the lesser first, with a comma between, and the similarity.
+type Pairs = HashMap<String, u32>;
 
-fn pairs(path: &Path) -> Result<Pairs, Problem> {
-    let text =
-        std::fs::read_to_string(path).map_err(|error| Problem::new(path.display(), error))?;
-    parse(&text).map_err(|problem| Problem::new(path.display(), problem))
+fn key(a: &str, b: &str) -> String {
+    [a.min(b), ",", a.max(b)].concat()
 }
 
-fn parse(text: &str) -> Result<Pairs, Problem> {
-    let mut lines = text.lines();
-    let header: Vec<&str> = lines.next().unwrap_or_default().split(',').collect();
+fn read(path: &Path, column: &str, each: impl FnMut(&str, &str, u32)) -> Result<(), Problem> {
+    let file = File::open(path).map_err(|error| Problem::new(path.display(), error))?;
+    parse(BufReader::new(file), column, each)
+        .map_err(|problem| Problem::new(path.display(), problem))
+}
+
+/// Calls `each` with ids and similarity of every line.
+fn parse(
+    mut file: impl BufRead,
+    similarity: &str,
+    mut each: impl FnMut(&str, &str, u32),
+) -> Result<(), Problem> {
+    let failed = |error| Problem::new("cannot be read", error);
+    let mut line = String::new();
+    file.read_line(&mut line).map_err(failed)?;
+    let header: Vec<&str> = line.trim_end().split(',').collect();
     let column = |name: &str| {
         header.iter().position(|&column| column == name).ok_or_else(|| {
-            Problem(format!("no column {name} in the first line; id_a,id_b,jaccard are needed"))
+            Problem(format!(
+                "no column {name} in the first line; id_a,id_b,{similarity} are needed"
+            ))
         })
     };
-    let (a, b, jaccard) = (column("id_a")?, column("id_b")?, column("jaccard")?);
-    let mut pairs = BTreeMap::new();
-    for (number, line) in lines.enumerate() {
-        let cells: Vec<&str> = line.split(',').collect();
-        let similarity = cells.get(jaccard).and_then(|cell| millionths(cell));
-        let (Some(similarity), Some(&a), Some(&b)) = (similarity, cells.get(a), cells.get(b))
+    let (a, b, similarity) = (column("id_a")?, column("id_b")?, column(similarity)?);
+    for number in 2u64.. {
+        line.clear();
+        if file.read_line(&mut line).map_err(failed)? == 0 {
+            break;
+        }
+        let line = line.trim_end();
+        let cell = |wanted| line.split(',').nth(wanted);
+        let (Some(a), Some(b), Some(value)) =
+            (cell(a), cell(b), cell(similarity).and_then(millionths))
         else {
             return Err(Problem(format!(
-                "line {}: {line:?} is not two ids without commas or quotes and a similarity",
-                number + 2
+                "line {number}: {line:?} is not two ids without commas or quotes and a similarity"
             )));
         };
-        pairs.insert((a.min(b).to_owned(), a.max(b).to_owned()), similarity);
+        each(a, b, value);
     }
-    Ok(pairs)
+    Ok(())
 }
 
 /// "0.815287" as 815287.
@@ -103,15 +132,20 @@ mod tests {
 
     #[test]
     fn pairs_are_read_in_either_order() {
-        let pairs = parse("id_b,jaccard,id_a\ny,0.800000,x\na,1.000000,b\n").expect("a CSV file");
-        assert_eq!(pairs[&("x".to_owned(), "y".to_owned())], 800_000);
-        assert_eq!(pairs[&("a".to_owned(), "b".to_owned())], 1_000_000);
+        let text = "id_b,jaccard,id_a\ny,0.800000,x\na,1.000000,b\n";
+        let mut pairs = Pairs::new();
+        parse(text.as_bytes(), "jaccard", |a, b, value| {
+            pairs.insert(key(a, b), value);
+        })
+        .expect("a CSV file");
+        assert_eq!((pairs["x,y"], pairs["a,b"]), (800_000, 1_000_000));
     }
 
     #[test]
     fn what_is_not_such_a_file_is_refused() {
         for text in ["", "a,b\n", "id_a,id_b,jaccard\na,b\n", "id_a,id_b,jaccard\na,b,0.8\n"] {
-            assert!(parse(text).is_err(), "{text:?}");
+            let read = parse(text.as_bytes(), "jaccard", |_, _, _| {});
+            assert!(read.is_err(), "{text:?}");
         }
     }
 }

@@ -36,9 +36,25 @@ pub(crate) fn pairs(corpus: &Corpus) -> Vec<Pair> {
     pairs
 }
 
-/// Writes `id_a,id_b,jaccard`, six decimals.
-pub(crate) fn write(pairs: &[Pair], out: &mut impl Write) -> io::Result<()> {
-    writeln!(out, "id_a,id_b,jaccard")?;
+/// Every planted excerpt and the document it is of, with the share of the excerpt's shingles that
+/// are in the document, sorted. An excerpt is the shorter of the two.
+pub(crate) fn excerpts(corpus: &Corpus) -> Vec<Pair> {
+    let mut pairs: Vec<Pair> = (0..corpus.request().excerpts)
+        .map(|number| {
+            let (excerpt, host) = corpus.excerpt_and_host(number);
+            let [part, whole] =
+                [excerpt, host].map(|place| shingles(&corpus.document(place).tokens));
+            let share = millionths(common(&part, &whole), part.len() as u64);
+            (excerpt.min(host), excerpt.max(host), share)
+        })
+        .collect();
+    pairs.sort_unstable();
+    pairs
+}
+
+/// Writes `id_a,id_b` and the similarity's name, six decimals.
+pub(crate) fn write(pairs: &[Pair], similarity: &str, out: &mut impl Write) -> io::Result<()> {
+    writeln!(out, "id_a,id_b,{similarity}")?;
     for &(a, b, millionths) in pairs {
         writeln!(
             out,
@@ -125,10 +141,12 @@ mod tests {
             docs: 600,
             seed: 5,
             mean_words: 90,
+            least_words: 50,
             planted: 300,
             mega: 20,
             short: 40,
             empty: 5,
+            excerpts: 50,
         };
         let corpus = Corpus::new(request);
         let sets: Vec<Vec<Vec<Token>>> =
@@ -145,6 +163,34 @@ mod tests {
         }
         assert!(expected.len() > 300, "{}", expected.len());
         assert_eq!(pairs(&corpus), expected);
+    }
+
+    #[test]
+    fn excerpts_are_of_what_they_are_said_to_be_of() {
+        let request = Request {
+            docs: 400,
+            seed: 2,
+            mean_words: 300,
+            least_words: 50,
+            planted: 40,
+            mega: 0,
+            short: 9,
+            empty: 1,
+            excerpts: 120,
+        };
+        let corpus = Corpus::new(request);
+        let pairs = excerpts(&corpus);
+        let text = |place| corpus.document(place).tokens;
+        for &(a, b, share) in &pairs {
+            let (a, b) = (naive_set(&text(a)), naive_set(&text(b)));
+            let inter = a.iter().filter(|shingle| b.contains(shingle)).count() as u64;
+            assert_eq!(share, millionths(inter, a.len().min(b.len()) as u64));
+        }
+        let whole = pairs.iter().filter(|(_, _, share)| *share == 1_000_000).count();
+        assert!((50..=70).contains(&whole), "{whole}");
+        let documents: std::collections::HashSet<u64> =
+            pairs.iter().flat_map(|&(a, b, _)| [a, b]).collect();
+        assert_eq!(documents.len(), 240);
     }
 
     fn naive_set(tokens: &[Token]) -> Vec<Vec<Token>> {

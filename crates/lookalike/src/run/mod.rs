@@ -49,7 +49,7 @@ pub use documents::SourceCounts;
 pub use findings::{Counts, Findings, Ids, Standing};
 pub use groups::{Duplicate, Group, Groups, Member};
 pub use memory::Memory;
-pub use pairs::{MAX_PAIRS, Pair, Pairs};
+pub use pairs::{MAX_PAIRS, Pair, PairCursor, PairRef, Pairs};
 
 use crate::error::Error;
 use crate::progress::{Progress, Stage};

@@ -7,15 +7,15 @@ use super::findings::EQUAL;
 use super::results::Take;
 use crate::error::Error;
 use crate::spill::codec::{Reader, key_part, put_bytes, put_u64};
-use crate::spill::{Sorted, Sorter};
+use crate::spill::{Cursor, Sorted, Sorter};
 use lookalike_core::verify::Overlap;
 use std::io;
 
 /// The most pairs a run lists: that of a million equal documents would be 5 · 10¹¹.
 pub const MAX_PAIRS: u64 = 200_000_000;
 
-/// Pairs that are put in order at a time.
-const SORTED_PAIRS: usize = 1 << 20;
+/// The most pairs of one record.
+const RECORD_PAIRS: usize = 1 << 16;
 
 /// Two documents whose exact similarity reaches the threshold; `a` < `b` byte by byte.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,6 +25,17 @@ pub struct Pair {
     /// The greater id.
     pub b: String,
     /// Their exact overlap, as in [`Duplicate::overlap`](super::Duplicate::overlap).
+    pub overlap: Overlap,
+}
+
+/// A [`Pair`] that is lent by a [`PairCursor`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PairRef<'a> {
+    /// The lesser id.
+    pub a: &'a str,
+    /// The greater id.
+    pub b: &'a str,
+    /// Their exact overlap.
     pub overlap: Overlap,
 }
 
@@ -47,35 +58,33 @@ impl Pairs {
     }
 
     /// The pairs in order; may be asked for again. They are read as they are asked for.
+    /// [`cursor`](Self::cursor) does the same without a copy of each.
     pub fn iter(&self) -> impl Iterator<Item = io::Result<Pair>> + '_ {
-        let mut records = self.sorted.iter().peekable();
-        let mut of_one: std::vec::IntoIter<Pair> = Vec::new().into_iter();
+        let mut cursor = Some(self.cursor());
         std::iter::from_fn(move || {
-            loop {
-                if let Some(pair) = of_one.next() {
-                    return Some(Ok(pair));
-                }
-                let first = records.next()?;
-                // A document with very many pairs has several records.
-                let mut pairs = Vec::new();
-                let mut next = Some(first);
-                while let Some(record) = next {
-                    let read = record.and_then(|(key, payload)| {
-                        decode(&payload, &mut pairs).ok_or_else(corrupt)?;
-                        Ok(key)
-                    });
-                    let key = match read {
-                        Ok(key) => key,
-                        Err(error) => return Some(Err(error.into_io())),
-                    };
-                    next = records.next_if(|other| {
-                        other.as_ref().is_ok_and(|(other, _)| same_document(&key, other))
-                    });
-                }
-                pairs.sort_unstable_by(|x, y| x.b.cmp(&y.b));
-                of_one = pairs.into_iter();
+            let pair = cursor.as_mut()?.next_pair().transpose()?;
+            let pair = pair.map(|PairRef { a, b, overlap }| Pair {
+                a: a.to_owned(),
+                b: b.to_owned(),
+                overlap,
+            });
+            if pair.is_err() {
+                cursor = None;
             }
+            Some(pair)
         })
+    }
+
+    /// Reads the pairs from the first on; memory for one record of 64 Ki pairs at most.
+    pub fn cursor(&self) -> PairCursor<'_> {
+        PairCursor {
+            records: self.sorted.cursor(),
+            payload: Vec::new(),
+            at: 0,
+            a: String::new(),
+            b: Vec::new(),
+            overlap: EQUAL,
+        }
     }
 
     /// Of records as [`records`] makes them.
@@ -89,9 +98,11 @@ impl Pairs {
     /// None, as they are held in memory.
     pub fn of(pairs: &[Pair]) -> Result<Self, Error> {
         let mut sorter = Sorter::new(None, usize::MAX);
+        let mut record = Record::default();
         for pair in pairs {
-            let others = std::iter::once((pair.b.as_str(), pair.overlap));
-            record(&pair.a, others, &mut |key, payload| sorter.push(key, payload))?;
+            record.begin(&pair.a);
+            record.add(&pair.b, pair.overlap);
+            sorter.push(&record.key, &record.payload)?;
         }
         Ok(Self::new(sorter.finish()?, pairs.len() as u64))
     }
@@ -113,115 +124,234 @@ pub(super) fn records(
     if got > most {
         return Err(Error::TooManyPairs { got: got + (MAX_PAIRS - most) });
     }
-    let mut ordered = Ordered::new(batch, take);
-    for &(a, b, overlap) in &decided.pairs {
-        for &x in batch.class(&a) {
-            for &y in batch.class(&b) {
-                ordered.push(x, y, overlap);
+    let ranks = Ranks::new(batch);
+    let edges = Edges::new(batch, &decided.pairs);
+    let (mut others, mut record, mut given) = (Vec::new(), Record::default(), 0);
+    for (rank, &x) in (0u32..).zip(&ranks.by_id) {
+        edges.others(x, rank, &ranks, &mut others);
+        for some in others.chunks(RECORD_PAIRS) {
+            record.begin(ranks.ids[rank as usize]);
+            for other in some {
+                let overlap = edges.overlap(x, other.edge);
+                record.add(ranks.ids[other.rank as usize], overlap);
             }
+            take(&record.key, &record.payload)?;
         }
-        ordered.flush(SORTED_PAIRS)?;
+        given += others.len() as u64;
     }
-    for class in &batch.classes {
-        for (i, &x) in class.iter().enumerate() {
-            for &y in &class[..i] {
-                ordered.push(x, y, EQUAL);
-            }
-            ordered.flush(SORTED_PAIRS)?;
-        }
-    }
-    ordered.flush(0)?;
-    Ok(ordered.given)
+    Ok(given)
 }
 
-/// Puts pairs in the order of their ids, some at a time.
-struct Ordered<'a> {
-    batch: &'a Batch,
+/// The order of a batch's documents by their ids.
+struct Ranks<'a> {
+    /// The ids in their order.
+    ids: Vec<&'a str>,
+    /// Rank → place in the batch.
     by_id: Vec<u32>,
-    ranks: Vec<u32>,
-    pairs: Vec<(u32, u32, Overlap)>,
-    take: &'a mut Take<'a>,
-    given: u64,
+    /// Place in the batch → rank.
+    of: Vec<u32>,
 }
 
-impl<'a> Ordered<'a> {
-    fn new(batch: &'a Batch, take: &'a mut Take<'a>) -> Self {
+impl<'a> Ranks<'a> {
+    fn new(batch: &'a Batch) -> Self {
         let mut by_id: Vec<u32> = (0..batch.documents.len() as u32).collect();
         by_id.sort_unstable_by(|a, b| batch.records.row(*a).id.cmp(batch.records.row(*b).id));
-        let mut ranks = vec![0; by_id.len()];
+        let mut of = vec![0; by_id.len()];
         for (rank, document) in (0u32..).zip(&by_id) {
-            ranks[*document as usize] = rank;
+            of[*document as usize] = rank;
         }
-        Self { batch, by_id, ranks, pairs: Vec::new(), take, given: 0 }
-    }
-
-    /// Takes a pair, unless nobody asks how alike the two are.
-    fn push(&mut self, x: u32, y: u32, overlap: Overlap) {
-        if self.batch.records.is_reference(x) && self.batch.records.is_reference(y) {
-            return;
-        }
-        let (x, y) = (self.ranks[x as usize], self.ranks[y as usize]);
-        self.pairs.push(if x < y { (x, y, overlap) } else { (y, x, overlap.swapped()) });
-    }
-
-    /// Hands on what it holds, if that is more than `most`.
-    fn flush(&mut self, most: usize) -> Result<(), Error> {
-        if self.pairs.len() <= most {
-            return Ok(());
-        }
-        self.pairs.sort_unstable_by_key(|(a, b, _)| (*a, *b));
-        let id = |rank: u32| self.batch.records.row(self.by_id[rank as usize]).id;
-        for of_one in self.pairs.chunk_by(|x, y| x.0 == y.0) {
-            let others = of_one.iter().map(|(_, b, overlap)| (id(*b), *overlap));
-            record(id(of_one[0].0), others, self.take)?;
-        }
-        self.given += self.pairs.len() as u64;
-        self.pairs.clear();
-        Ok(())
+        let ids = by_id.iter().map(|document| batch.records.row(*document).id).collect();
+        Self { ids, by_id, of }
     }
 }
 
-/// A document's id and some of its pairs with greater ids; the key are that id and the first of
-/// these.
-fn record<'i>(
-    a: &str,
-    others: impl Iterator<Item = (&'i str, Overlap)>,
-    take: &mut Take<'_>,
-) -> Result<(), Error> {
-    let (mut key, mut payload) = (Vec::new(), Vec::new());
-    key_part(&mut key, a.as_bytes());
-    let end = key.len();
-    put_bytes(&mut payload, a.as_bytes());
-    for (b, overlap) in others {
-        if key.len() == end {
-            key.extend_from_slice(b.as_bytes());
+/// A document that makes a pair with another one; sorts by its id.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Other {
+    rank: u32,
+    /// The verified pair it comes from, or [`IN_CLASS`].
+    edge: u32,
+}
+
+/// Stands for the pairs of documents with equal shingles.
+const IN_CLASS: u32 = u32::MAX;
+
+/// The verified pairs by the members that are in them.
+struct Edges<'a> {
+    batch: &'a Batch,
+    verified: &'a [(u32, u32, Overlap)],
+    /// Where in `edges` those of a member begin; the last entry is the end.
+    starts: Vec<u32>,
+    edges: Vec<u32>,
+}
+
+impl<'a> Edges<'a> {
+    fn new(batch: &'a Batch, verified: &'a [(u32, u32, Overlap)]) -> Self {
+        let mut starts = vec![0u32; batch.documents.len() + 1];
+        for (a, b, _) in verified {
+            starts[*a as usize] += 1;
+            starts[*b as usize] += 1;
         }
-        put_bytes(&mut payload, b.as_bytes());
+        let mut sum = 0;
+        for start in &mut starts {
+            sum += *start;
+            *start = sum;
+        }
+        // Filled from the last on: each start ends where it belongs.
+        let mut edges = vec![0; sum as usize];
+        for (edge, (a, b, _)) in verified.iter().enumerate().rev() {
+            for member in [a, b] {
+                let start = &mut starts[*member as usize];
+                *start -= 1;
+                edges[*start as usize] = edge as u32;
+            }
+        }
+        Self { batch, verified, starts, edges }
+    }
+
+    /// The documents with greater ids that make a pair with `x`, which has this rank, by their ids;
+    /// into `others`, which is cleared. Nobody asks how alike two reference documents are.
+    fn others(&self, x: u32, rank: u32, ranks: &Ranks<'_>, others: &mut Vec<Other>) {
+        others.clear();
+        let reference = self.batch.records.is_reference(x);
+        let mut add = |class: &[u32], edge: u32| {
+            for y in class {
+                let other = ranks.of[*y as usize];
+                if other > rank && !(reference && self.batch.records.is_reference(*y)) {
+                    others.push(Other { rank: other, edge });
+                }
+            }
+        };
+        let class = self.batch.class(&x);
+        let member = self.member(class);
+        add(class, IN_CLASS);
+        for &edge in self.of(member) {
+            let (a, b, _) = &self.verified[edge as usize];
+            add(self.batch.class(if *a == member { b } else { a }), edge);
+        }
+        if !others.is_sorted() {
+            others.sort_unstable();
+        }
+    }
+
+    /// The overlap of `x` with a document that it has from [`others`](Self::others).
+    fn overlap(&self, x: u32, edge: u32) -> Overlap {
+        let Some((a, _, overlap)) = self.verified.get(edge as usize) else { return EQUAL };
+        if *a == self.member(self.batch.class(&x)) { *overlap } else { overlap.swapped() }
+    }
+
+    /// The one of a class that the verified pairs name.
+    fn member(&self, class: &[u32]) -> u32 {
+        class.first().copied().unwrap_or_default()
+    }
+
+    fn of(&self, member: u32) -> &[u32] {
+        let member = member as usize;
+        &self.edges[self.starts[member] as usize..self.starts[member + 1] as usize]
+    }
+}
+
+/// A document's id and some of its pairs with greater ids, in their order; the key are that id and
+/// the first of these. What an id shares with the one before it, and an overlap that is the same
+/// again, are not repeated.
+#[derive(Debug, Default)]
+struct Record {
+    key: Vec<u8>,
+    payload: Vec<u8>,
+    last: Option<Overlap>,
+    b: Vec<u8>,
+}
+
+/// An overlap of its own follows, or none.
+const NEW: u64 = 1;
+const SAME: u64 = 0;
+
+impl Record {
+    fn begin(&mut self, a: &str) {
+        self.key.clear();
+        self.payload.clear();
+        self.b.clear();
+        self.last = None;
+        key_part(&mut self.key, a.as_bytes());
+        put_bytes(&mut self.payload, a.as_bytes());
+    }
+
+    fn add(&mut self, b: &str, overlap: Overlap) {
+        let b = b.as_bytes();
+        if self.last.is_none() {
+            self.key.extend_from_slice(b);
+        }
+        let shared = self.b.iter().zip(b).take_while(|(x, y)| x == y).count();
+        put_u64(&mut self.payload, shared as u64);
+        put_bytes(&mut self.payload, &b[shared..]);
+        self.b.truncate(shared);
+        self.b.extend_from_slice(&b[shared..]);
+        if self.last == Some(overlap) {
+            return put_u64(&mut self.payload, SAME);
+        }
+        put_u64(&mut self.payload, NEW);
         for value in [overlap.intersection, overlap.left, overlap.right] {
-            put_u64(&mut payload, value);
+            put_u64(&mut self.payload, value);
         }
+        self.last = Some(overlap);
     }
-    take(&key, &payload)
 }
 
-/// Whether two keys begin with the same id.
-fn same_document(a: &[u8], b: &[u8]) -> bool {
-    // The id ends with two zeros that can stand nowhere inside of it.
-    let id = |key: &[u8]| key.windows(2).position(|w| w == [0, 0]).unwrap_or(key.len());
-    a[..id(a)] == b[..id(b)]
+/// Goes through pairs in the order of their ids, one at a time.
+#[derive(Debug)]
+pub struct PairCursor<'a> {
+    records: Cursor<'a>,
+    /// A record, and how much of it was given.
+    payload: Vec<u8>,
+    at: usize,
+    a: String,
+    b: Vec<u8>,
+    overlap: Overlap,
 }
 
-fn decode(payload: &[u8], pairs: &mut Vec<Pair>) -> Option<()> {
-    let mut reader = Reader::new(payload);
-    let id = |reader: &mut Reader<'_>| Some(std::str::from_utf8(reader.bytes()?).ok()?.to_owned());
-    let a = id(&mut reader)?;
-    while !reader.is_empty() {
-        let b = id(&mut reader)?;
-        let overlap =
-            Overlap { intersection: reader.u64()?, left: reader.u64()?, right: reader.u64()? };
-        pairs.push(Pair { a: a.clone(), b, overlap });
+impl PairCursor<'_> {
+    /// The next pair, or none after the last.
+    ///
+    /// # Errors
+    /// When the temporary file that holds the pairs cannot be read.
+    pub fn next_pair(&mut self) -> io::Result<Option<PairRef<'_>>> {
+        while self.at == self.payload.len() {
+            let Some((_, payload)) = self.records.next_record().map_err(Error::into_io)? else {
+                return Ok(None);
+            };
+            self.payload.clear();
+            self.payload.extend_from_slice(payload);
+            self.begin().ok_or_else(|| io::Error::other(corrupt()))?;
+        }
+        self.read().ok_or_else(|| io::Error::other(corrupt()))?;
+        let b = std::str::from_utf8(&self.b).map_err(|_| io::Error::other(corrupt()))?;
+        Ok(Some(PairRef { a: &self.a, b, overlap: self.overlap }))
     }
-    Some(())
+
+    fn begin(&mut self) -> Option<()> {
+        let mut reader = Reader::new(&self.payload);
+        self.a.clear();
+        self.a.push_str(reader.str()?);
+        self.b.clear();
+        self.at = self.payload.len() - reader.rest().len();
+        Some(())
+    }
+
+    fn read(&mut self) -> Option<()> {
+        let mut reader = Reader::new(self.payload.get(self.at..)?);
+        let shared = usize::try_from(reader.u64()?).ok()?;
+        if shared > self.b.len() {
+            return None;
+        }
+        self.b.truncate(shared);
+        self.b.extend_from_slice(reader.bytes()?);
+        if reader.u64()? == NEW {
+            let (intersection, left, right) = (reader.u64()?, reader.u64()?, reader.u64()?);
+            self.overlap = Overlap { intersection, left, right };
+        }
+        self.at = self.payload.len() - reader.rest().len();
+        Some(())
+    }
 }
 
 /// How many pairs there are in a batch, those between reference documents included.

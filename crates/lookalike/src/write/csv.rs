@@ -1,7 +1,7 @@
 //! Findings as comma-separated values: `\n` ends a line, a value is quoted where it must be.
 
 use crate::read::Skipped;
-use crate::run::{Groups, Ids, Pairs};
+use crate::run::{Groups, Ids, PairRef, Pairs};
 use ::csv::{QuoteStyle, Terminator, Writer, WriterBuilder};
 use lookalike_core::params::Measure;
 use lookalike_core::verify::Overlap;
@@ -53,15 +53,71 @@ fn similarities(overlap: &Overlap) -> [String; 2] {
 /// # Errors
 /// Those of `out`, and of temporary files that hold pairs.
 pub fn pairs(out: &mut dyn Write, pairs: &Pairs, measure: Measure) -> io::Result<()> {
-    let mut csv = writer(out);
-    let width = columns(measure);
-    csv.write_record(&["id_a", "id_b", "jaccard", "containment"][..width + 2])?;
-    for pair in pairs.iter() {
-        let pair = pair?;
-        let [jaccard, containment] = similarities(&pair.overlap);
-        csv.write_record(&[&pair.a, &pair.b, &jaccard, &containment][..width + 2])?;
+    let measures = &[Measure::Jaccard, Measure::Containment][..columns(measure)];
+    let mut lines = Vec::with_capacity(LINES_BYTES + 256);
+    let header = ["id_a", "id_b", "jaccard", "containment"];
+    lines.extend_from_slice(header[..measures.len() + 2].join(",").as_bytes());
+    lines.push(b'\n');
+    let mut decimals = Decimals::new();
+    let mut cursor = pairs.cursor();
+    while let Some(PairRef { a, b, overlap }) = cursor.next_pair()? {
+        value(a, &mut lines);
+        lines.push(b',');
+        value(b, &mut lines);
+        for measure in measures {
+            lines.push(b',');
+            lines.extend_from_slice(decimals.of(&overlap, *measure));
+        }
+        lines.push(b'\n');
+        if lines.len() >= LINES_BYTES {
+            out.write_all(&lines)?;
+            lines.clear();
+        }
     }
-    csv.flush()
+    out.write_all(&lines)?;
+    out.flush()
+}
+
+/// Bytes of lines that go out at once.
+const LINES_BYTES: usize = 1 << 16;
+
+/// Adds a value that is not alone in its line, quoted as [`writer`] would.
+fn value(text: &str, line: &mut Vec<u8>) {
+    if !text.bytes().any(|byte| matches!(byte, b',' | b'"' | b'\n' | b'\r')) {
+        return line.extend_from_slice(text.as_bytes());
+    }
+    line.push(b'"');
+    for byte in text.bytes() {
+        if byte == b'"' {
+            line.push(b'"');
+        }
+        line.push(byte);
+    }
+    line.push(b'"');
+}
+
+/// Similarities as they were written before: overlaps come back in the pairs of one text.
+struct Decimals(Vec<Option<(Overlap, Measure, String)>>);
+
+impl Decimals {
+    const SLOTS: u64 = 1 << 10;
+
+    fn new() -> Self {
+        Self(vec![None; Self::SLOTS as usize])
+    }
+
+    fn of(&mut self, overlap: &Overlap, measure: Measure) -> &[u8] {
+        let Overlap { intersection, left, right } = *overlap;
+        let mixed = [left, right, measure as u64]
+            .into_iter()
+            .fold(intersection, |sum, number| sum.wrapping_mul(31).wrapping_add(number));
+        let Some(slot) = self.0.get_mut((mixed % Self::SLOTS) as usize) else { return b"" };
+        match slot {
+            Some((known, by, _)) if known == overlap && *by == measure => {}
+            _ => *slot = Some((*overlap, measure, overlap.six_decimals_of(measure))),
+        }
+        slot.as_ref().map_or(b"", |(_, _, text)| text.as_bytes())
+    }
 }
 
 /// One line per file or record that was not read, then one per empty document:
@@ -88,6 +144,7 @@ pub fn skipped(out: &mut dyn Write, skipped: &[Skipped], empty: &Ids) -> io::Res
 mod tests {
     use super::super::tests::{empty, groups as some, pairs as two, skipped as one};
     use super::*;
+    use crate::run::Pair;
 
     fn text(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> String {
         let mut bytes = Vec::new();
@@ -134,6 +191,34 @@ mod tests {
         let text = text_of_groups();
         assert!(text.contains("\n1,\"a,b\",keeper,\"a,b\",,\n"), "{text}");
         assert!(text.contains("\n2,ü,duplicate,k,0.900000,1.000000\n"), "{text}");
+    }
+
+    /// Pairs with every id there is to quote, and more overlaps than are remembered.
+    #[test]
+    fn pairs_are_quoted_and_rounded_as_by_the_writer_of_the_other_tables() {
+        let ids = ["", " ", "\"", "a,b", "\r", "x\ny", "plain", "'", "\\", "\u{0}", "\t", "ü#"];
+        let mut listed = Vec::new();
+        for (i, a) in ids.iter().enumerate() {
+            for (j, b) in ids.iter().enumerate().filter(|(_, b)| *b > a) {
+                let (left, right) = (100 + 17 * i as u64, 3_000 + 13 * j as u64);
+                let overlap = Overlap { intersection: 90 + (i * j) as u64, left, right };
+                listed.push(Pair { a: (*a).to_owned(), b: (*b).to_owned(), overlap });
+            }
+        }
+        for n in 0..5_000 {
+            let overlap = Overlap { intersection: n + 1, left: n + 7, right: n % 7 + 2 * n };
+            listed.push(Pair { a: "~".to_owned(), b: format!("~{n:05}"), overlap });
+        }
+        listed.sort_by(|x, y| (&x.a, &x.b).cmp(&(&y.a, &y.b)));
+        let mut csv = writer(Vec::new());
+        csv.write_record(["id_a", "id_b", "jaccard", "containment"]).unwrap();
+        for Pair { a, b, overlap } in &listed {
+            csv.write_record([a, b, &similarities(overlap)[0], &similarities(overlap)[1]]).unwrap();
+        }
+        let expected = String::from_utf8(csv.into_inner().unwrap()).unwrap();
+        let all = Pairs::of(&listed).unwrap();
+        assert_eq!(all.iter().map(Result::unwrap).collect::<Vec<_>>(), listed);
+        assert_eq!(text(|out| pairs(out, &all, Measure::Containment)), expected);
     }
 
     fn text_of_groups() -> String {

@@ -222,9 +222,9 @@ pub fn pairs(output: Output, pairs: &Pairs, measure: Measure) -> std::result::Re
     let path = output.path().to_owned();
     let failed = |error| failed(path.clone(), error);
     let mut table = Table::create(output, &columns).map_err(failed)?;
-    for pair in pairs.iter() {
-        let pair = pair.map_err(Error::of_io)?;
-        table.pair(&pair.a, &pair.b, &pair.overlap, measure).map_err(failed)?;
+    let mut cursor = pairs.cursor();
+    while let Some(pair) = cursor.next_pair().map_err(Error::of_io)? {
+        table.pair(pair.a, pair.b, &pair.overlap, measure).map_err(failed)?;
     }
     table.finish()
 }

@@ -1,0 +1,332 @@
+//! `bar`: the whole command beside what it must reach, measured from outside. Takes the name of a
+//! bar and a collection, prints a row for each run, and what it found where there is a truth.
+
+use crate::Collection;
+use crate::measure::{self, Spent};
+use crate::options::{Options, Problem};
+use crate::run::{FIND_BY_THE_TRUTH, beside_this};
+use crate::score::{Score, score};
+use crate::table::Table;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+/// What a run must not exceed.
+#[derive(Debug, Clone, Copy, Default)]
+struct Bar {
+    /// CPU seconds.
+    cpu: Option<f64>,
+    /// Bytes of memory at the most.
+    peak: Option<u64>,
+}
+
+/// The names, for a message.
+pub(crate) const NAMES: &str = "memory, exact, audit, containment, dedup and many";
+
+const MIB: u64 = 1 << 20;
+/// What `--memory` promises may be exceeded by a tenth.
+const TOLERANCE: f64 = 1.1;
+/// Documents that are compared with all others by the audit.
+const SAMPLE: &str = "2000";
+
+/// Measures and prints. Options: `--binary FILE` (`lookalike` beside this program), `--runs N` (1;
+/// the median counts), and of `many` `--beside FILE`, a smaller collection of the same kind.
+pub(crate) fn bar(name: &str, collection: &Collection, options: Options) -> Result<(), Problem> {
+    let mut options = options;
+    let binary = options.path("binary").map_or_else(beside_this, Ok)?;
+    let runs = options.number("runs", 1)?;
+    let beside = options.path("beside");
+    options.finish()?;
+    let documents = count_lines(&collection.documents)?;
+    let table = Table::new(&["run", "CPU s", "wall s", "peak MB", "µs each", "bar", "met"]);
+    let mut bench = Bench { binary, runs, collection, documents, table, notes: Vec::new() };
+    match name {
+        "memory" => bench.memory()?,
+        "exact" => bench.exact()?,
+        "audit" => bench.audit()?,
+        "containment" => bench.containment()?,
+        "dedup" => bench.dedup()?,
+        "many" => bench.many(beside.as_deref())?,
+        _ => return Err(Problem(format!("{name:?} is not a bar; there are {NAMES}"))),
+    }
+    println!("{}: {documents} documents, median of {runs}\n", collection.documents.display());
+    println!("{}", bench.table);
+    bench.notes.iter().for_each(|note| println!("{note}"));
+    Ok(())
+}
+
+struct Bench<'a> {
+    binary: PathBuf,
+    runs: usize,
+    collection: &'a Collection,
+    documents: u64,
+    table: Table,
+    /// What is not a row: what was found.
+    notes: Vec<String>,
+}
+
+impl Bench<'_> {
+    /// Unlimited memory and 512 MiB; the groups must be the same bytes.
+    fn memory(&mut self) -> Result<(), Problem> {
+        let (free, tight) = (self.beside("groups.jsonl"), self.beside("limited.jsonl"));
+        let cpu = |seconds| (self.documents == 1_000_000).then_some(seconds);
+        let bars = [cpu(6.0), cpu(14.0)].map(|cpu| Bar { cpu, peak: None });
+        self.find("find, groups", &[], &free, bars[0])?;
+        let limit: &[&str] = &["--memory", "512MiB"];
+        let peak = Some((512.0 * TOLERANCE * MIB as f64) as u64);
+        self.find("find --memory 512MiB", limit, &tight, Bar { peak, ..bars[1] })?;
+        self.same(&free, &tight)?;
+        self.score("unlimited", &[], "jaccard", 0.8)?;
+        self.score("--memory 512MiB", limit, "jaccard", 0.8)
+    }
+
+    /// Exact runs beside signatures, at three thresholds; within 8 GiB from a million on.
+    fn exact(&mut self) -> Result<(), Problem> {
+        for threshold in [0.8, 0.7, 0.5] {
+            let text = threshold.to_string();
+            let out = self.beside("groups.jsonl");
+            let signatures = ["--threshold", &text];
+            self.find(&format!("find -t {text}"), &signatures, &out, Bar::default())?;
+            let mut exact = vec!["--exact", "--threshold", &text];
+            let mut bar = Bar::default();
+            if self.documents >= 1_000_000 {
+                exact.extend(["--memory", "8GiB"]);
+                bar.peak = Some((8192.0 * TOLERANCE * MIB as f64) as u64);
+            }
+            if threshold == 0.8 {
+                let bars = [(100_000, 2.5), (1_000_000, 30.0)];
+                bar.cpu = bars.iter().find(|(n, _)| *n == self.documents).map(|(_, cpu)| *cpu);
+            }
+            let name = format!("find {}", exact.join(" "));
+            self.find(&name, &exact, &out, bar)?;
+            self.score(&name, &exact, "jaccard", threshold)?;
+        }
+        Ok(())
+    }
+
+    /// The audit of 2,000 documents costs at most what the run itself did.
+    fn audit(&mut self) -> Result<(), Problem> {
+        let report = self.beside("report.json");
+        let find = self.arguments("find", &["--json"]);
+        let run = self.measure(&find, Some(&report))?;
+        self.row("find --json", run, Bar::default());
+        let outcome = self.beside("audit.txt");
+        let mut audit = vec![OsString::from("audit"), (&report).into()];
+        audit.push((&self.collection.documents).into());
+        audit.extend(["--format", "jsonl", "--sample", SAMPLE, "--quiet"].map(OsString::from));
+        let spent = self.measure(&audit, Some(&outcome))?;
+        let bar = Bar { cpu: Some(run.cpu_seconds), peak: None };
+        self.row(&format!("audit --sample {SAMPLE}"), spent, bar);
+        let text = std::fs::read_to_string(&outcome);
+        self.notes.push(text.map_err(|error| Problem::new(outcome.display(), error))?);
+        Ok(())
+    }
+
+    /// Recall of planted excerpts, and how many sets were compared for it.
+    fn containment(&mut self) -> Result<(), Problem> {
+        let options = ["--measure", "containment"];
+        let report = self.beside("report.json");
+        let spent = self.measure(
+            &self.arguments("find", &[&options[..], &["--json"]].concat()),
+            Some(&report),
+        )?;
+        self.row("find --measure containment", spent, Bar::default());
+        let counts = ["candidates", "verified"];
+        let [candidates, verified] = counts.map(|count| number_in(&report, count));
+        self.notes
+            .push(format!("candidate documents {}, pairs compared {}", candidates?, verified?));
+        let Some(truth) = &self.collection.excerpts else {
+            self.notes.push("no planted excerpts: generate some with --excerpts N".to_owned());
+            return Ok(());
+        };
+        let score = self.found(&options, truth, "containment", 0.8)?;
+        self.notes.push(format!(
+            "excerpts: recall {:.5} ({} of {}; bar 0.99), similarities that differ: {}",
+            score.recall(),
+            score.found,
+            score.expected,
+            score.differing
+        ));
+        Ok(())
+    }
+
+    /// Survivors to a file beside the groups alone.
+    fn dedup(&mut self) -> Result<(), Problem> {
+        let groups = self.beside("groups.jsonl");
+        self.find("find, groups", &[], &groups, Bar::default())?;
+        let kept = self.beside("kept.jsonl");
+        let arguments = self.arguments("dedup", &["--output", &kept.to_string_lossy()]);
+        let spent = self.measure(&arguments, None)?;
+        self.row("dedup", spent, Bar::default());
+        let lines = count_lines(&kept)?;
+        self.notes.push(format!("{lines} of {} documents stay", self.documents));
+        std::fs::remove_file(&kept).map_err(|error| Problem::new(kept.display(), error))
+    }
+
+    /// Very many documents within 4 GiB; a document costs at most 1.2 times what it costs in
+    /// `beside`.
+    fn many(&mut self, beside: Option<&Path>) -> Result<(), Problem> {
+        let limit = ["--memory", "4GiB"];
+        let peak = Some((4096.0 * TOLERANCE * MIB as f64) as u64);
+        let mut bar = Bar { cpu: None, peak };
+        if let Some(beside) = beside {
+            let fewer = Collection::of(beside.to_owned(), None);
+            let documents = count_lines(beside)?;
+            let arguments = arguments(&fewer, "find", &limit, &self.beside("groups.jsonl"));
+            let spent = self.measure(&arguments, None)?;
+            let each = spent.cpu_seconds / documents as f64;
+            bar.cpu = Some(1.2 * each * self.documents as f64);
+            let name = format!("find --memory 4GiB, {documents} documents");
+            self.table.row(&cells(&name, documents, spent, Bar { cpu: None, peak }));
+        }
+        let name = format!("find --memory 4GiB, {} documents", self.documents);
+        self.find(&name, &limit, &self.beside("groups.jsonl"), bar)?;
+        self.score(&name, &limit, "jaccard", 0.8)
+    }
+
+    /// A file beside the collection.
+    fn beside(&self, extension: &str) -> PathBuf {
+        self.collection.documents.with_extension(extension)
+    }
+
+    fn arguments(&self, command: &str, options: &[&str]) -> Vec<OsString> {
+        let mut arguments = vec![OsString::from(command), (&self.collection.documents).into()];
+        arguments.extend(FIND_BY_THE_TRUTH.iter().chain(options).map(OsString::from));
+        arguments
+    }
+
+    fn find(&mut self, name: &str, options: &[&str], out: &Path, bar: Bar) -> Result<(), Problem> {
+        let spent = self.measure(&arguments(self.collection, "find", options, out), None)?;
+        self.row(name, spent, bar);
+        Ok(())
+    }
+
+    fn measure(&self, arguments: &[OsString], out: Option<&Path>) -> Result<Spent, Problem> {
+        measure::median_run(self.runs, || measure::child_to(&self.binary, arguments, out))
+    }
+
+    fn row(&mut self, name: &str, spent: Spent, bar: Bar) {
+        self.table.row(&cells(name, self.documents, spent, bar));
+    }
+
+    fn same(&mut self, a: &Path, b: &Path) -> Result<(), Problem> {
+        let read =
+            |path: &Path| std::fs::read(path).map_err(|error| Problem::new(path.display(), error));
+        if read(a)? != read(b)? {
+            let (a, b) = (a.display(), b.display());
+            return Err(Problem(format!("{a} and {b} differ; the groups must be the same")));
+        }
+        self.notes.push("groups are the same bytes".to_owned());
+        Ok(())
+    }
+
+    /// All pairs of another run with these options against the truth, where there is one.
+    fn score(
+        &mut self,
+        name: &str,
+        options: &[&str],
+        column: &str,
+        threshold: f64,
+    ) -> Result<(), Problem> {
+        let Some(truth) = &self.collection.truth else { return Ok(()) };
+        let score = self.found(options, truth, column, threshold)?;
+        self.notes.push(format!("{name}: {}", crate::run::score_text(&score)));
+        Ok(())
+    }
+
+    fn found(
+        &self,
+        options: &[&str],
+        truth: &Path,
+        column: &str,
+        threshold: f64,
+    ) -> Result<Score, Problem> {
+        let pairs = self.beside("found.csv");
+        let file = pairs.to_string_lossy();
+        let options = [options, &["--pairs", &file]].concat();
+        measure::child_to(&self.binary, &self.arguments("find", &options), None)?;
+        score(&pairs, truth, column, (threshold * 1e6).round() as u32)
+    }
+}
+
+fn arguments(
+    collection: &Collection,
+    command: &str,
+    options: &[&str],
+    out: &Path,
+) -> Vec<OsString> {
+    let mut arguments = vec![OsString::from(command), (&collection.documents).into()];
+    arguments.extend(FIND_BY_THE_TRUTH.iter().chain(options).map(OsString::from));
+    arguments.extend([OsString::from("--output"), out.into()]);
+    arguments
+}
+
+fn cells(name: &str, documents: u64, spent: Spent, bar: Bar) -> Vec<String> {
+    let mut bars = Vec::new();
+    bars.extend(bar.cpu.map(|most| (format!("{most:.2} s"), spent.cpu_seconds <= most)));
+    bars.extend(
+        bar.peak.map(|most| (format!("{} MB", most / 1_000_000), spent.peak_bytes <= most)),
+    );
+    let bar: Vec<&str> = bars.iter().map(|(text, _)| text.as_str()).collect();
+    let met = match (bars.is_empty(), bars.iter().all(|(_, met)| *met)) {
+        (true, _) => "",
+        (_, true) => "yes",
+        (_, false) => "no",
+    };
+    vec![
+        name.to_owned(),
+        format!("{:.2}", spent.cpu_seconds),
+        format!("{:.2}", spent.wall_seconds),
+        format!("{:.0}", spent.peak_bytes as f64 / 1e6),
+        format!("{:.2}", spent.cpu_seconds * 1e6 / documents.max(1) as f64),
+        bar.join(", "),
+        met.to_owned(),
+    ]
+}
+
+/// Lines of a file; reading it brings it into the page cache, too.
+fn count_lines(path: &Path) -> Result<u64, Problem> {
+    let failed = |error| Problem::new(path.display(), error);
+    let mut file = File::open(path).map_err(failed)?;
+    let mut buffer = vec![0; 1 << 20];
+    let mut lines = 0;
+    loop {
+        let read = file.read(&mut buffer).map_err(failed)?;
+        if read == 0 {
+            return Ok(lines);
+        }
+        lines += buffer[..read].iter().filter(|byte| **byte == b'\n').count() as u64;
+    }
+}
+
+/// A number of the line of counts in a report.
+fn number_in(report: &Path, name: &str) -> Result<u64, Problem> {
+    let failed = |error: std::io::Error| Problem::new(report.display(), error);
+    let lines = BufReader::new(File::open(report).map_err(failed)?).lines();
+    for line in lines {
+        let line = line.map_err(failed)?;
+        if line.starts_with("\"counts\":") {
+            let after = line.split_once(&format!("\"{name}\":")).map_or("", |(_, after)| after);
+            let end = after.find(|c: char| !c.is_ascii_digit()).unwrap_or(after.len());
+            return after[..end].parse().map_err(|error| Problem::new(name, error));
+        }
+    }
+    Err(Problem(format!("{} has no line of counts", report.display())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bar_is_met_when_nothing_exceeds_it() {
+        let spent = Spent { cpu_seconds: 2.0, wall_seconds: 1.0, peak_bytes: 5_000_000 };
+        let last = |cpu, peak| cells("x", 1_000, spent, Bar { cpu, peak }).pop();
+        assert_eq!(last(None, None).as_deref(), Some(""));
+        assert_eq!(last(Some(2.0), Some(5_000_000)).as_deref(), Some("yes"));
+        assert_eq!(last(Some(1.9), Some(5_000_000)).as_deref(), Some("no"));
+        assert_eq!(last(Some(2.0), Some(4_999_999)).as_deref(), Some("no"));
+        assert_eq!(cells("x", 1_000, spent, Bar::default())[4], "2000.00");
+    }
+}

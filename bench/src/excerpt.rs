@@ -1,0 +1,60 @@
+//! Planted excerpts: runs of 20 to 120 words of single documents, every second one edited. Takes
+//! the number of an excerpt, gives its words and the places of both documents.
+
+use crate::corpus::Corpus;
+use crate::vocabulary::Token;
+use std::path::{Path, PathBuf};
+
+/// A host has at least this many times the words of its excerpt: their Jaccard similarity then
+/// stays below what the truth of near-duplicates lists.
+const TIMES: usize = 4;
+/// Words of an excerpt.
+const WORDS: std::ops::Range<u64> = 20..121;
+/// One word in so many is edited, in every second excerpt.
+const EDITED: usize = 33;
+/// Documents that are tried as hosts before the longest of them has to do.
+const TRIED: u64 = 16;
+/// Kind of the random numbers, as [`Corpus::random`] has them.
+const KIND: u64 = 10;
+
+/// Where the truth of the excerpts is: beside that of near-duplicates.
+pub(crate) fn file(truth: &Path) -> PathBuf {
+    truth.with_extension("excerpts.csv")
+}
+
+impl Corpus {
+    /// The words of excerpt `number`.
+    pub(crate) fn excerpt(&self, number: u64) -> Vec<Token> {
+        let host = self.single(self.host(number));
+        let mut random = self.random(KIND, number, 0);
+        let drawn = WORDS.start + random.below(WORDS.end - WORDS.start);
+        let length = (drawn as usize).min(host.len() / TIMES);
+        let start = random.below((host.len() - length + 1) as u64) as usize;
+        let words = &host[start..start + length];
+        if number % 2 == 0 {
+            return words.to_vec();
+        }
+        // `replace_words` takes shingles, of which an edit replaces as many as a shingle has words.
+        let shingles = length.div_ceil(EDITED) * crate::corpus::SHINGLE;
+        self.replace_words(&mut random, words, shingles as u64)
+    }
+
+    /// The places of excerpt `number` and of the document it is of.
+    pub(crate) fn excerpt_and_host(&self, number: u64) -> (u64, u64) {
+        let [.., excerpts, _] = self.ends();
+        (self.place(excerpts + number), self.place(self.host(number)))
+    }
+
+    /// The document that excerpt `number` is of, in the plan. Each has a stretch of the single
+    /// documents for itself, and takes the first there that is long enough for any excerpt.
+    fn host(&self, number: u64) -> u64 {
+        let [.., singles] = self.ends();
+        let stretch = (self.request().docs - singles) / self.request().excerpts.max(1);
+        let first = singles + number * stretch;
+        let tried = (first..first + stretch.clamp(1, TRIED)).map(|host| {
+            let length = self.single(host).len();
+            (length.min(TIMES * WORDS.end as usize), std::cmp::Reverse(host))
+        });
+        tried.max().map_or(first, |(_, host)| host.0)
+    }
+}
