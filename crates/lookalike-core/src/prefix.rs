@@ -8,6 +8,9 @@
 //! t the threshold:
 //!
 //! * Jaccard: o is at least ⌈t · |A|⌉ and ⌈t · |B|⌉, so the two prefixes of [`prefix_length`] meet.
+//!   With A the smaller set, or one of the same size, it is at least ⌈2t / (1 + t) · |A|⌉, so
+//!   that the shorter prefix of [`short_prefix_length`] of A meets that of B (Xiao et al., the
+//!   prefix that is indexed). Sets that share a large part, but too little, meet less often.
 //! * Containment: o is at least ⌈t · |A|⌉ with A the smaller set, so the prefix of A meets the
 //!   whole of B. That of B may not.
 //!
@@ -15,7 +18,8 @@
 //! the prefix; most prefixes are empty then. What counts is that all sets are put in one order, and
 //! that no count is too low: [`Counters`] may count too much, which loses no candidate.
 
-use crate::verify::least_part;
+use crate::params::Measure;
+use crate::verify::{Overlap, least_part};
 
 /// In how many documents each shingle occurs, about: one byte for all shingles that hash to a slot,
 /// so a count may be too high, never too low, up to 255, which stands for all above.
@@ -83,6 +87,32 @@ impl Counters {
 /// ```
 pub fn prefix_length(size: usize, threshold: f64) -> usize {
     (size + 1).saturating_sub(least_part(size as u64, threshold) as usize)
+}
+
+/// How many of a set's shingles, rarest first, another set of at least its size must meet with its
+/// own prefix of [`prefix_length`], to have the Jaccard similarity `threshold`:
+/// |A| − ⌈2t / (1 + t) · |A|⌉ + 1, by exact arithmetic; about half as many. It does not shrink when
+/// `size` grows.
+///
+/// ```
+/// use lookalike_core::prefix::short_prefix_length;
+///
+/// assert_eq!((short_prefix_length(90, 0.8), short_prefix_length(100, 0.8)), (11, 12));
+/// ```
+pub fn short_prefix_length(size: usize, threshold: f64) -> usize {
+    let left = size as u64;
+    let reaches = |intersection: u64| {
+        Overlap { intersection, left, right: left }.reaches(Measure::Jaccard, threshold)
+    };
+    let guess = (2.0 * threshold / (1.0 + threshold) * size as f64).ceil() as u64;
+    let mut shared = guess.clamp(1, left + 1);
+    while shared > 1 && reaches(shared - 1) {
+        shared -= 1;
+    }
+    while shared <= left && !reaches(shared) {
+        shared += 1;
+    }
+    (size + 1).saturating_sub(shared as usize)
 }
 
 /// Buffers of [`select`], to be reused: 2 KiB.
@@ -214,18 +244,23 @@ mod tests {
 
     /// Checks all pairs of sets under these counts.
     fn nothing_is_lost(sets: &[Vec<u64>], counts: impl Fn(u64) -> u8, threshold: f64) {
-        let chosen: Vec<BTreeSet<u64>> = sets
-            .iter()
-            .map(|set| {
+        let select = |length: fn(usize, f64) -> usize| -> Vec<BTreeSet<u64>> {
+            let one = |set: &Vec<u64>| {
                 let own: Vec<u8> = set.iter().map(|hash| counts(*hash)).collect();
-                selected(set, &own, prefix_length(set.len(), threshold))
-            })
-            .collect();
+                selected(set, &own, length(set.len(), threshold))
+            };
+            sets.iter().map(one).collect()
+        };
+        let (chosen, short) = (select(prefix_length), select(short_prefix_length));
+        assert!(short.iter().zip(&chosen).all(|(short, long)| short.is_subset(long)));
         for (i, a) in sets.iter().enumerate() {
             for (j, b) in sets.iter().enumerate().filter(|(j, _)| *j != i) {
                 let found = overlap(a, b);
                 if found.reaches(Jaccard, threshold) {
                     assert!(!chosen[i].is_disjoint(&chosen[j]), "{a:?} {b:?} {threshold}");
+                    let smaller = if a.len() <= b.len() { (i, j) } else { (j, i) };
+                    let met = !short[smaller.0].is_disjoint(&chosen[smaller.1]);
+                    assert!(met, "{a:?} {b:?} {threshold}");
                 }
                 if found.reaches(Containment, threshold) && a.len() <= b.len() {
                     assert!(b.iter().any(|h| chosen[i].contains(h)), "{a:?} {b:?} {threshold}");
@@ -243,6 +278,14 @@ mod tests {
                 assert_eq!(prefix_length(size, tenths as f64 / 10.0), expected, "{size} {tenths}");
             }
         }
+        for (size, threshold) in (1..=400).zip([0.1, 0.3, 0.5, 0.8, 0.9, 1.0].iter().cycle()) {
+            let (here, next) = (size, size + 1);
+            let of = |size| short_prefix_length(size, *threshold);
+            assert!((1..=prefix_length(here, *threshold)).contains(&of(here)), "{here}");
+            assert!(of(here) <= of(next), "{here} {threshold}");
+        }
+        assert_eq!((short_prefix_length(0, 0.8), short_prefix_length(10, 1e-30)), (0, 10));
+        assert_eq!((short_prefix_length(10, 1.5), short_prefix_length(10, f64::NAN)), (0, 0));
         assert_eq!(prefix_length(10, 1e-30), 10);
         assert_eq!((prefix_length(10, 1.5), prefix_length(10, f64::NAN)), (0, 0));
     }

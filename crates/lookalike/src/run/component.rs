@@ -14,7 +14,7 @@ use lookalike_core::candidate::Component;
 use lookalike_core::group::{self, Buckets, Duplicate};
 use lookalike_core::params::Measure;
 use lookalike_core::verify::{self, Overlap};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 /// After so many comparisons in vain for each member, those that are left are screened first.
 const IN_VAIN: u64 = 64;
@@ -150,7 +150,14 @@ impl<'a> Placed<'a> {
         let (count, measure) = (self.len(), self.options.params.measure());
         let stars = self.options.grouping == Grouping::Stars;
         let shared = RefCell::new(comparer);
-        let similarity = |a, b| shared.borrow_mut().similarity(a, b);
+        let over = Cell::new(false);
+        let buckets = &Until { buckets, over: &over };
+        let similarity = |a, b| {
+            let mut comparer = shared.borrow_mut();
+            let found = comparer.similarity(a, b);
+            over.set(comparer.is_over());
+            found
+        };
         let overlap = |a, b| shared.borrow_mut().overlap(a, b);
         if self.options.pairs {
             let pairs = group::all_pairs(count, buckets, similarity);
@@ -225,6 +232,31 @@ impl Buckets for Placed<'_> {
     }
 }
 
+/// Buckets in which nobody looks any more once it is over: walking through large ones is quadratic
+/// even where nothing is compared.
+struct Until<'b, B> {
+    buckets: &'b B,
+    over: &'b Cell<bool>,
+}
+
+impl<B: Buckets> Buckets for Until<'_, B> {
+    fn look(&self, member: u32) -> &[u32] {
+        if self.over.get() { &[] } else { self.buckets.look(member) }
+    }
+
+    fn stand(&self, member: u32) -> &[u32] {
+        self.buckets.stand(member)
+    }
+
+    fn count(&self) -> usize {
+        self.buckets.count()
+    }
+
+    fn fixed(&self, member: u32) -> bool {
+        self.buckets.fixed(member)
+    }
+}
+
 /// What a rule of grouping gave, by position.
 #[derive(Default)]
 struct Grouped {
@@ -247,7 +279,7 @@ pub(super) struct Comparer<'p, 's> {
 impl Comparer<'_, '_> {
     /// The overlap of two members, the one that comes earlier first, if it reaches the threshold.
     fn similarity(&mut self, a: u32, b: u32) -> Option<Overlap> {
-        if self.in_vain == Some(0) || self.most_pairs == 0 || self.sets.failed() {
+        if self.is_over() {
             return None;
         }
         let placed = self.placed;
@@ -265,6 +297,11 @@ impl Comparer<'_, '_> {
             self.most_pairs -= 1;
         }
         found
+    }
+
+    /// Whether no more comparisons are made.
+    fn is_over(&self) -> bool {
+        self.in_vain == Some(0) || self.most_pairs == 0 || self.sets.failed()
     }
 
     /// The overlap of two members, whatever it is.

@@ -1,4 +1,6 @@
 //! (Key, document) entries, in memory or in a temporary file, and the buckets they form.
+//!
+//! The lowest bit of a key is a mark: keys that differ in nothing else are in the same range.
 
 use super::memory::Budget;
 use super::ranges::{Range, Ranges};
@@ -84,7 +86,7 @@ impl<'a> Entries<'a> {
         let (pieces, has_file) = {
             let inner = self.inner();
             let held = inner.held.iter().flatten();
-            found.extend(held.filter(|(key, _)| range.has(*key)).copied());
+            found.extend(held.filter(|(key, _)| range.has(*key & !1)).copied());
             (inner.pieces.clone(), inner.file.is_some())
         };
         if has_file {
@@ -97,7 +99,7 @@ impl<'a> Entries<'a> {
                 for entry in bytes.chunks_exact(ENTRY_BYTES) {
                     let (key, document) = entry.split_at(8);
                     let key = key.try_into().map_or(0, u64::from_le_bytes);
-                    if range.has(key) {
+                    if range.has(key & !1) {
                         found.push((key, document.try_into().map_or(0, u32::from_le_bytes)));
                     }
                 }

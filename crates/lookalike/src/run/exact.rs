@@ -2,9 +2,12 @@
 //!
 //! Two documents with Jaccard t or more share one of the |x| − ⌈t·|x|⌉ + 1 rarest shingles of each,
 //! in whatever order of rarity, as long as it is the same for all (Chaudhuri, Ganti, Kaushik 2006;
-//! Bayardo, Ma, Srikant 2007). Shingles that occur once are shared by nobody, so most documents
-//! have nothing to look up. For containment the rarest shingles of the shorter document are looked
-//! up among *all* shingles of the longer one, which takes one more reading.
+//! Bayardo, Ma, Srikant 2007). The one that is not larger needs about half as many (Xiao et al.
+//! 2008), so documents *stand* in the buckets of the former and *look* for others in those of the
+//! latter only: forms that share most of a template, but too little, meet nowhere. Shingles that
+//! occur once are shared by nobody, so most documents have nothing to look up. For containment the
+//! rarest shingles of the shorter document are looked up among *all* shingles of the longer one,
+//! which takes one more reading.
 
 use super::FindOptions;
 use super::buckets::{BucketLists, Lists};
@@ -25,6 +28,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Entries that one thread gathers before it hands them on.
 const GATHERED: usize = 1 << 16;
+
+/// The mark of a key under which a document looks for others, not only stands.
+const LOOKS: u64 = 1;
 
 /// What all threads share.
 pub(super) struct Exact<'a> {
@@ -129,7 +135,7 @@ impl Exact<'_> {
                     break;
                 }
                 let found = match looking {
-                    None => symmetric(&standing.sorted(ranges[i])?),
+                    None => marked(&standing.sorted(ranges[i])?),
                     Some(looking) => directed(standing, looking, ranges[i])?,
                 };
                 lists.lock().unwrap_or_else(PoisonError::into_inner).add(found)?;
@@ -140,11 +146,18 @@ impl Exact<'_> {
     }
 }
 
-/// Documents with equal keys.
-fn symmetric(entries: &[(u64, u32)]) -> Lists {
+/// For each key under which somebody looks, which its mark tells: how many have it, who, and who
+/// looks.
+fn marked(entries: &[(u64, u32)]) -> Lists {
     let mut lists = Lists::default();
-    for bucket in entries.chunk_by(|a, b| a.0 == b.0).filter(|bucket| bucket.len() > 1) {
-        lists.push(bucket.iter().map(|(_, document)| *document));
+    let equal = |a: &(u64, u32), b: &(u64, u32)| a.0 & !LOOKS == b.0 & !LOOKS;
+    for bucket in entries.chunk_by(equal).filter(|bucket| bucket.len() > 1) {
+        // Marked keys come after the others.
+        let looking = &bucket[bucket.partition_point(|entry| entry.0 & LOOKS == 0)..];
+        if !looking.is_empty() {
+            let both = bucket.iter().chain(looking).map(|(_, document)| *document);
+            lists.push(std::iter::once(bucket.len() as u32).chain(both));
+        }
     }
     lists
 }
@@ -188,7 +201,8 @@ impl Tools {
         }
     }
 
-    /// The keys of the rarest shingles of a text, but for those that occur nowhere else.
+    /// The keys of the rarest shingles of a text, but for those that occur nowhere else; for
+    /// Jaccard with a mark where it looks.
     ///
     /// Shingles are put in order by the upper halves of their hashes, which some may share: as many
     /// different halves hold at least as many different shingles. Repeats in the text make the
@@ -196,12 +210,17 @@ impl Tools {
     fn rare(&mut self, text: &str, params: &Params, counted: &Counted, out: &mut Vec<u64>) {
         let hashes = self.shingler.shingle(text).hashes;
         let length = prefix::prefix_length(hashes.len(), params.threshold());
+        let looks = match params.measure() {
+            Measure::Jaccard => prefix::short_prefix_length(hashes.len(), params.threshold()),
+            Measure::Containment => 0,
+        };
         let singles = counted.look_up(hashes, length, &mut self.shared);
         if singles < length {
             self.shared.sort_unstable();
             self.shared.dedup();
-            let rarest = self.shared.iter().take(length - singles);
-            out.extend(rarest.map(|shared| key(*shared as u32)));
+            let rarest = self.shared.iter().take(length - singles).enumerate();
+            let mark = |i| if i + singles < looks { LOOKS } else { 0 };
+            out.extend(rarest.map(|(i, shared)| key(*shared as u32) | mark(i)));
         }
     }
 }

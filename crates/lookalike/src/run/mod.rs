@@ -218,9 +218,10 @@ impl Run<'_> {
         checkpoint: Option<&Checkpoint>,
     ) -> Result<(Links<'t>, usize), Error> {
         let (options, progress) = (self.options, self.progress);
-        let directed = options.params.measure() == Measure::Containment;
+        let directed = options.params.exact();
+        let readings = if options.params.measure() == Measure::Containment { 2 } else { 1 };
         let total = match counts {
-            Some(_) => documents.len() * if directed { 2 } else { 1 },
+            Some(_) => documents.len() * readings,
             None => options.params.bands(),
         };
         self.timed(Stage::Bucket, Some(total as u64), || {

@@ -1,7 +1,11 @@
 //! Ten thousand forms, each filled in differently, share buckets and are not similar: comparing
 //! all of them with all is quadratic and gives nothing. Such a component gets other buckets: the
-//! rarest shingles of each member, of which two similar members must share one ([`prefix`]). Pairs
-//! that share none are not similar, so leaving them out loses nothing.
+//! rarest shingles of each member, of which two similar members must share one ([`prefix`]): one of
+//! a longer prefix of the larger with one of a shorter prefix of the smaller. Pairs that share none
+//! are not similar, so leaving them out loses nothing.
+//!
+//! Shingle i has two buckets: in 2i stand those that have it in their longer prefix, in 2i + 1 those
+//! that have it in the shorter one, too. The latter look into the first, the former into the second.
 
 use super::component::Placed;
 use super::sets::Sets;
@@ -13,9 +17,28 @@ use std::collections::HashMap;
 /// Buckets of rare shingles.
 pub(super) struct Screen<'a> {
     placed: &'a Placed<'a>,
+    stand: Table,
+    look: Table,
+    count: usize,
+}
+
+/// A list of buckets for every member.
+#[derive(Default)]
+struct Table {
     buckets: Vec<u32>,
     ends: Vec<usize>,
-    count: usize,
+}
+
+impl Table {
+    fn end_member(&mut self) {
+        self.ends.push(self.buckets.len());
+    }
+
+    fn of(&self, member: u32) -> &[u32] {
+        let member = member as usize;
+        let start = if member == 0 { 0 } else { self.ends[member - 1] };
+        &self.buckets[start..self.ends[member]]
+    }
 }
 
 impl<'a> Screen<'a> {
@@ -28,24 +51,30 @@ impl<'a> Screen<'a> {
             placed.set(member, sets).iter().for_each(|hash| counters.add(*hash));
         }
         let mut numbers = HashMap::new();
-        let mut this = Self { placed, buckets: Vec::new(), ends: Vec::new(), count: 0 };
-        let (mut counts, mut rare) = (Vec::new(), Vec::new());
+        let (mut stand, mut look) = (Table::default(), Table::default());
+        let (mut counts, mut long, mut short) = (Vec::new(), Vec::new(), Vec::new());
         let mut scratch = SelectScratch::default();
         for member in members {
             let set = placed.set(member, sets);
             counts.clear();
             counts.extend(set.iter().map(|hash| counters.get(*hash)));
             let length = prefix::prefix_length(set.len(), params.threshold());
-            rare.clear();
-            prefix::select(set, &counts, length, &mut scratch, &mut rare);
-            for hash in &rare {
-                let next = numbers.len() as u32;
-                this.buckets.push(*numbers.entry(*hash).or_insert(next));
+            prefix::select(set, &counts, length, &mut scratch, &mut long);
+            let length = prefix::short_prefix_length(set.len(), params.threshold());
+            prefix::select(set, &counts, length, &mut scratch, &mut short);
+            for hash in &long {
+                let next = 2 * numbers.len() as u32;
+                let bucket = *numbers.entry(*hash).or_insert(next);
+                // Both are ascending, and all of the short prefix stands in the long one.
+                let in_short = short.binary_search(hash).is_ok();
+                stand.buckets.push(bucket);
+                stand.buckets.extend(in_short.then_some(bucket + 1));
+                look.buckets.push(if in_short { bucket } else { bucket + 1 });
             }
-            this.ends.push(this.buckets.len());
+            stand.end_member();
+            look.end_member();
         }
-        this.count = numbers.len();
-        this
+        Self { placed, stand, look, count: 2 * numbers.len() }
     }
 }
 
@@ -57,13 +86,11 @@ fn log2_slots(shingles: usize, share: usize) -> u32 {
 
 impl Buckets for Screen<'_> {
     fn look(&self, member: u32) -> &[u32] {
-        self.stand(member)
+        self.look.of(member)
     }
 
     fn stand(&self, member: u32) -> &[u32] {
-        let member = member as usize;
-        let start = if member == 0 { 0 } else { self.ends[member - 1] };
-        &self.buckets[start..self.ends[member]]
+        self.stand.of(member)
     }
 
     fn count(&self) -> usize {
