@@ -195,9 +195,11 @@ fn measured(audit: &Audit) -> html::Audit {
     });
     html::Audit {
         what: match audit.judged_by {
-            JudgedBy::Pairs => "pairs drawn, one for each such document",
+            JudgedBy::Pairs => {
+                "similar documents looked for, one for each drawn (found: the run has the pair)"
+            }
             JudgedBy::Groups => {
-                "pairs drawn, one for each such document (found: not both of them stay)"
+                "similar documents looked for, one for each drawn (found: not both of the pair stay)"
             }
         }
         .to_owned(),

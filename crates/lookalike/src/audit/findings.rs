@@ -35,3 +35,44 @@ impl Neighbours {
         Ok(judge.finish())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{AuditOptions, true_neighbours};
+    use super::*;
+    use crate::progress::Silent;
+    use crate::read::{Collection, ReadOptions};
+    use crate::run::{self, FindOptions};
+    use lookalike_core::params::{Params, Wishes};
+
+    #[test]
+    fn a_run_is_judged_by_what_it_lists_and_by_no_other_input() {
+        let folder = tempfile::tempdir().unwrap();
+        let input = folder.path().join("in.jsonl");
+        let write = |ids: [&str; 3]| {
+            let text = "one two three four five six seven eight nine ten eleven twelve";
+            let line = |id: &str| format!("{{\"id\":\"{id}\",\"text\":\"{text}\"}}\n");
+            std::fs::write(&input, ids.map(line).concat()).unwrap();
+        };
+        let open = || Ok(Collection::open(std::slice::from_ref(&input), &ReadOptions::default())?);
+        let params = Params::new(&Wishes::default()).unwrap();
+        let mut options = FindOptions::new(params.clone());
+        let neighbours =
+            || true_neighbours(open, &params, &AuditOptions::default(), &Silent).unwrap();
+        write(["a", "b", "c"]);
+        let before = neighbours();
+        let groups = run::find(&open().unwrap(), &options, &Silent).unwrap();
+        let audit = before.judge_findings(&groups).unwrap();
+        assert_eq!((audit.judged_by, audit.overall.found), (JudgedBy::Groups, 3));
+        write(["a", "b", "d"]);
+        let error = neighbours().judge_findings(&groups).unwrap_err().to_string();
+        assert!(error.contains("the run read 3 documents, digest "), "{error}");
+        write(["a", "b", "c"]);
+        options.pairs = true;
+        let mut pairs = run::find(&open().unwrap(), &options, &Silent).unwrap();
+        let audit = before.judge_findings(&pairs).unwrap();
+        assert_eq!((audit.judged_by, audit.overall.found), (JudgedBy::Pairs, 3));
+        pairs.pairs = Some(run::Pairs::default());
+        assert_eq!(before.judge_findings(&pairs).unwrap().overall.found, 0);
+    }
+}
