@@ -199,7 +199,7 @@ fn measured(audit: &Audit) -> html::Audit {
                 "similar documents looked for, one for each drawn (found: the run has the pair)"
             }
             JudgedBy::Groups => {
-                "similar documents looked for, one for each drawn (found: not both of the pair stay)"
+                "similar documents looked for, one for each drawn (found: not both stay)"
             }
         }
         .to_owned(),

@@ -82,8 +82,9 @@ pub fn audit(out: &mut dyn Write, audit: &Audit, params: &Params) -> io::Result<
 }
 
 /// Writes version of the format, parameters, counts, what an audit measured (null without one),
-/// groups, what was skipped, empty documents, and times; everything but the times depends on the input and the parameters only. One member
-/// of the object, one group or one skipped record per line.
+/// groups, what was skipped, empty documents, and times; everything but the times depends on the
+/// input and the parameters only. One member of the object, one group or one skipped record per
+/// line.
 ///
 /// # Errors
 /// Those of `out`.
