@@ -180,9 +180,9 @@ const IN_CLASS: u32 = u32::MAX;
 struct Edges<'a> {
     batch: &'a Batch,
     verified: &'a [(u32, u32, Overlap)],
-    /// Where in `edges` those of a member begin; the last entry is the end.
+    /// Where in `of_members` those of a member begin; the last entry is the end.
     starts: Vec<u32>,
-    edges: Vec<u32>,
+    of_members: Vec<u32>,
 }
 
 impl<'a> Edges<'a> {
@@ -198,15 +198,15 @@ impl<'a> Edges<'a> {
             *start = sum;
         }
         // Filled from the last on: each start ends where it belongs.
-        let mut edges = vec![0; sum as usize];
+        let mut of_members = vec![0; sum as usize];
         for (edge, (a, b, _)) in verified.iter().enumerate().rev() {
             for member in [a, b] {
                 let start = &mut starts[*member as usize];
                 *start -= 1;
-                edges[*start as usize] = edge as u32;
+                of_members[*start as usize] = edge as u32;
             }
         }
-        Self { batch, verified, starts, edges }
+        Self { batch, verified, starts, of_members }
     }
 
     /// The documents with greater ids that make a pair with `x`, which has this rank, by their ids;
@@ -223,7 +223,7 @@ impl<'a> Edges<'a> {
             }
         };
         let class = self.batch.class(&x);
-        let member = self.member(class);
+        let member = Self::member(class);
         add(class, IN_CLASS);
         for &edge in self.of(member) {
             let (a, b, _) = &self.verified[edge as usize];
@@ -237,17 +237,17 @@ impl<'a> Edges<'a> {
     /// The overlap of `x` with a document that it has from [`others`](Self::others).
     fn overlap(&self, x: u32, edge: u32) -> Overlap {
         let Some((a, _, overlap)) = self.verified.get(edge as usize) else { return EQUAL };
-        if *a == self.member(self.batch.class(&x)) { *overlap } else { overlap.swapped() }
+        if *a == Self::member(self.batch.class(&x)) { *overlap } else { overlap.swapped() }
     }
 
     /// The one of a class that the verified pairs name.
-    fn member(&self, class: &[u32]) -> u32 {
+    fn member(class: &[u32]) -> u32 {
         class.first().copied().unwrap_or_default()
     }
 
     fn of(&self, member: u32) -> &[u32] {
         let member = member as usize;
-        &self.edges[self.starts[member] as usize..self.starts[member + 1] as usize]
+        &self.of_members[self.starts[member] as usize..self.starts[member + 1] as usize]
     }
 }
 
