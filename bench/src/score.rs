@@ -34,8 +34,9 @@ impl Score {
 }
 
 /// Compares the pairs reported in one file with the truth in another from `threshold` (in
-/// millionths) on; `column` has the similarity in both. Holds the truth in memory, not the report. A similarity is taken at its six decimals: one that differs from the threshold
-/// by less than half a millionth counts as equal to it, which takes unions above 400,000 shingles.
+/// millionths) on; `column` has the similarity in both. Holds the truth in memory, not the report.
+/// A similarity is taken at its six decimals: one that differs from the threshold by less than half
+/// a millionth counts as equal to it, which takes unions above 400,000 shingles.
 ///
 /// # Errors
 ///

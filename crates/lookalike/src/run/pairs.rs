@@ -180,10 +180,9 @@ const IN_CLASS: u32 = u32::MAX;
 struct Edges<'a> {
     batch: &'a Batch,
     verified: &'a [(u32, u32, Overlap)],
-    /// Where in `places` those of a member begin; the last entry is the end.
+    /// Where in `of_members` those of a member begin; the last entry is the end.
     starts: Vec<u32>,
-    /// Places of verified pairs, member after member.
-    places: Vec<u32>,
+    of_members: Vec<u32>,
 }
 
 impl<'a> Edges<'a> {
@@ -199,15 +198,15 @@ impl<'a> Edges<'a> {
             *start = sum;
         }
         // Filled from the last on: each start ends where it belongs.
-        let mut places = vec![0; sum as usize];
+        let mut of_members = vec![0; sum as usize];
         for (edge, (a, b, _)) in verified.iter().enumerate().rev() {
             for member in [a, b] {
                 let start = &mut starts[*member as usize];
                 *start -= 1;
-                places[*start as usize] = edge as u32;
+                of_members[*start as usize] = edge as u32;
             }
         }
-        Self { batch, verified, starts, places }
+        Self { batch, verified, starts, of_members }
     }
 
     /// The documents with greater ids that make a pair with `x`, which has this rank, by their ids;
@@ -248,7 +247,7 @@ impl<'a> Edges<'a> {
 
     fn of(&self, member: u32) -> &[u32] {
         let member = member as usize;
-        &self.places[self.starts[member] as usize..self.starts[member + 1] as usize]
+        &self.of_members[self.starts[member] as usize..self.starts[member + 1] as usize]
     }
 }
 
