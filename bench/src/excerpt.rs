@@ -31,7 +31,7 @@ impl Corpus {
         let length = (drawn as usize).min(host.len() / TIMES);
         let start = random.below((host.len() - length + 1) as u64) as usize;
         let words = &host[start..start + length];
-        if number % 2 == 0 {
+        if number.is_multiple_of(2) {
             return words.to_vec();
         }
         // `replace_words` takes shingles, of which an edit replaces as many as a shingle has words.

@@ -76,6 +76,7 @@ fn parquet_tables_are_understood_as_csv_is() {
         assert_eq!(of(csv), of(parquet));
         let both = place.run(&["evaluate", parquet, csv, "--json"]).ok();
         let both: serde_json::Value = serde_json::from_str(&both).unwrap();
-        assert_eq!((&both["f1"], &both["true_positives"] == &0), (&1.0.into(), false), "{both}");
+        assert_eq!(both["f1"], 1.0, "{both}");
+        assert!(both["true_positives"].as_u64() > Some(0), "{both}");
     }
 }

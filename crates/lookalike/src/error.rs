@@ -163,8 +163,8 @@ impl fmt::Display for Error {
             ),
             Self::TooManyPairs { got } => write!(
                 f,
-                "the documents form at least {got} pairs, one run lists at most {MAX_PAIRS}; groups \
-                 (without --pairs) hold the same duplicates, or raise --threshold"
+                "the documents form at least {got} pairs, one run lists at most {MAX_PAIRS}; \
+                 groups (without --pairs) hold the same duplicates, or raise --threshold"
             ),
             Self::PairsDoNotFit { most } => write!(
                 f,

@@ -4,8 +4,9 @@
 //! a longer prefix of the larger with one of a shorter prefix of the smaller. Pairs that share none
 //! are not similar, so leaving them out loses nothing.
 //!
-//! Shingle i has two buckets: in 2i stand those that have it in their longer prefix, in 2i + 1 those
-//! that have it in the shorter one, too. The latter look into the first, the former into the second.
+//! Shingle i has two buckets: in 2i stand those that have it in their longer prefix, in 2i + 1
+//! those that have it in the shorter one, too. The latter look into the first, the former into the
+//! second.
 
 use super::component::Placed;
 use super::sets::Sets;
