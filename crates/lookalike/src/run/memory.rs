@@ -3,7 +3,8 @@
 //! ```text
 //! limit = process (code, tables, buffers of the threads)
 //!       + resident (some bytes for every document and block)
-//!       + work: half for the stage at hand, a quarter for buckets, the rest for results
+//!       + work: half for columns, a quarter for buckets, a quarter for what is sorted; when the
+//!         columns are gone, their half is for batches, shingle sets and results
 //! ```
 //!
 //! Without a limit everything is held; a share is then as good as endless. What is held only
@@ -99,13 +100,12 @@ impl Budget {
 
     /// Columns of parts that are held before they go to the disk.
     pub(super) fn columns(&self) -> usize {
-        // A half, since gathering and writing overlap with the threads that read on.
         (self.work() / 2) as usize
     }
 
     /// Entries that one thread may sort at a time.
     pub(super) fn entries(&self) -> usize {
-        (self.work() / 2 / self.threads) as usize
+        (self.work() / 4 / self.threads) as usize
     }
 
     /// Lists of buckets.

@@ -157,15 +157,20 @@ impl PartFiles {
             }
             _ => None,
         });
+        let mut at = None;
+        // Nobody else appends meanwhile, so the columns stand one behind the other.
         for column in 0..width.unwrap_or(0) {
+            bytes.clear();
             for part in parts.iter() {
                 if let Data::Memory { columns, .. } = &part.data {
                     let values = if columns.documents > 0 { columns.get(column) } else { &[] };
                     bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
                 }
             }
+            let column_at = self.columns.append(&bytes)?;
+            at = at.or(Some(column_at));
         }
-        let at = self.columns.append(&bytes)?;
+        let at = at.unwrap_or(0);
         let mut within = 0;
         for part in parts {
             if let Data::Memory { rows, .. } = &part.data {
@@ -259,8 +264,8 @@ impl<'a> Store<'a> {
             inner.held_bytes += columns.held() + rows.held();
         }
         inner.held.push(part);
-        // The bytes of a chunk are gathered once more before they are written.
-        if inner.held_bytes > self.share / 2 { self.write(&mut inner) } else { Ok(()) }
+        // The bytes of one column are gathered once more before they are written.
+        if inner.held_bytes > self.share / 8 * 7 { self.write(&mut inner) } else { Ok(()) }
     }
 
     /// All parts, in reading order. Once some are on the disk all are.
