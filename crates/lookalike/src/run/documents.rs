@@ -10,6 +10,9 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
+/// Documents of a column that are read from the disk at once: few enough to stay in the cache.
+const READ_AT_ONCE: u32 = 1 << 16;
+
 /// What a stage has found out about a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct State(u8);
@@ -200,12 +203,20 @@ impl Documents {
         let mut values: [Vec<u64>; N] = std::array::from_fn(|_| Vec::new());
         for parts in on_disk.chunk_by(|a, b| a.0 == b.0) {
             let chunk = self.parts.chunks[parts[0].0 as usize];
-            for (column, values) in columns.iter().zip(&mut values) {
-                files.column(chunk, *column, &mut buffer, values)?;
-            }
-            for &(_, within, i) in parts {
-                let range = within as usize..(within + self.part(i).documents) as usize;
-                f(self.starts[i], std::array::from_fn(|n| &values[n][range.clone()]));
+            let end = |&(_, within, i): &(u32, u32, usize)| within + self.part(i).documents;
+            let mut rest = parts;
+            while let Some(&(_, start, _)) = rest.first() {
+                let fit = rest.partition_point(|part| end(part) - start <= READ_AT_ONCE).max(1);
+                let (some, after) = rest.split_at(fit);
+                rest = after;
+                let range = start..some.last().map_or(start, end);
+                for (column, values) in columns.iter().zip(&mut values) {
+                    files.column(chunk, *column, range.clone(), &mut buffer, values)?;
+                }
+                for part @ &(_, within, i) in some {
+                    let range = (within - start) as usize..(end(part) - start) as usize;
+                    f(self.starts[i], std::array::from_fn(|n| &values[n][range.clone()]));
+                }
             }
         }
         Ok(())

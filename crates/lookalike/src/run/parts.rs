@@ -12,6 +12,7 @@ use crate::read::{BlockNumber, Collection, Retained, Skipped, Spool};
 use crate::spill::{SpillFile, TempSpace};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Columns that are gathered before they are taken down as a step that is done.
@@ -112,17 +113,18 @@ impl PartFiles {
         Ok(Self { columns, rows })
     }
 
-    /// One column of a chunk, into `values` (which is cleared).
+    /// Some documents of one column of a chunk, into `values` (which is cleared).
     pub(super) fn column(
         &self,
         chunk: Chunk,
         column: usize,
+        documents: Range<u32>,
         buffer: &mut Vec<u8>,
         values: &mut Vec<u64>,
     ) -> Result<(), Error> {
-        let bytes = 8 * chunk.documents as usize;
-        buffer.resize(bytes, 0);
-        self.columns.read_at(buffer, chunk.at + (column * bytes) as u64)?;
+        buffer.resize(8 * documents.len(), 0);
+        let before = column as u64 * u64::from(chunk.documents) + u64::from(documents.start);
+        self.columns.read_at(buffer, chunk.at + 8 * before)?;
         values.clear();
         values.extend(buffer.chunks_exact(8).map(le_u64));
         Ok(())
