@@ -3,8 +3,8 @@
 //! ```text
 //! limit = process (code, tables, buffers of the threads)
 //!       + resident (some bytes for every document and block)
-//!       + work: half for columns, a quarter for buckets, a quarter for what is sorted; when the
-//!         columns are gone, their half is for batches, shingle sets and results
+//!       + work: three quarters for columns, an eighth for lists of buckets, an eighth for what is
+//!         sorted; when the columns are gone, theirs is for batches, shingle sets and results
 //! ```
 //!
 //! Without a limit everything is held; a share is then as good as endless. What is held only
@@ -100,17 +100,17 @@ impl Budget {
 
     /// Columns of parts that are held before they go to the disk.
     pub(super) fn columns(&self) -> usize {
-        (self.work() / 2) as usize
+        (self.work() / 4 * 3) as usize
     }
 
     /// Entries that one thread may sort at a time.
     pub(super) fn entries(&self) -> usize {
-        (self.work() / 4 / self.threads) as usize
+        (self.work() / 8 / self.threads) as usize
     }
 
-    /// Lists of buckets.
+    /// Lists of buckets, of which there are two kinds.
     pub(super) fn buckets(&self) -> usize {
-        (self.work() / 4) as usize
+        (self.work() / 16) as usize
     }
 
     /// Records, memberships and results of the components that are worked on at a time.
@@ -124,11 +124,11 @@ impl Budget {
         self.need(bytes.saturating_mul(2))
     }
 
-    /// Refuses a block of so many bytes: it has the buffers of its thread and of the half that the
-    /// columns do not take.
+    /// Refuses a block of so many bytes: it has the buffers of its thread and of the quarter that
+    /// the columns do not take.
     pub(super) fn block(&self, bytes: u64) -> Result<(), Error> {
         let above = (BLOCK_FACTOR * bytes).saturating_sub(THREAD_BYTES);
-        self.need(above.saturating_mul(2 * self.threads))
+        self.need(above.saturating_mul(4 * self.threads))
     }
 
     /// Refuses more verified pairs of one component than are held at a time.

@@ -267,7 +267,7 @@ impl<'a> Store<'a> {
         }
         inner.held.push(part);
         // The bytes of one column are gathered once more before they are written.
-        if inner.held_bytes > self.share / 8 * 7 { self.write(&mut inner) } else { Ok(()) }
+        if inner.held_bytes > self.share / 16 * 15 { self.write(&mut inner) } else { Ok(()) }
     }
 
     /// All parts, in reading order. Once some are on the disk all are.
