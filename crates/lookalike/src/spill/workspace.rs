@@ -42,7 +42,7 @@ impl Folder {
 }
 
 impl Workspace {
-    /// Makes the folder `lookalike-XXXXXX.tmp` in `parent`. It is removed when the workspace and
+    /// Makes the folder `lookalike-….tmp` in `parent`. It is removed when the workspace and
     /// all its files are dropped; after a kill it stays, empty.
     ///
     /// # Errors
