@@ -71,6 +71,13 @@ impl Summary<'_> {
 
     fn write_recall(&self, out: &mut impl Write) -> io::Result<()> {
         let params = &self.options.params;
+        if params.exact() {
+            return writeln!(
+                out,
+                "every pair at similarity {} is found (exact)",
+                params.threshold()
+            );
+        }
         let (threshold, predicted) = (params.threshold(), params.predicted_recall());
         let percent = percent(predicted);
         write!(out, "{percent} % of pairs at similarity {threshold} are found (predicted)")?;

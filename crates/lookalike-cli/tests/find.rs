@@ -307,3 +307,20 @@ fn reuters_stories_are_found_at_the_recall_asked_for() {
         assert!(result["recall"].as_f64().unwrap() >= 0.99, "{rule}: {out}");
     }
 }
+
+#[test]
+fn an_exact_run_predicts_nothing() {
+    let place = Place::new();
+    let sample = root().join("fixtures/sample");
+    let told = |more: &[&str]| {
+        let run = place.run(&[&["find", sample.to_str().unwrap()], more].concat());
+        assert_eq!(run.code, Some(0), "{}", run.err);
+        run.err
+    };
+    assert!(told(&[]).contains("are found (predicted)"));
+    for exact in [&["--exact"][..], &["--measure", "containment"]] {
+        let err = told(exact);
+        assert!(err.contains("every pair at similarity 0.8 is found (exact)"), "{err}");
+        assert!(!err.contains("predicted"), "{err}");
+    }
+}
