@@ -100,6 +100,11 @@ impl Documents {
         self.parts.all.len()
     }
 
+    /// Bytes of columns and rows that are held in memory.
+    pub(super) fn held(&self) -> usize {
+        self.parts.all.iter().map(|part| part.data.held()).sum()
+    }
+
     /// The i-th part.
     pub(super) fn part(&self, i: usize) -> &Part {
         &self.parts.all[i]

@@ -245,7 +245,7 @@ struct Filter {
 impl Filter {
     /// Some 32 bits for each entry, as far as memory goes.
     fn new(entries: &Entries<'_>, budget: &Budget) -> Result<Self, Error> {
-        let most = (budget.entries() as u64).saturating_mul(4).max(1 << 16);
+        let most = (budget.filter() as u64).saturating_mul(8).max(1 << 16);
         let bits = (32 * entries.len() as u64).next_power_of_two().max(1 << 16);
         let log2 = bits.min(most).ilog2();
         let mut filter = Self { bits: vec![0; 1 << (log2 - 6)], shift: 64 - log2 };

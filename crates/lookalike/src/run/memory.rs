@@ -3,8 +3,9 @@
 //! ```text
 //! limit = process (code, tables, buffers of the threads)
 //!       + resident (some bytes for every document and block)
-//!       + work: three quarters for columns, an eighth for lists of buckets, an eighth for what is
-//!         sorted; when the columns are gone, theirs is for batches, shingle sets and results
+//!       + work: three quarters for columns, an eighth for lists of buckets, an eighth and most of
+//!         what the columns leave for what is sorted; when the columns are gone, theirs is for
+//!         batches, shingle sets and results
 //! ```
 //!
 //! Without a limit everything is held; a share is then as good as endless. What is held only
@@ -55,20 +56,29 @@ pub(super) struct Budget {
     limit: Option<u64>,
     threads: u64,
     resident: u64,
+    /// Bytes of columns that are held; before they are known, as many as may be.
+    columns: Option<u64>,
 }
 
 impl Budget {
     /// For a run whose documents are not known yet.
     pub(super) fn new(memory: &Memory, threads: usize) -> Result<Self, Error> {
-        let budget = Self { limit: memory.limit, threads: threads as u64, resident: 0 };
+        let threads = threads as u64;
+        let budget = Self { limit: memory.limit, threads, resident: 0, columns: None };
         budget.check()?;
         Ok(budget)
     }
 
-    /// The same, now that it is known how many documents and blocks there are.
-    pub(super) fn with_documents(self, documents: usize, parts: usize) -> Result<Self, Error> {
+    /// The same, now that it is known how many documents and blocks there are, and how many bytes
+    /// of their columns are held.
+    pub(super) fn with_documents(
+        self,
+        documents: usize,
+        parts: usize,
+        columns: usize,
+    ) -> Result<Self, Error> {
         let resident = DOCUMENT_BYTES * documents as u64 + PART_BYTES * parts as u64;
-        let budget = Self { resident, ..self };
+        let budget = Self { resident, columns: Some(columns as u64), ..self };
         budget.check()?;
         Ok(budget)
     }
@@ -103,9 +113,17 @@ impl Budget {
         (self.work() / 4 * 3) as usize
     }
 
-    /// Entries that one thread may sort at a time.
+    /// Bytes of entries that one thread may sort at a time. A column is gone through once for each
+    /// range of it that is sorted, so most of what the columns leave of their share is added.
     pub(super) fn entries(&self) -> usize {
-        (self.work() / 8 / self.threads) as usize
+        let share = self.columns() as u64;
+        let left = self.columns.map_or(0, |held| share.saturating_sub(held));
+        ((self.work() / 8 + left / 4 * 3) / self.threads) as usize
+    }
+
+    /// What tells for sure which entries nobody looks for.
+    pub(super) fn filter(&self) -> usize {
+        (self.work() / 16) as usize
     }
 
     /// Lists of buckets, of which there are two kinds.
@@ -178,11 +196,13 @@ mod tests {
             panic!("one byte was enough");
         };
         let budget = Budget::new(&tight(least), 2).unwrap();
-        let Err(Error::MemoryTooSmall { least: more, .. }) = budget.with_documents(1_000_000, 2000)
+        let Err(Error::MemoryTooSmall { least: more, .. }) =
+            budget.with_documents(1_000_000, 2000, 0)
         else {
             panic!("documents need no memory");
         };
-        let budget = Budget::new(&tight(more), 2).unwrap().with_documents(1_000_000, 2000).unwrap();
+        let budget =
+            Budget::new(&tight(more), 2).unwrap().with_documents(1_000_000, 2000, 0).unwrap();
         assert_eq!(budget.work(), LEAST_WORK);
     }
 
@@ -190,7 +210,7 @@ mod tests {
     fn what_cannot_be_divided_is_refused_with_the_least_that_works() {
         let limited = |limit| {
             let memory = Memory { limit: Some(limit), ..Memory::default() };
-            Budget::new(&memory, 2).unwrap().with_documents(1000, 10).unwrap()
+            Budget::new(&memory, 2).unwrap().with_documents(1000, 10, 0).unwrap()
         };
         let small = limited(60 << 20);
         for refuse in [Budget::component, Budget::block, Budget::pairs] {
@@ -207,7 +227,7 @@ mod tests {
     #[test]
     fn without_a_limit_shares_do_not_end() {
         let budget = Budget::new(&Memory::default(), 64).unwrap();
-        let budget = budget.with_documents(u32::MAX as usize, 1 << 30).unwrap();
+        let budget = budget.with_documents(u32::MAX as usize, 1 << 30, 1 << 40).unwrap();
         assert!(budget.columns() > 1 << 50 && budget.entries() > 1 << 50);
         assert_eq!(budget.sets() as u64, CACHE_BYTES);
     }

@@ -172,7 +172,8 @@ impl Run<'_> {
         let counts =
             options.params.exact().then(|| ShingleCounts::new(counters(collection, &budget)));
         let mut documents = self.prepare(&budget, &temp, counts.as_ref(), checkpoint)?;
-        let budget = budget.with_documents(documents.len(), documents.part_count())?;
+        let (len, parts, held) = (documents.len(), documents.part_count(), documents.held());
+        let budget = budget.with_documents(len, parts, held)?;
         let (links, left_out) = self.link(&mut documents, &budget, &temp, counts, checkpoint)?;
         documents.drop_columns();
         let found = self.decide(&documents, &links, &budget, &temp, checkpoint)?;

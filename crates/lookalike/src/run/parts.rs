@@ -93,6 +93,16 @@ pub(super) enum Data {
     },
 }
 
+impl Data {
+    /// Bytes of memory held.
+    pub(super) fn held(&self) -> usize {
+        match self {
+            Self::Memory { columns, rows } => columns.held() + rows.held(),
+            Self::Disk { .. } => 0,
+        }
+    }
+}
+
 /// Columns that were written together.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Chunk {
@@ -262,9 +272,7 @@ impl<'a> Store<'a> {
     /// Takes a part; writes what it holds when that is more than its share.
     pub(super) fn push(&self, part: Part) -> Result<(), Error> {
         let mut inner = self.inner();
-        if let Data::Memory { columns, rows } = &part.data {
-            inner.held_bytes += columns.held() + rows.held();
-        }
+        inner.held_bytes += part.data.held();
         inner.held.push(part);
         // The bytes of one column are gathered once more before they are written.
         if inner.held_bytes > self.share / 16 * 15 { self.write(&mut inner) } else { Ok(()) }
