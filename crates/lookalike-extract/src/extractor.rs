@@ -1,0 +1,315 @@
+//! Files in, parts out: what is in a file is a file again, down to those that have text.
+
+use crate::encoding;
+use crate::failure::Failure;
+use crate::fields::Fields;
+use crate::job::Job;
+use crate::kind::{ENCRYPTED_OFFICE, Kind};
+use crate::options::Options;
+use std::collections::HashSet;
+use std::io::Read;
+use std::panic::{self, AssertUnwindSafe};
+
+/// A text of a file.
+#[derive(Debug, Clone, Copy)]
+pub struct Part<'a> {
+    /// Which of the file's parts, from 0; the same for the same file and options.
+    pub number: u32,
+    /// Its name in the file, with `/` between; empty where it is the file itself. No two parts of
+    /// a file have the same.
+    pub within: &'a str,
+    /// What it is.
+    pub kind: Kind,
+    /// What it says.
+    pub text: &'a str,
+    /// What it says about itself.
+    pub fields: &'a Fields,
+}
+
+/// A file, or a part of it, that gave no text.
+#[derive(Debug, Clone, Copy)]
+pub struct Failed<'a> {
+    /// As in [`Part`].
+    pub within: &'a str,
+    /// What it is.
+    pub kind: Kind,
+    /// Why.
+    pub failure: &'a Failure,
+    /// What it holds, as far as it could be got.
+    pub bytes: &'a [u8],
+}
+
+/// Takes what a file holds.
+pub trait Sink {
+    /// A text.
+    fn part(&mut self, part: &Part<'_>);
+
+    /// Something without a text.
+    fn failed(&mut self, failed: &Failed<'_>);
+}
+
+/// Extracts the texts of files, one after the other. One for each thread: it holds buffers.
+pub struct Extractor {
+    options: Options,
+    text: String,
+    fields: Fields,
+}
+
+impl Extractor {
+    /// For what `options` want.
+    pub fn new(options: &Options) -> Self {
+        Self { options: options.clone(), text: String::new(), fields: Fields::default() }
+    }
+
+    /// Gives every text of a file to the sink, and everything that has none. `name` helps to tell
+    /// what it is.
+    pub fn extract(&mut self, name: &str, bytes: &[u8], sink: &mut dyn Sink) {
+        self.walk(name, bytes, None, sink);
+    }
+
+    /// Gives only the part of that number, which [`extract`](Self::extract) gave before.
+    pub fn extract_part(&mut self, name: &str, bytes: &[u8], number: u32, sink: &mut dyn Sink) {
+        self.walk(name, bytes, Some(number), sink);
+    }
+
+    fn walk(&mut self, name: &str, bytes: &[u8], wanted: Option<u32>, sink: &mut dyn Sink) {
+        let Self { options, text, fields } = self;
+        let job = Job::new(options);
+        let names = HashSet::new();
+        let mut walk = Walk { job: &job, sink, wanted, next: 0, names, text, fields };
+        walk.file(name, "", bytes, 0);
+    }
+}
+
+/// A file under way.
+struct Walk<'a> {
+    job: &'a Job<'a>,
+    sink: &'a mut dyn Sink,
+    wanted: Option<u32>,
+    next: u32,
+    /// Names of parts so far.
+    names: HashSet<String>,
+    text: &'a mut String,
+    fields: &'a mut Fields,
+}
+
+impl Walk<'_> {
+    /// A file, or a file in it. `name` tells what it is, `within` where it is.
+    fn file(&mut self, name: &str, within: &str, bytes: &[u8], depth: u32) {
+        let kind = Kind::of(name, bytes);
+        match kind {
+            Kind::Gzip | Kind::Zstd => self.compressed(kind, name, within, bytes, depth),
+            #[cfg(feature = "archive")]
+            Kind::Zip | Kind::Tar => self.archive(kind, within, bytes, depth),
+            #[cfg(feature = "mail")]
+            Kind::Mail => self.mail(name, within, bytes, depth),
+            _ => self.leaf(kind, within, bytes),
+        }
+    }
+
+    /// A file that is one text.
+    fn leaf(&mut self, kind: Kind, within: &str, bytes: &[u8]) {
+        let Some(number) = self.number() else { return };
+        let done =
+            self.guarded(kind, bytes, |job, text, fields| text_of(kind, bytes, job, text, fields));
+        self.give(number, kind, within, bytes, done);
+    }
+
+    /// The number of the next part, if it is wanted.
+    fn number(&mut self) -> Option<u32> {
+        let number = self.next;
+        self.next += 1;
+        self.wanted.is_none_or(|wanted| wanted == number).then_some(number)
+    }
+
+    /// Runs a reader; a panic in it is its failure.
+    fn guarded(
+        &mut self,
+        kind: Kind,
+        bytes: &[u8],
+        read: impl FnOnce(&Job<'_>, &mut String, &mut Fields) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let Self { job, text, fields, .. } = self;
+        text.clear();
+        fields.clear();
+        let limit = job.options.limits.bytes;
+        if kind != Kind::Text && bytes.len() as u64 > limit {
+            return Err(Failure::Limit { what: "bytes".to_owned(), limit });
+        }
+        job.in_time()?;
+        let caught = panic::catch_unwind(AssertUnwindSafe(|| read(job, text, fields)));
+        caught.unwrap_or_else(|panic| {
+            let said = panic.downcast_ref::<&str>().copied();
+            let said = said.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+            Err(Failure::Crashed { what: said.unwrap_or("it panicked").to_owned() })
+        })
+    }
+
+    /// Hands on what a reader gave. Text files and messages may be empty; of anything else this
+    /// says that it could not be read.
+    fn give(
+        &mut self,
+        number: u32,
+        kind: Kind,
+        within: &str,
+        bytes: &[u8],
+        done: Result<(), Failure>,
+    ) {
+        let within = &self.unique(within);
+        let blank = || self.text.chars().all(char::is_whitespace);
+        let done = match done {
+            Ok(()) if !matches!(kind, Kind::Text | Kind::Mail) && blank() => {
+                Err(Failure::NoText { kind: kind.name().to_owned() })
+            }
+            done => done,
+        };
+        match done {
+            Ok(()) => {
+                let (text, fields) = (self.text.as_str(), &*self.fields);
+                self.sink.part(&Part { number, within, kind, text, fields });
+            }
+            Err(failure) => self.sink.failed(&Failed { within, kind, failure: &failure, bytes }),
+        }
+    }
+
+    fn failed(&mut self, kind: Kind, within: &str, bytes: &[u8], failure: &Failure) {
+        if self.wanted.is_none() {
+            self.sink.failed(&Failed { within, kind, failure, bytes });
+        }
+    }
+
+    /// The name, with a number behind it where another part has it.
+    fn unique(&mut self, within: &str) -> String {
+        let mut name = within.to_owned();
+        let mut count = 1u32;
+        while !self.names.insert(name.clone()) {
+            count += 1;
+            name = format!("{within}#{count}");
+        }
+        name
+    }
+
+    /// Refuses what lies too deep.
+    fn deeper(&self, depth: u32) -> Result<(), Failure> {
+        let limit = self.job.options.limits.depth;
+        if depth < limit {
+            return Ok(());
+        }
+        Err(Failure::Limit { what: "levels of files in files".to_owned(), limit: limit.into() })
+    }
+
+    /// The one file in a compressed one; its name is that of the file without the ending.
+    fn compressed(&mut self, kind: Kind, name: &str, within: &str, bytes: &[u8], depth: u32) {
+        let inner = self.deeper(depth).and_then(|()| inflated(kind, bytes, self.job));
+        match inner {
+            Ok(inner) => {
+                let name = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+                self.file(name, within, &inner, depth + 1);
+            }
+            Err(failure) => self.failed(kind, within, bytes, &failure),
+        }
+    }
+
+    /// The files of an archive.
+    #[cfg(feature = "archive")]
+    fn archive(&mut self, kind: Kind, within: &str, bytes: &[u8], depth: u32) {
+        let job = self.job;
+        let walked = self.deeper(depth).and_then(|()| {
+            crate::archive::walk(kind, bytes, job, &mut |name, member| {
+                let inside = join(within, name);
+                match member {
+                    Ok(member) => self.file(name, &inside, member, depth + 1),
+                    Err(failure) => {
+                        let kind = Kind::Other("a file of an archive");
+                        self.failed(kind, &inside, &[], &failure);
+                    }
+                }
+            })
+        });
+        if let Err(failure) = walked {
+            self.failed(kind, within, bytes, &failure);
+        }
+    }
+
+    /// The body of a message, and its attachments where they are wanted.
+    #[cfg(feature = "mail")]
+    fn mail(&mut self, _name: &str, within: &str, bytes: &[u8], depth: u32) {
+        let number = self.number();
+        let mut attachments = Vec::new();
+        let wants_more = self.job.options.attachments;
+        if number.is_some() || wants_more {
+            let done = self.guarded(Kind::Mail, bytes, |job, text, fields| {
+                crate::mail::read(bytes, job, text, fields, &mut attachments)
+            });
+            if let Some(number) = number {
+                self.give(number, Kind::Mail, within, bytes, done);
+            }
+        }
+        if !wants_more {
+            return;
+        }
+        for (name, bytes) in attachments {
+            let inside = join(within, &name);
+            match self.deeper(depth).and_then(|()| self.job.member()) {
+                Ok(()) => self.file(&name, &inside, &bytes, depth + 1),
+                Err(failure) => {
+                    self.failed(Kind::Other("an attachment"), &inside, &bytes, &failure);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(any(feature = "archive", feature = "mail"))]
+fn join(within: &str, name: &str) -> String {
+    if within.is_empty() { name.to_owned() } else { format!("{within}/{name}") }
+}
+
+/// Reads one file that is one text.
+pub(crate) fn text_of(
+    kind: Kind,
+    bytes: &[u8],
+    job: &Job<'_>,
+    text: &mut String,
+    fields: &mut Fields,
+) -> Result<(), Failure> {
+    // Fewer features use fewer of these.
+    let _ = &fields;
+    match kind {
+        Kind::Text => {
+            let decoded = encoding::decode(bytes, None).ok_or(Failure::Binary)?;
+            text.push_str(&decoded);
+            Ok(())
+        }
+        #[cfg(feature = "html")]
+        Kind::Html => crate::html::text(bytes, None, job, text, fields),
+        #[cfg(feature = "pdf")]
+        Kind::Pdf => crate::pdf::text(bytes, job, text, fields),
+        Kind::Rtf => crate::rtf::text(bytes, job, text, fields),
+        #[cfg(feature = "office")]
+        Kind::Docx | Kind::Pptx | Kind::Xlsx | Kind::Odf | Kind::Epub => {
+            crate::office::text(kind, bytes, job, text, fields)
+        }
+        Kind::Binary => Err(Failure::Binary),
+        Kind::Other(ENCRYPTED_OFFICE) => Err(Failure::Encrypted),
+        other => Err(Failure::Unsupported { kind: other.name().to_owned() }),
+    }
+}
+
+/// The content of a compressed file, within the limits.
+fn inflated(kind: Kind, bytes: &[u8], job: &Job<'_>) -> Result<Vec<u8>, Failure> {
+    let damaged = |error: std::io::Error| Failure::damaged(error.to_string());
+    let mut stream: Box<dyn Read + '_> = match kind {
+        Kind::Gzip => Box::new(flate2::read::MultiGzDecoder::new(bytes)),
+        _ => Box::new(zstd::stream::read::Decoder::with_buffer(bytes).map_err(damaged)?),
+    };
+    let mut inner = Vec::new();
+    loop {
+        job.in_time()?;
+        let got = stream.by_ref().take(1 << 20).read_to_end(&mut inner).map_err(damaged)?;
+        job.expand(got)?;
+        if got == 0 {
+            return Ok(inner);
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! What a file says about itself.
+
+/// Named values of a file, such as `subject` and `date` of a message. Names are lower case; each
+/// stands once.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Fields {
+    values: Vec<(&'static str, String)>,
+}
+
+impl Fields {
+    /// The names that there can be. Dates are `YYYY-MM-DDTHH:MM:SSZ`, so that they sort by time.
+    ///
+    /// | name | of |
+    /// |---|---|
+    /// | `title` | pages, PDF, office files |
+    /// | `author` | PDF, office files |
+    /// | `date` | messages: when sent; PDF, office files: when last changed |
+    /// | `language` | pages, office files: as they say themselves |
+    /// | `subject`, `from`, `to`, `message-id` | messages |
+    /// | `url`, `record-id` | records of a crawl; `url`: pages that name their own |
+    pub const NAMES: [&str; 10] = [
+        "title",
+        "author",
+        "date",
+        "language",
+        "subject",
+        "from",
+        "to",
+        "message-id",
+        "url",
+        "record-id",
+    ];
+
+    /// Forgets all values.
+    pub fn clear(&mut self) {
+        self.values.clear();
+    }
+
+    /// Sets a value, unless it is blank or there is one already. White space is made single blanks.
+    pub fn set(&mut self, name: &'static str, value: &str) {
+        debug_assert!(Self::NAMES.contains(&name), "{name}");
+        let value = value.split_whitespace().collect::<Vec<_>>().join(" ");
+        if !value.is_empty() && self.get(name).is_none() {
+            self.values.push((name, value));
+        }
+    }
+
+    /// The value of a name.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.values.iter().find(|(n, _)| *n == name).map(|(_, value)| value.as_str())
+    }
+}

@@ -1,0 +1,41 @@
+//! The text of real files: web pages, mail, PDF, office files, archives of these.
+//!
+//! ```text
+//! name, bytes ─ Kind::of ─┬─ html, rtf, office, pdf, plain text ──────────► Sink::part
+//!                         ├─ mail: its body is a part, its attachments are files again
+//!                         └─ archive: its members are files again          Sink::failed
+//! ```
+//!
+//! What is read is not trusted. A file that is encrypted, cut off, mislabelled or hostile gives a
+//! [`Failure`], never an empty text; size, depth, number and time are limited by [`Limits`]; a
+//! panic of a parser is caught, and PDF can be read in a process of its own ([`Worker`]).
+//!
+//! Nothing is opened here: files come as bytes.
+
+mod encoding;
+mod extractor;
+mod failure;
+mod fields;
+mod job;
+mod kind;
+mod options;
+
+#[cfg(feature = "archive")]
+pub mod archive;
+#[cfg(feature = "html")]
+mod html;
+#[cfg(feature = "mail")]
+pub mod mail;
+#[cfg(feature = "office")]
+mod office;
+#[cfg(feature = "pdf")]
+mod pdf;
+mod rtf;
+pub mod warc;
+
+pub use encoding::decode;
+pub use extractor::{Extractor, Failed, Part, Sink};
+pub use failure::Failure;
+pub use fields::Fields;
+pub use kind::Kind;
+pub use options::{HtmlText, Limits, Options};

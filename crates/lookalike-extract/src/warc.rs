@@ -1,0 +1,1 @@
+//! Records of a crawl (WARC, ISO 28500).
