@@ -4,8 +4,9 @@
 
 mod collection;
 
-use collection::{Drawn, check, data, find_in, truth};
-use lookalike::core::params::{Case, Measure, ShingleRule, TokenRule, Unit, Wishes};
+use collection::sets::{known, reported, test_each_set};
+use collection::{Drawn, check};
+use lookalike::core::params::{Measure, ShingleRule, Unit, Wishes};
 use proptest::prelude::*;
 
 fn rules() -> impl Strategy<Value = ShingleRule> {
@@ -32,57 +33,17 @@ proptest! {
     }
 }
 
-/// The pairs of a truth file are all found, and nothing else.
-fn all_of(set: &str, file: &str, shingle: ShingleRule, threshold: f64) {
-    let Some(data) = data() else { return };
-    let folder = data.join(set);
-    let expected = truth(&folder, file, threshold);
-    let input = ["docs.jsonl.gz", "corpus_3000.jsonl.gz"].map(|name| folder.join(name));
-    let input = input.iter().find(|path| path.exists()).unwrap();
-    let wishes = Wishes { shingle, threshold, exact: true, ..Wishes::default() };
-    let found = find_in(input, &wishes);
-    eprintln!("{set} {file} at {threshold}: {} pairs", expected.len());
-    assert!(!expected.is_empty() && found == expected, "{set} {file} at {threshold}");
-}
-
-/// At the default threshold and at the least that the truth files go down to.
-fn set(set: &str) {
-    let words = |size| ShingleRule::new(Unit::Words, size).unwrap();
-    let white = |size| words(size).with_tokens(TokenRule::Whitespace);
-    for threshold in [0.8, 0.5] {
-        all_of(set, "truth.w3.csv", white(3).with_case(Case::Keep), threshold);
-        all_of(set, "truth.w5.csv", white(5).with_case(Case::Keep), threshold);
-        all_of(set, "truth.w5-lower.csv", white(5), threshold);
-        let runs = words(5).with_tokens(TokenRule::WordRuns);
-        all_of(set, "truth.w5-lower-words.csv", runs, threshold);
+/// All pairs and no other, at the default threshold and at the least that the truth goes down to.
+fn check_set(set: &str) {
+    for known in known(set) {
+        for threshold in [0.8, known.least] {
+            let expected = known.pairs(threshold);
+            let wishes = Wishes { threshold, exact: true, ..Wishes::default() };
+            let found = reported(&known.find(&wishes));
+            eprintln!("{} at {threshold}: {} pairs", known.name, expected.len());
+            assert!(!expected.is_empty() && found == expected, "{} at {threshold}", known.name);
+        }
     }
 }
 
-#[test]
-fn all_of_reuters() {
-    set("reuters");
-}
-
-#[test]
-fn all_of_the_mail() {
-    set("mail");
-}
-
-#[test]
-fn all_of_the_newsgroups() {
-    set("newsgroups");
-}
-
-#[test]
-fn all_of_the_code() {
-    set("code");
-}
-
-#[test]
-fn all_of_the_generated_documents() {
-    let rule = ShingleRule::new(Unit::Words, 5).unwrap();
-    let rule = rule.with_tokens(TokenRule::Whitespace).with_case(Case::Keep);
-    for threshold in [0.8, 0.5] {
-        all_of("generated", "corpus_3000.truth.csv", rule.clone(), threshold);
-    }
-}
+test_each_set!(check_set);

@@ -1,6 +1,8 @@
 //! Drawn and real collections, and what comparing all with all finds in them.
-#![allow(dead_code, reason = "every test file uses another part")]
+#![allow(dead_code, unused_imports, unused_macros, reason = "every test file uses another part")]
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a part of tests")]
+
+pub(crate) mod sets;
 
 use flate2::read::GzDecoder;
 use lookalike::core::group::stars_of_pairs;
@@ -71,8 +73,10 @@ fn part(text: &[String], random: &mut SplitMix64) -> Vec<String> {
 
 /// Writes texts as JSONL with ids that ascend.
 pub(crate) fn write(path: &Path, texts: &[String]) {
-    let line =
-        |(i, text): (usize, &String)| format!("{{\"id\":\"d{i:06}\",\"text\":\"{text}\"}}\n");
+    let line = |(i, text): (usize, &String)| {
+        let text = serde_json::to_string(text).unwrap();
+        format!("{{\"id\":\"d{i:06}\",\"text\":{text}}}\n")
+    };
     std::fs::write(path, texts.iter().enumerate().map(line).collect::<String>()).unwrap();
 }
 

@@ -1,0 +1,165 @@
+//! The document sets beside the repository: by which rules all of their similar pairs are known,
+//! and in which files these are.
+
+use super::{Pairs, data, truth};
+use flate2::read::GzDecoder;
+use lookalike::core::params::{Case, Params, ShingleRule, TokenRule, Unit, Wishes};
+use lookalike::progress::Silent;
+use lookalike::read::{Collection, Format, ReadOptions};
+use lookalike::run::{self, FindOptions, Findings};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tempfile::TempDir;
+
+/// A test for each set, named after it, so that no set is left out by one who goes through them.
+macro_rules! test_each_set {
+    ($check:ident) => {
+        test_each_set! {
+            $check: reuters mail newsgroups debian_copyright npm_licences html html_raw code
+                multilingual plagiarism edge generated mccormick
+        }
+    };
+    ($check:ident: $($set:ident)*) => {$(
+        #[test]
+        fn $set() {
+            $check(stringify!($set));
+        }
+    )*};
+}
+pub(crate) use test_each_set;
+
+/// Documents with all of their pairs by one rule.
+pub(crate) struct Known {
+    /// The set and the rule, for a message.
+    pub(crate) name: String,
+    pub(crate) shingle: ShingleRule,
+    /// The truth is complete from this similarity on.
+    pub(crate) least: f64,
+    folder: PathBuf,
+    file: String,
+    input: PathBuf,
+    format: Option<Format>,
+    /// Keeps what was unpacked for it.
+    unpacked: Option<TempDir>,
+}
+
+impl Known {
+    fn new(folder: &Path, rule: &str, input: &str) -> Self {
+        let set = folder.file_name().unwrap().display();
+        Self {
+            name: format!("{set} {rule}"),
+            shingle: shingle(rule),
+            least: 0.5,
+            folder: folder.to_owned(),
+            file: format!("truth.{rule}.csv"),
+            input: folder.join(input),
+            format: None,
+            unpacked: None,
+        }
+    }
+
+    /// The pairs at or above a threshold.
+    pub(crate) fn pairs(&self, threshold: f64) -> Pairs {
+        truth(&self.folder, &self.file, threshold)
+    }
+
+    /// A run with these wishes and the shingles of the truth.
+    pub(crate) fn find(&self, wishes: &Wishes) -> Findings {
+        let (format, hidden) = (self.format, true);
+        let read = ReadOptions { format, hidden, ignore_files: false, ..ReadOptions::default() };
+        let input = self.unpacked.as_ref().map_or(self.input.as_path(), TempDir::path);
+        let collection = Collection::open(&[input.to_owned()], &read).unwrap();
+        let params =
+            Params::new(&Wishes { shingle: self.shingle.clone(), ..wishes.clone() }).unwrap();
+        let options = FindOptions { pairs: true, ..FindOptions::new(params) };
+        run::find(&collection, &options, &Silent).unwrap()
+    }
+}
+
+/// Pairs as a truth file has them: ids in the order reported, which is the smaller first.
+pub(crate) fn reported(findings: &Findings) -> Pairs {
+    let pairs = findings.pairs.as_ref().unwrap().iter().map(Result::unwrap);
+    pairs.map(|pair| ((pair.a, pair.b), pair.overlap.six_decimals())).collect()
+}
+
+/// Texts by id of a set of JSONL documents; nothing where the sets are absent.
+pub(crate) fn documents(set: &str) -> Option<BTreeMap<String, String>> {
+    let file = File::open(data()?.join(set).join("docs.jsonl.gz")).unwrap();
+    let one = |line: std::io::Result<String>| {
+        let document: serde_json::Value = serde_json::from_str(&line.unwrap()).unwrap();
+        let [id, text] = ["id", "text"].map(|name| document[name].as_str().unwrap().to_owned());
+        (id, text)
+    };
+    Some(BufReader::new(GzDecoder::new(file)).lines().map(one).collect())
+}
+
+/// The rules of the truth files, by the names of these.
+fn shingle(name: &str) -> ShingleRule {
+    let words = |n| ShingleRule::new(Unit::Words, n).unwrap();
+    match name {
+        "w3" => words(3).with_tokens(TokenRule::Whitespace).with_case(Case::Keep),
+        "w5" => words(5).with_tokens(TokenRule::Whitespace).with_case(Case::Keep),
+        "w5-lower" => words(5).with_tokens(TokenRule::Whitespace),
+        "w5-lower-words" => words(5).with_tokens(TokenRule::WordRuns),
+        "c5" => ShingleRule::new(Unit::Chars, 5).unwrap().with_case(Case::Keep),
+        other => panic!("no rule {other}"),
+    }
+}
+
+/// All that is known of a set of [`test_each_set`]; nothing where the sets are absent.
+pub(crate) fn known(set: &str) -> Vec<Known> {
+    let Some(data) = data() else { return Vec::new() };
+    let folder = data.join(set);
+    let rules: &[&str] = &["w3", "w5", "w5-lower", "w5-lower-words", "c5"];
+    match set {
+        "mccormick" => mccormick(&folder),
+        "html_raw" => html_raw(&data.join("html")).into_iter().collect(),
+        "generated" => {
+            let file = "corpus_3000.truth.csv".to_owned();
+            let known = Known::new(&folder, "w5", "corpus_3000.jsonl.gz");
+            vec![Known { file, least: 0.3, ..known }]
+        }
+        _ => {
+            let plain = matches!(set, "plagiarism" | "edge");
+            let input = if plain { "docs.jsonl" } else { "docs.jsonl.gz" };
+            let rules = if plain || set == "multilingual" { rules } else { &rules[..4] };
+            rules.iter().map(|rule| Known::new(&folder, rule, input)).collect()
+        }
+    }
+}
+
+/// Articles, one a line.
+fn mccormick(folder: &Path) -> Vec<Known> {
+    let one = |size: &str, rule: &str| Known {
+        name: format!("mccormick {size} {rule}"),
+        file: format!("exact_{size}.{rule}.csv"),
+        format: Some(Format::Lines),
+        ..Known::new(folder, rule, &format!("articles_{size}.train"))
+    };
+    ["100", "1000", "2500"].iter().flat_map(|n| [one(n, "w3"), one(n, "w5")]).collect()
+}
+
+/// Pages as they are, a folder of files.
+fn html_raw(folder: &Path) -> Option<Known> {
+    let pages = tempfile::tempdir().unwrap();
+    let archive = folder.join("raw.tar.gz");
+    let unpacked =
+        Command::new("tar").arg("-xzf").arg(archive).arg("-C").arg(pages.path()).status();
+    match unpacked {
+        Ok(status) => assert!(status.success()),
+        Err(error) => {
+            writeln!(std::io::stderr(), "SKIPPED: tar cannot be started: {error}").unwrap();
+            return None;
+        }
+    }
+    Some(Known {
+        name: "html raw w5".to_owned(),
+        file: "truth.raw.w5.csv".to_owned(),
+        format: Some(Format::Text),
+        unpacked: Some(pages),
+        ..Known::new(folder, "w5", "raw.tar.gz")
+    })
+}
