@@ -8,13 +8,19 @@ use std::borrow::Cow;
 const EVIDENCE_BYTES: usize = 1 << 20;
 
 /// What a byte order mark says.
-#[derive(Clone, Copy)]
-enum Mark {
-    Utf32 { big_endian: bool },
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mark {
+    /// UTF-32, which the WHATWG Encoding Standard does not know.
+    Utf32 {
+        /// The byte order.
+        big_endian: bool,
+    },
+    /// Any other.
     Other(&'static Encoding),
 }
 
-fn mark(bytes: &[u8]) -> Option<Mark> {
+/// The byte order mark at the start.
+pub fn mark(bytes: &[u8]) -> Option<Mark> {
     // UTF-32LE first: its mark begins with that of UTF-16LE.
     if bytes.starts_with(&[0xFF, 0xFE, 0, 0]) {
         Some(Mark::Utf32 { big_endian: false })
@@ -27,7 +33,7 @@ fn mark(bytes: &[u8]) -> Option<Mark> {
 
 /// Whether the first bytes of a file promise that it is binary: a NUL where no byte order mark
 /// and no forced UTF-16 explains it.
-fn is_binary(bytes: &[u8], forced: Option<&'static Encoding>) -> bool {
+pub fn is_binary(bytes: &[u8], forced: Option<&'static Encoding>) -> bool {
     let wide = match mark(bytes) {
         Some(Mark::Utf32 { .. }) => true,
         Some(Mark::Other(encoding)) => encoding != UTF_8,
@@ -70,7 +76,8 @@ pub fn decode<'a>(bytes: &'a [u8], forced: Option<&'static Encoding>) -> Option<
     }
 }
 
-fn utf32(unit: &[u8], big_endian: bool) -> char {
+/// The character of four bytes of UTF-32, or U+FFFD.
+pub fn utf32(unit: &[u8], big_endian: bool) -> char {
     let code = <[u8; 4]>::try_from(unit)
         .map(|unit| if big_endian { u32::from_be_bytes(unit) } else { u32::from_le_bytes(unit) });
     code.ok().and_then(char::from_u32).unwrap_or(char::REPLACEMENT_CHARACTER)

@@ -12,7 +12,7 @@
 //!
 //! Nothing is opened here: files come as bytes.
 
-mod encoding;
+pub mod encoding;
 mod extractor;
 mod failure;
 mod fields;
@@ -33,7 +33,6 @@ mod pdf;
 mod rtf;
 pub mod warc;
 
-pub use encoding::decode;
 pub use extractor::{Extractor, Failed, Part, Sink};
 pub use failure::Failure;
 pub use fields::Fields;

@@ -108,6 +108,7 @@ impl Pass<'_> {
         let record = match raw {
             Raw::Record(bytes) => Record::Bytes(bytes),
             Raw::File(path) => Record::File(path),
+            Raw::Part(path) => Record::Part(path),
             Raw::Row(row) => Record::Row(row),
         };
         if let Some(removed) = &mut self.removed {

@@ -1,7 +1,8 @@
 //! Blocks: what one thread reads at a time.
 
 use super::error::ReadError;
-use super::parse::{self, Piece};
+use super::file;
+use super::parse::Piece;
 use super::retained::{Kept, Retained, Stretch};
 use super::source::{Kind, Source};
 use super::spool::Spool;
@@ -76,7 +77,7 @@ impl Block {
                 let files = files.get(range.clone()).unwrap_or_default();
                 let bytes = files.iter().map(|file| file.stamp.bytes).sum();
                 self.source.settings.consumed.fetch_add(bytes, Ordering::Relaxed);
-                parse::read_files(&self.source, files, scratch, sink)
+                file::read_all(&self.source, files, scratch, sink)
             }
             _ => Ok(()),
         }

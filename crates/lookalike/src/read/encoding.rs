@@ -1,14 +1,11 @@
-//! Bytes of unknown encoding → text.
+//! Streams of records in other encodings than UTF-8.
 
 use super::compress::Stream;
-use super::error::{ReadError, SkipReason};
-use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
-use encoding_rs::{Decoder, Encoding, UTF_8, UTF_16BE, UTF_16LE};
-use std::borrow::Cow;
+use super::error::ReadError;
+use encoding_rs::{Decoder, Encoding, UTF_8};
+use lookalike_extract::encoding::{Mark, mark, utf32};
 use std::io::{self, Read};
 
-/// Bytes that the detector of encodings looks at.
-const EVIDENCE_BYTES: usize = 1 << 20;
 /// Bytes decoded at a time by [`transcode`].
 const STEP_BYTES: usize = 64 << 10;
 
@@ -16,80 +13,6 @@ const STEP_BYTES: usize = 64 << 10;
 pub(super) fn by_label(label: &str) -> Result<&'static Encoding, ReadError> {
     Encoding::for_label(label.as_bytes())
         .ok_or_else(|| ReadError::UnknownEncoding { got: label.to_owned() })
-}
-
-/// What a byte order mark says.
-#[derive(Clone, Copy)]
-enum Mark {
-    Utf32 { big_endian: bool },
-    Other(&'static Encoding),
-}
-
-fn mark(bytes: &[u8]) -> Option<Mark> {
-    // UTF-32LE first: its mark begins with that of UTF-16LE.
-    if bytes.starts_with(&[0xFF, 0xFE, 0, 0]) {
-        Some(Mark::Utf32 { big_endian: false })
-    } else if bytes.starts_with(&[0, 0, 0xFE, 0xFF]) {
-        Some(Mark::Utf32 { big_endian: true })
-    } else {
-        Encoding::for_bom(bytes).map(|(encoding, _)| Mark::Other(encoding))
-    }
-}
-
-/// Whether the first bytes of a file promise that it is binary: a NUL where no byte order mark
-/// and no forced UTF-16 explains it.
-pub(super) fn is_binary(bytes: &[u8], forced: Option<&'static Encoding>) -> bool {
-    let wide = match mark(bytes) {
-        Some(Mark::Utf32 { .. }) => true,
-        Some(Mark::Other(encoding)) => encoding != UTF_8,
-        None => forced.is_some_and(|e| e == UTF_16LE || e == UTF_16BE),
-    };
-    !wide && memchr::memchr(0, bytes).is_some()
-}
-
-/// The text of a whole file. The encoding is, in this order: the forced one; that of the byte
-/// order mark; UTF-8 if the bytes are valid (a character cut at the very end is forgiven); what
-/// the detector makes of up to 1 MiB. What has no meaning in it becomes U+FFFD.
-///
-/// # Errors
-/// [`SkipReason::Binary`] for a NUL byte outside of UTF-16 and UTF-32.
-pub(super) fn decode<'a>(
-    bytes: &'a [u8],
-    forced: Option<&'static Encoding>,
-) -> Result<Cow<'a, str>, SkipReason> {
-    if is_binary(bytes, forced) {
-        return Err(SkipReason::Binary);
-    }
-    if let Some(encoding) = forced {
-        return Ok(encoding.decode_with_bom_removal(bytes).0);
-    }
-    match mark(bytes) {
-        Some(Mark::Utf32 { big_endian }) => {
-            let mut text = String::with_capacity(bytes.len() / 4);
-            let chars = bytes.get(4..).unwrap_or_default().chunks(4);
-            text.extend(chars.map(|unit| utf32(unit, big_endian)));
-            return Ok(Cow::Owned(text));
-        }
-        Some(Mark::Other(encoding)) => return Ok(encoding.decode_with_bom_removal(bytes).0),
-        None => {}
-    }
-    match std::str::from_utf8(bytes) {
-        Ok(text) => Ok(Cow::Borrowed(text)),
-        Err(error) if error.error_len().is_none() => Ok(String::from_utf8_lossy(bytes)),
-        Err(_) => {
-            let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
-            let evidence = &bytes[..bytes.len().min(EVIDENCE_BYTES)];
-            detector.feed(evidence, evidence.len() == bytes.len());
-            let encoding = detector.guess(None, Utf8Detection::Deny);
-            Ok(encoding.decode_without_bom_handling(bytes).0)
-        }
-    }
-}
-
-fn utf32(unit: &[u8], big_endian: bool) -> char {
-    let code = <[u8; 4]>::try_from(unit)
-        .map(|unit| if big_endian { u32::from_be_bytes(unit) } else { u32::from_le_bytes(unit) });
-    code.ok().and_then(char::from_u32).unwrap_or(char::REPLACEMENT_CHARACTER)
 }
 
 /// A stream of records as UTF-8: decoded when an encoding is forced or `head`, the stream's first

@@ -1,6 +1,8 @@
 //! What can go wrong with inputs, and why a document was skipped.
 
 use super::stamp::Stamp;
+use super::content::Content;
+use lookalike_extract::Failure;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::fmt;
@@ -67,6 +69,13 @@ pub enum SkipReason {
     NotAFile,
     /// Holds a NUL byte.
     Binary,
+    /// No text could be got out of a file that is not plain text.
+    NoText {
+        /// Why.
+        failure: Failure,
+        /// The hash of its bytes, where these were read: files with equal hashes are copies.
+        content: Option<Content>,
+    },
     /// The system refused; also a symbolic link into its own parents, and broken compressed data.
     Unreadable {
         /// What it said.
@@ -166,7 +175,7 @@ impl SkipReason {
             Self::WrongType { field: Field::Text, .. } | Self::Null { field: Field::Text, .. } => {
                 "name another field with --text-field, or "
             }
-            Self::Binary => "leave the file out, or ",
+            Self::Binary | Self::NoText { .. } => "leave the file out, or ",
             _ => "mend it, or ",
         }
     }
@@ -181,6 +190,7 @@ impl fmt::Display for SkipReason {
             Self::SymbolicLink => f.write_str("a symbolic link (--follow reads it)"),
             Self::NotAFile => f.write_str("neither a file nor a folder"),
             Self::Binary => f.write_str("binary: it holds a NUL byte"),
+            Self::NoText { failure, .. } => failure.fmt(f),
             Self::Unreadable { message } => write!(f, "cannot be read: {message}"),
             Self::TooLong => write!(
                 f,

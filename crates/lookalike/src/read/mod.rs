@@ -30,9 +30,11 @@
 mod block;
 mod collection;
 mod compress;
+mod content;
 mod csv;
 mod encoding;
 mod error;
+mod file;
 mod further;
 mod json;
 mod jsonl;
@@ -52,11 +54,11 @@ mod stamp;
 mod stream;
 #[cfg(test)]
 mod tests;
-mod text;
 mod walk;
 
 pub use block::Block;
 pub use collection::Collection;
+pub use content::Content;
 pub use csv::Header;
 pub use error::{Field, ReadError, SkipReason, Skipped};
 pub(crate) use jsonl::has_member;
@@ -104,6 +106,8 @@ pub enum Raw<'a> {
     Record(&'a [u8]),
     /// A file of its own.
     File(&'a Path),
+    /// A part of a file: an attachment, a file in an archive.
+    Part(&'a Path),
     /// A row of a Parquet file, counted from 0 over all row groups. Messages count from 1.
     Row(u64),
 }
@@ -135,6 +139,8 @@ pub struct Place {
     start: u32,
     length: u32,
     line: u32,
+    /// Which of the documents of that record or file.
+    part: u32,
 }
 
 impl Place {
@@ -144,14 +150,14 @@ impl Place {
     }
 
     /// The place as numbers, to be stored.
-    pub fn to_numbers(self) -> [u32; 3] {
-        [self.start, self.length, self.line]
+    pub fn to_numbers(self) -> [u32; 4] {
+        [self.start, self.length, self.line, self.part]
     }
 
     /// The place that [`to_numbers`](Self::to_numbers) gave. Others are no harm: fetching from
     /// there is an error.
-    pub fn from_numbers([start, length, line]: [u32; 3]) -> Self {
-        Self { start, length, line }
+    pub fn from_numbers([start, length, line, part]: [u32; 4]) -> Self {
+        Self { start, length, line, part }
     }
 }
 
@@ -164,4 +170,5 @@ pub struct Scratch {
     bytes: Vec<u8>,
     values: ::csv::ByteRecord,
     further: further::Further,
+    extractor: Option<lookalike_extract::Extractor>,
 }

@@ -8,7 +8,7 @@ use super::record::Fields;
 use super::source::{Kind, Origin, Settings, Source, peek, without_mark};
 use super::stamp::Stamp;
 use super::stream::Pool;
-use super::text::TextFile;
+use super::file::{self, DocumentFile};
 use super::walk::{self, name_of};
 use std::fs::{self, File};
 use std::io;
@@ -45,6 +45,8 @@ pub(super) fn open(
         },
         skip_bad: options.skip_bad,
         encoding,
+        as_text: file::as_text(options.format),
+        extract: options.extract.clone(),
         block_bytes,
         pool: Arc::new(Pool::default()),
         consumed: AtomicU64::new(0),
@@ -80,7 +82,7 @@ struct Opener<'a> {
     /// There is one input only, or one reference.
     alone: bool,
     /// Text files named one after the other: they become one source.
-    named: Vec<TextFile>,
+    named: Vec<DocumentFile>,
     opened: Opened,
 }
 
@@ -123,7 +125,7 @@ impl Opener<'_> {
         self.add_bytes(stamp.bytes);
         if format == Format::Text {
             let path = path.to_owned();
-            self.named.push(TextFile { path, id: shown, stamp, named: true });
+            self.named.push(DocumentFile { path, id: shown, stamp, named: true });
         } else {
             let kind = Kind::Records { format, origin: Origin::File(compression, stamp) };
             self.push(path.to_owned(), shown.clone(), shown, kind)?;
@@ -214,7 +216,7 @@ impl Opener<'_> {
             });
             match self.options.format.or(by_name).unwrap_or(Format::Text) {
                 Format::Text => {
-                    texts.push(TextFile { path: found.path, id, stamp, named: false });
+                    texts.push(DocumentFile { path: found.path, id, stamp, named: false });
                 }
                 format => {
                     let origin = Origin::File(compression, stamp);

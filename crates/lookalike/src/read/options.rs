@@ -106,6 +106,9 @@ pub struct ReadOptions {
     /// UTF-8, or by its letters; records are UTF-8, or what their byte order mark says. Parquet is
     /// UTF-8 always.
     pub encoding: Option<String>,
+    /// What is wanted of files that are no plain text, and what they may cost. With
+    /// [`Format::Text`] all files are taken as plain text.
+    pub extract: lookalike_extract::Options,
 }
 
 impl Default for ReadOptions {
@@ -122,6 +125,7 @@ impl Default for ReadOptions {
             follow_links: false,
             leave_out: Vec::new(),
             encoding: None,
+            extract: lookalike_extract::Options::default(),
         }
     }
 }

@@ -1,14 +1,13 @@
 //! The bytes of a block, or the files of one → documents.
 
 use super::csv;
-use super::encoding;
-use super::error::{ReadError, SkipReason, Skipped};
+use lookalike_extract::encoding;
+use super::error::{ReadError, SkipReason};
 use super::jsonl;
 use super::options::Format;
 use super::record::{self, Bad, Record};
 use super::rows;
 use super::source::{Source, without_mark};
-use super::text::{self, TextFile};
 use super::{Document, Place, Raw, RawSink, Scratch};
 use std::fmt::Write;
 
@@ -55,7 +54,7 @@ impl Piece<'_> {
             let length = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
             let record = &rest[..length];
             if !record::is_blank(record) {
-                let place = Place { start: start as u32, length: length as u32, line };
+                let place = Place { start: start as u32, length: length as u32, line, part: 0 };
                 let Scratch { id, text, line_id, further, .. } = &mut *scratch;
                 let parsed = self.source.parse(format, record, id, text);
                 if parsed.is_ok() && !self.source.settings.fields.further.is_empty() {
@@ -77,9 +76,9 @@ impl Piece<'_> {
 
     /// A stream that is one document; [`RecordStream`](super::stream::RecordStream) never cuts it.
     fn read_whole(self, scratch: &mut Scratch, sink: &mut impl RawSink) -> Result<(), ReadError> {
-        let place = Place { start: 0, length: self.bytes.len() as u32, line: 0 };
+        let place = Place { start: 0, length: self.bytes.len() as u32, line: 0, part: 0 };
         match encoding::decode(self.bytes, self.source.settings.encoding) {
-            Ok(text) => {
+            Some(text) => {
                 scratch.further.none(self.source.settings.fields.further.len());
                 let document = Document {
                     id: &self.source.name,
@@ -90,7 +89,9 @@ impl Piece<'_> {
                 };
                 sink.record(&document, Raw::Record(self.bytes));
             }
-            Err(reason) => sink.skipped(self.source.bad(self.first_line, None, reason)?),
+            None => {
+                sink.skipped(self.source.bad(self.first_line, None, SkipReason::Binary)?);
+            }
         }
         Ok(())
     }
@@ -117,7 +118,7 @@ impl Piece<'_> {
             line += memchr::memchr_iter(b'\n', &bytes[start..start + blank]).count() as u32;
             start += blank;
             let raw = &bytes[start..end];
-            let place = Place { start: (start + mark) as u32, length: raw.len() as u32, line };
+            let place = Place { start: (start + mark) as u32, length: raw.len() as u32, line, part: 0 };
             line += memchr::memchr_iter(b'\n', raw).count() as u32;
             start = end;
             if std::mem::take(&mut header) {
@@ -144,7 +145,7 @@ impl Piece<'_> {
         further.clear();
         let (mut start, mut line) = (0, 0);
         while let Some(row) = rows::first(&self.bytes[start..], fields) {
-            let place = Place { start: start as u32, length: row.len() as u32, line };
+            let place = Place { start: start as u32, length: row.len() as u32, line, part: 0 };
             let parsed = rows::document(row, fields).and_then(|record| {
                 rows::further(row, record.id, fields, further)?;
                 Ok(record)
@@ -191,42 +192,6 @@ impl Piece<'_> {
     fn mark_bytes(&self) -> usize {
         if self.index > 0 { 0 } else { self.bytes.len() - without_mark(self.bytes).len() }
     }
-}
-
-/// Gives the documents of text files to the sink, in order.
-pub(super) fn read_files(
-    source: &Source,
-    files: &[TextFile],
-    scratch: &mut Scratch,
-    sink: &mut impl RawSink,
-) -> Result<(), ReadError> {
-    let settings = &source.settings;
-    scratch.further.none(settings.fields.further.len());
-    for (start, file) in files.iter().enumerate() {
-        match text::read(file, settings.encoding, &mut scratch.bytes) {
-            Ok((text, length)) => {
-                let length = u32::try_from(length).unwrap_or(u32::MAX);
-                let document = Document {
-                    id: &file.id,
-                    text: &text,
-                    place: Place { start: start as u32, length, line: 0 },
-                    fields: &scratch.further.list(),
-                    modified: file.stamp.modified,
-                };
-                sink.record(&document, Raw::File(&file.path));
-            }
-            Err(reason) => {
-                let name = super::walk::name_of(&file.path);
-                let id = Some(file.id.clone());
-                let skipped = Skipped { source: name, line: None, id, reason };
-                if file.named && !settings.skip_bad {
-                    return Err(ReadError::BadRecord(skipped));
-                }
-                sink.skipped(skipped);
-            }
-        }
-    }
-    Ok(())
 }
 
 impl Source {

@@ -1,14 +1,14 @@
 //! What is left of a block that was read: how single documents, or all of them, are read again.
 
 use super::csv;
-use super::encoding;
-use super::error::{ReadError, Skipped};
+use super::error::{ReadError, SkipReason, Skipped};
 use super::options::Format;
-use super::parse::{self, Piece};
+use super::parse::Piece;
 use super::source::{Kind, Source};
 use super::spool::Spool;
-use super::text::{self, TextFile};
+use super::file::{self, DocumentFile, OnePart};
 use super::{BlockNumber, Place, RawSink, Scratch};
+use lookalike_extract::{Kind as FileKind, encoding};
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::ops::Range;
@@ -138,14 +138,14 @@ impl Retained {
         }
     }
 
-    fn files(&self) -> Option<&[TextFile]> {
+    fn files(&self) -> Option<&[DocumentFile]> {
         match (&self.content, &self.source.kind) {
             (Kept::Files(range), Kind::Files(files)) => files.get(range.clone()),
             _ => None,
         }
     }
 
-    fn file(&self, place: Place) -> Option<&TextFile> {
+    fn file(&self, place: Place) -> Option<&DocumentFile> {
         self.files()?.get(place.start as usize)
     }
 
@@ -163,14 +163,7 @@ impl Retained {
         f: impl FnOnce(&str) -> R,
     ) -> Result<R, ReadError> {
         if let Some(file) = self.file(place) {
-            let (text, length) =
-                text::read(file, self.source.settings.encoding, &mut scratch.bytes)
-                    .map_err(|reason| self.changed(place, reason.to_string()))?;
-            if u32::try_from(length).unwrap_or(u32::MAX) != place.length {
-                let what = format!("{length} bytes, were {}", place.length);
-                return Err(self.changed(place, what));
-            }
-            return Ok(f(&text));
+            return self.fetch_part(file, place, scratch, f);
         }
         let Scratch { bytes: buffer, id: id_buffer, text, values, .. } = scratch;
         let record = self.bytes_at(place.start, place.length, buffer, place)?;
@@ -180,7 +173,7 @@ impl Retained {
         let parsed = match (format, self.source.columns()) {
             (Format::Text, _) => {
                 let text = encoding::decode(record, self.source.settings.encoding)
-                    .map_err(|reason| self.changed(place, reason.to_string()))?;
+                    .ok_or_else(|| self.changed(place, SkipReason::Binary.to_string()))?;
                 return Ok(f(&text));
             }
             (Format::Csv | Format::Tsv, Some(columns)) => {
@@ -200,6 +193,32 @@ impl Retained {
         }
     }
 
+    fn fetch_part<R>(
+        &self,
+        file: &DocumentFile,
+        place: Place,
+        scratch: &mut Scratch,
+        f: impl FnOnce(&str) -> R,
+    ) -> Result<R, ReadError> {
+        let settings = &self.source.settings;
+        let contents = file::read(file, settings, &mut scratch.bytes)
+            .map_err(|reason| self.changed(place, reason.to_string()))?;
+        if u32::try_from(contents.length).unwrap_or(u32::MAX) != place.length {
+            let what = format!("{} bytes, were {}", contents.length, place.length);
+            return Err(self.changed(place, what));
+        }
+        if contents.kind == FileKind::Text {
+            let text = contents.text(settings);
+            return Ok(f(&text.map_err(|reason| self.changed(place, reason.to_string()))?));
+        }
+        let mut part = OnePart::new(f);
+        contents.extract(Some(place.part), settings.extractor(&mut scratch.extractor), &mut part);
+        part.taken.ok_or_else(|| {
+            let what = part.failure.map_or("no such part".to_owned(), |why| why.to_string());
+            self.changed(place, what)
+        })
+    }
+
     /// Reads the whole block again: every document in order, with its record as it stands; bad
     /// records again to [`RawSink::skipped`]. The caller compares ids and their number with those
     /// of the first time.
@@ -209,10 +228,10 @@ impl Retained {
     /// those are not skipped. [`ReadError::Spool`] when the spool cannot be read.
     pub fn replay(&self, scratch: &mut Scratch, sink: &mut impl RawSink) -> Result<(), ReadError> {
         let read = match (self.files(), self.stretch(), &self.source.kind) {
-            (Some(files), ..) => parse::read_files(&self.source, files, scratch, sink),
+            (Some(files), ..) => file::read_all(&self.source, files, scratch, sink),
             (_, Some(stretch), Kind::Records { format, .. }) => {
                 let mut buffer = std::mem::take(&mut scratch.bytes);
-                let start = Place { start: 0, length: stretch.length, line: 0 };
+                let start = Place { start: 0, length: stretch.length, line: 0, part: 0 };
                 let bytes = self.bytes_at(0, stretch.length, &mut buffer, start);
                 let read = bytes.and_then(|bytes| {
                     let piece = Piece {

@@ -12,7 +12,7 @@ use super::position::read_exact_at;
 use super::record::Fields;
 use super::stamp::Stamp;
 use super::stream::{Pool, RecordStream, Records};
-use super::text::TextFile;
+use super::file::DocumentFile;
 use encoding_rs::Encoding;
 use std::fs::File;
 use std::io::{self, Cursor, Read};
@@ -31,6 +31,10 @@ pub(super) struct Settings {
     pub(super) fields: Fields,
     pub(super) skip_bad: bool,
     pub(super) encoding: Option<&'static Encoding>,
+    /// Files are taken as text, whatever they hold.
+    pub(super) as_text: bool,
+    /// What is wanted of files that are not plain text.
+    pub(super) extract: lookalike_extract::Options,
     pub(super) block_bytes: usize,
     pub(super) pool: Arc<Pool>,
     /// Bytes read from disk so far, for progress.
@@ -49,7 +53,7 @@ pub(super) enum Origin {
 
 pub(super) enum Kind {
     Records { format: Format, origin: Origin },
-    Files(Vec<TextFile>),
+    Files(Vec<DocumentFile>),
 }
 
 /// A source and what is known about it for good.
@@ -301,7 +305,7 @@ pub(super) fn peek(mut stream: Stream, count: u64) -> io::Result<(Vec<u8>, Strea
 }
 
 /// The files of the next block: at least one, then as many as stay below both limits.
-fn batch(files: &[TextFile], start: usize, block_bytes: u64) -> Range<usize> {
+fn batch(files: &[DocumentFile], start: usize, block_bytes: u64) -> Range<usize> {
     let mut size: u64 = 0;
     let mut end = start;
     while let Some(file) = files.get(end) {

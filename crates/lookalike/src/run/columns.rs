@@ -17,7 +17,7 @@ pub(super) const FINGERPRINT_COLUMNS: [usize; 2] = [1, 2];
 pub(super) const FIRST_BAND_COLUMN: usize = 3;
 
 /// Bytes of a row before the keep key.
-const HEAD_BYTES: usize = 12 + 16 + 8 + 4 + 4;
+const HEAD_BYTES: usize = 16 + 16 + 8 + 4 + 4;
 
 /// Everything about a document that no stage looks at column by column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +50,7 @@ impl<'a> Row<'a> {
 
     /// A row that says nothing.
     pub(super) fn none() -> Self {
-        let place = Place::from_numbers([0; 3]);
+        let place = Place::from_numbers([0; 4]);
         Self { place, fingerprint: 0, bytes: 0, label: 0, key: &[], id: "" }
     }
 
@@ -58,12 +58,12 @@ impl<'a> Row<'a> {
     pub(super) fn read(row: &'a [u8]) -> Option<Self> {
         let (head, rest) = row.split_at_checked(HEAD_BYTES)?;
         let u32_at = |at: usize| Some(u32::from_le_bytes(head.get(at..at + 4)?.try_into().ok()?));
-        let place = Place::from_numbers([u32_at(0)?, u32_at(4)?, u32_at(8)?]);
-        let fingerprint = u128::from_le_bytes(head.get(12..28)?.try_into().ok()?);
-        let bytes = u64::from_le_bytes(head.get(28..36)?.try_into().ok()?);
-        let (key, id) = rest.split_at_checked(u32_at(40)? as usize)?;
+        let place = Place::from_numbers([u32_at(0)?, u32_at(4)?, u32_at(8)?, u32_at(12)?]);
+        let fingerprint = u128::from_le_bytes(head.get(16..32)?.try_into().ok()?);
+        let bytes = u64::from_le_bytes(head.get(32..40)?.try_into().ok()?);
+        let (key, id) = rest.split_at_checked(u32_at(44)? as usize)?;
         let id = std::str::from_utf8(id).ok()?;
-        Some(Self { place, fingerprint, bytes, label: u32_at(36)?, key, id })
+        Some(Self { place, fingerprint, bytes, label: u32_at(40)?, key, id })
     }
 }
 
@@ -71,7 +71,7 @@ impl<'a> Row<'a> {
 /// ([`keep::compare`](lookalike_core::keep::compare)). Called often, so that nothing else is read.
 pub(super) fn standing(row: &[u8]) -> Option<(&[u8], &[u8])> {
     let (head, rest) = row.split_at_checked(HEAD_BYTES)?;
-    rest.split_at_checked(u32::from_le_bytes(head.get(40..44)?.try_into().ok()?) as usize)
+    rest.split_at_checked(u32::from_le_bytes(head.get(44..48)?.try_into().ok()?) as usize)
 }
 
 /// Many rows, one after the other.
@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn rows_read_back_and_short_ones_are_refused() {
         let row = Row {
-            place: Place::from_numbers([1, u32::MAX, 3]),
+            place: Place::from_numbers([1, u32::MAX, 3, 9]),
             fingerprint: u128::MAX - 5,
             bytes: 1 << 40,
             label: 7,

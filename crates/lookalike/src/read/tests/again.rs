@@ -261,7 +261,7 @@ pub(super) fn spooled_documents_are_fetched() {
     }
     assert_eq!(count, 500);
     // A place that is none, and a spool that is cut short.
-    let none = Place::from_numbers([250, 100, 0]);
+    let none = Place::from_numbers([250, 100, 0, 0]);
     let error = blocks[0].0.fetch(none, "1", &mut scratch, |_| ()).unwrap_err();
     assert!(matches!(error, ReadError::Changed { .. }), "{error}");
     fs::File::options().write(true).open(spool.path()).unwrap().set_len(10).unwrap();

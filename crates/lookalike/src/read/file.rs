@@ -1,0 +1,264 @@
+//! Files that are documents, or hold some: a text, a web page, a message, a PDF, an archive.
+
+use super::MAX_DOCUMENT_BYTES;
+use super::compress::Compression;
+use super::error::{ReadError, SkipReason, Skipped};
+use super::options::Format;
+use super::source::{Settings, Source};
+use super::stamp::Stamp;
+use super::walk::name_of;
+use super::{Document, Place, Raw, RawSink, Scratch};
+use super::content::Content;
+use lookalike_extract::{Extractor, Failed, Failure, Kind, Part, Sink, encoding};
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::PathBuf;
+
+/// Bytes looked at before the rest of a file is read: most files without text show here.
+const FIRST_BYTES: u64 = 64 << 10;
+
+/// A file with documents, mostly one.
+#[derive(Debug)]
+pub(super) struct DocumentFile {
+    pub(super) path: PathBuf,
+    /// The id of its document; that of another one in it has its name in the file behind.
+    pub(super) id: String,
+    /// What it looked like when it was listed.
+    pub(super) stamp: Stamp,
+    /// Named by the user, not found in a folder: it is an error if it cannot be read.
+    pub(super) named: bool,
+}
+
+/// A file that was read.
+pub(super) struct Contents<'a> {
+    pub(super) kind: Kind,
+    /// As they are without compression.
+    bytes: &'a [u8],
+    /// As it is on the disk.
+    pub(super) length: u64,
+    /// The name without the ending that tells of compression.
+    name: String,
+}
+
+impl Contents<'_> {
+    /// The text of a file that is nothing else.
+    pub(super) fn text(&self, settings: &Settings) -> Result<Cow<'_, str>, SkipReason> {
+        encoding::decode(self.bytes, settings.encoding).ok_or(SkipReason::Binary)
+    }
+
+    /// Gives its parts to `sink`, or only that of a number.
+    pub(super) fn extract(
+        &self,
+        number: Option<u32>,
+        extractor: &mut Extractor,
+        sink: &mut dyn Sink,
+    ) {
+        match number {
+            Some(number) => extractor.extract_part(&self.name, self.bytes, number, sink),
+            None => extractor.extract(&self.name, self.bytes, sink),
+        }
+    }
+}
+
+/// Reads a file. `bytes` is a buffer for it.
+pub(super) fn read<'a>(
+    file: &DocumentFile,
+    settings: &Settings,
+    bytes: &'a mut Vec<u8>,
+) -> Result<Contents<'a>, SkipReason> {
+    let name = file.path.file_name().unwrap_or_default().to_string_lossy();
+    let (compression, stem) = Compression::of_name(&name);
+    let opened = File::open(&file.path).map_err(unreadable)?;
+    let size = opened.metadata().map_err(unreadable)?.len();
+    bytes.clear();
+    if compression == Compression::None {
+        bytes
+            .try_reserve(size.min(MAX_DOCUMENT_BYTES as u64) as usize + 1)
+            .map_err(|error| SkipReason::Unreadable { message: error.to_string() })?;
+        fill(opened, stem, settings, bytes)?;
+    } else {
+        fill(compression.decode(opened).map_err(unreadable)?, stem, settings, bytes)?;
+    }
+    let length = if compression == Compression::None { bytes.len() as u64 } else { size };
+    let kind = if settings.as_text { Kind::Text } else { Kind::of(stem, bytes) };
+    Ok(Contents { kind, bytes, length, name: stem.to_owned() })
+}
+
+fn unreadable(error: io::Error) -> SkipReason {
+    SkipReason::Unreadable { message: error.to_string() }
+}
+
+/// Reads a stream to its end, unless its first bytes tell that there is no text.
+fn fill(
+    mut stream: impl Read,
+    name: &str,
+    settings: &Settings,
+    bytes: &mut Vec<u8>,
+) -> Result<(), SkipReason> {
+    stream.by_ref().take(FIRST_BYTES).read_to_end(bytes).map_err(unreadable)?;
+    let kind = if settings.as_text { Kind::Text } else { Kind::of(name, bytes) };
+    if matches!(kind, Kind::Text | Kind::Binary) && encoding::is_binary(bytes, settings.encoding) {
+        return Err(SkipReason::Binary);
+    }
+    let limit = match kind {
+        Kind::Text => MAX_DOCUMENT_BYTES,
+        _ => settings.extract.limits.bytes.min(MAX_DOCUMENT_BYTES as u64) as usize,
+    };
+    let rest = (limit + 1).saturating_sub(bytes.len()) as u64;
+    stream.take(rest).read_to_end(bytes).map_err(unreadable)?;
+    match kind {
+        _ if bytes.len() <= limit => Ok(()),
+        Kind::Text => Err(SkipReason::TooLong),
+        _ => {
+            let failure = Failure::Limit { what: "bytes".to_owned(), limit: limit as u64 };
+            Err(SkipReason::NoText { failure, content: None })
+        }
+    }
+}
+
+/// Gives the documents of files to the sink, in order.
+pub(super) fn read_all(
+    source: &Source,
+    files: &[DocumentFile],
+    scratch: &mut Scratch,
+    sink: &mut impl RawSink,
+) -> Result<(), ReadError> {
+    let settings = &*source.settings;
+    let Scratch { bytes, further, extractor, .. } = scratch;
+    for (start, file) in files.iter().enumerate() {
+        let start = start as u32;
+        let contents = match read(file, settings, bytes) {
+            Ok(contents) => contents,
+            Err(reason) => {
+                let skipped = skipped(file, "", reason);
+                sink.skipped(settings.refuse(file.named, skipped)?);
+                continue;
+            }
+        };
+        let length = u32::try_from(contents.length).unwrap_or(u32::MAX);
+        if contents.kind != Kind::Text {
+            let place = Place { start, length, line: 0, part: 0 };
+            let id = String::new();
+            let mut parts = Parts { settings, file, place, further, id, sink, refused: None };
+            contents.extract(None, settings.extractor(extractor), &mut parts);
+            parts.refused.map_or(Ok(()), Err)?;
+            continue;
+        }
+        further.none(settings.fields.further.len());
+        match contents.text(settings) {
+            Ok(text) => {
+                let document = Document {
+                    id: &file.id,
+                    text: &text,
+                    place: Place { start, length, line: 0, part: 0 },
+                    fields: &further.list(),
+                    modified: file.stamp.modified,
+                };
+                sink.record(&document, Raw::File(&file.path));
+            }
+            Err(reason) => {
+                sink.skipped(settings.refuse(file.named, skipped(file, "", reason))?);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn skipped(file: &DocumentFile, within: &str, reason: SkipReason) -> Skipped {
+    let behind = |name: String| if within.is_empty() { name } else { format!("{name}/{within}") };
+    let (source, id) = (behind(name_of(&file.path)), Some(behind(file.id.clone())));
+    Skipped { source, line: None, id, reason }
+}
+
+/// Hands the parts of one file on as documents.
+struct Parts<'a, S> {
+    settings: &'a Settings,
+    file: &'a DocumentFile,
+    /// But for the part.
+    place: Place,
+    further: &'a mut super::further::Further,
+    id: String,
+    sink: &'a mut S,
+    refused: Option<ReadError>,
+}
+
+impl<S: RawSink> Sink for Parts<'_, S> {
+    fn part(&mut self, part: &Part<'_>) {
+        if self.refused.is_some() {
+            return;
+        }
+        self.id.clear();
+        self.id.push_str(&self.file.id);
+        if !part.within.is_empty() {
+            self.id.push('/');
+            self.id.push_str(part.within);
+        }
+        self.further.clear();
+        for name in &self.settings.fields.further {
+            self.further.push(part.fields.get(name));
+        }
+        let document = Document {
+            id: &self.id,
+            text: part.text,
+            place: Place { part: part.number, ..self.place },
+            fields: &self.further.list(),
+            modified: self.file.stamp.modified,
+        };
+        let path = &self.file.path;
+        let raw = if part.within.is_empty() { Raw::File(path) } else { Raw::Part(path) };
+        self.sink.record(&document, raw);
+    }
+
+    fn failed(&mut self, failed: &Failed<'_>) {
+        let content = (!failed.bytes.is_empty()).then(|| Content::of(failed.bytes));
+        let reason = SkipReason::NoText { failure: failed.failure.clone(), content };
+        let named = self.file.named && failed.within.is_empty();
+        match self.settings.refuse(named, skipped(self.file, failed.within, reason)) {
+            Ok(skipped) => self.sink.skipped(skipped),
+            Err(error) => self.refused = self.refused.take().or(Some(error)),
+        }
+    }
+}
+
+/// Takes the text of one part.
+pub(super) struct OnePart<F, R> {
+    take: Option<F>,
+    pub(super) taken: Option<R>,
+    pub(super) failure: Option<Failure>,
+}
+
+impl<R, F: FnOnce(&str) -> R> OnePart<F, R> {
+    pub(super) fn new(take: F) -> Self {
+        Self { take: Some(take), taken: None, failure: None }
+    }
+}
+
+impl<R, F: FnOnce(&str) -> R> Sink for OnePart<F, R> {
+    fn part(&mut self, part: &Part<'_>) {
+        if let Some(take) = self.take.take() {
+            self.taken = Some(take(part.text));
+        }
+    }
+
+    fn failed(&mut self, failed: &Failed<'_>) {
+        self.failure = Some(failed.failure.clone());
+    }
+}
+
+impl Settings {
+    /// What a file that cannot be read is: an error, or a skipped one to list.
+    fn refuse(&self, named: bool, skipped: Skipped) -> Result<Skipped, ReadError> {
+        if named && !self.skip_bad { Err(ReadError::BadRecord(skipped)) } else { Ok(skipped) }
+    }
+
+    /// One thread's extractor, made when it is needed first.
+    pub(super) fn extractor<'a>(&self, made: &'a mut Option<Extractor>) -> &'a mut Extractor {
+        made.get_or_insert_with(|| Extractor::new(&self.extract))
+    }
+}
+
+/// Whether files are taken as they are, whatever they hold.
+pub(super) fn as_text(format: Option<Format>) -> bool {
+    format == Some(Format::Text)
+}
