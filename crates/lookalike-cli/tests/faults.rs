@@ -264,3 +264,37 @@ fn the_limit_holds() {
         }
     }
 }
+
+/// Millions of lines that are no records do not fit in any memory; they are listed all the same.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_limit_holds_for_what_is_skipped() {
+    let place = Place::new();
+    fs::create_dir(place.path("t")).unwrap();
+    // The second time their ids are repeated.
+    let documents = short_documents(0, 10_000);
+    let mut lines = documents.clone();
+    for i in 0..300_000 {
+        let id = if i % 2 == 0 { "id" } else { "key" };
+        writeln!(lines, "{{\"{id}\":\"bad{i}\",\"words{}\":0}}", i % 1000).unwrap();
+    }
+    lines += &documents;
+    place.file("a.jsonl", &lines);
+    let args = ["find", "a.jsonl", "--skip-bad", "--skipped", "s.csv", "--report", "r.json"];
+    let args = [&args[..], &["-q", "-o", "g.csv", "--temp-dir", "t", "--threads", "2"]].concat();
+    let written = |extra: &[&str]| {
+        let kib = peak(&place, &[&args[..], extra].concat());
+        let report = place.read("r.json").rsplit_once("\"times\":").unwrap().0.to_owned();
+        (kib, [place.read("g.csv"), place.read("s.csv"), report])
+    };
+    let (_, expected) = written(&[]);
+    assert_eq!(expected[1].lines().count(), 1 + 300_000 + 10_000);
+    let mib = least(&place, &args);
+    let limit = format!("{mib}MiB");
+    for extra in [&["--memory", &limit][..], &["--memory", &limit, "--resume"]] {
+        let (kib, found) = written(extra);
+        assert!(kib <= mib * 1024 * 11 / 10, "{kib} KiB with {extra:?}");
+        assert!(found == expected, "{extra:?}: other bytes");
+        assert_eq!(names(&place.path("t")), [""; 0]);
+    }
+}

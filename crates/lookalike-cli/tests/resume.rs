@@ -71,13 +71,17 @@ impl Scenario {
     }
 }
 
+/// The plain input `b.jsonl`: behind its documents more bad records than are held.
+fn with_bad_records() -> String {
+    short_documents(500_000, 13_000) + &"no record\n{\"id\":\"x\"}\n".repeat(3_000)
+}
+
 /// Two inputs with bad records, plain and compressed.
 fn place_with_inputs() -> Place {
     let place = Place::new();
     fs::create_dir(place.path("t")).unwrap();
-    let bad = "no record\n{\"id\":\"x\"}\n";
-    let (a, b) = (short_documents(0, 26_000), short_documents(500_000, 13_000));
-    place.file("a.jsonl", &a).file("b.jsonl", format!("{b}{bad}"));
+    let a = short_documents(0, 26_000);
+    place.file("a.jsonl", &a).file("b.jsonl", with_bad_records());
     place.file("a.jsonl.gz", gzip(a.as_bytes()));
     place
 }
@@ -269,8 +273,7 @@ fn another_run_is_refused_with_both_sides() {
     refused(&args, &[&format!("{length} bytes"), &format!("{} bytes", length - 1)]);
     file.set_len(length).unwrap();
     drop(file);
-    let restored = short_documents(500_000, 13_000) + "no record\n{\"id\":\"x\"}\n";
-    fs::write(&b, restored).unwrap();
+    fs::write(&b, with_bad_records()).unwrap();
     fs::File::options().append(true).open(&b).unwrap().set_modified(before).unwrap();
     let (code, message) = end(start(&place.path(""), &args));
     assert_eq!(code, Some(0), "{message}");
@@ -317,7 +320,7 @@ fn a_damaged_folder_is_refused_and_never_a_wrong_result() {
         fs::remove_dir_all(&run).unwrap();
         message
     };
-    for name in ["columns", "rows", "texts", "buckets", "results"] {
+    for name in ["columns", "rows", "skipped", "texts", "buckets", "results"] {
         let message = refused(&|run| {
             let file = fs::File::options().write(true).open(run.join(name)).unwrap();
             file.set_len(10).unwrap();

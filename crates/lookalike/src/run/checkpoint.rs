@@ -10,9 +10,10 @@
 
 use super::FindOptions;
 use super::parts::{Chunk, Label};
+use super::skipped::SkippedPart;
 use crate::digest::Inputs;
 use crate::error::Error;
-use crate::read::{BlockNumber, Collection, InputStamp, ReadError, RetainedState, Skipped, Stamp};
+use crate::read::{BlockNumber, Collection, InputStamp, ReadError, RetainedState, Stamp};
 use crate::spill::{Journal, TempSpace, Workspace};
 use lookalike_core::hash;
 use serde::{Deserialize, Serialize};
@@ -23,7 +24,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The version of the files in a run's folder.
-const FORMAT_VERSION: u32 = 2;
+const FORMAT_VERSION: u32 = 3;
 /// Files up to which each is described by itself, not all of them by one number.
 const DESCRIBED_FILES: usize = 1000;
 
@@ -39,7 +40,7 @@ pub(super) struct PartState {
     pub(super) documents: u32,
     pub(super) empty: Vec<u32>,
     pub(super) labels: Vec<Label>,
-    pub(super) skipped: Vec<Skipped>,
+    pub(super) skipped: SkippedPart,
     pub(super) inputs: Inputs,
     pub(super) within: u32,
     pub(super) rows: Piece,

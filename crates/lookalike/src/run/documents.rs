@@ -2,6 +2,7 @@
 
 use super::columns::{Row, Rows};
 use super::parts::{Data, Part, Parts};
+use super::skipped::{SkippedRecords, SkippedWriter};
 use crate::digest::Inputs;
 use crate::error::Error;
 use crate::read::Skipped;
@@ -9,6 +10,7 @@ use lookalike_core::candidate::MAX_DOCUMENTS;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Documents of a column that are read from the disk at once: few enough to stay in the cache.
 const READ_AT_ONCE: u32 = 1 << 16;
@@ -59,7 +61,9 @@ pub(super) struct Documents {
     /// For each part the sources of its labels, by their place in `sources`.
     labels: Vec<Vec<u32>>,
     pub(super) sources: Vec<SourceCounts>,
-    pub(super) skipped: Vec<Skipped>,
+    pub(super) skipped: SkippedRecords,
+    /// Those that are left out because of their ids.
+    repeated: SkippedWriter,
     pub(super) inputs: Inputs,
     states: Vec<State>,
 }
@@ -72,7 +76,8 @@ impl Documents {
             return Err(Error::TooManyDocuments { got: len });
         }
         let mut starts = Vec::with_capacity(parts.all.len() + 1);
-        let mut skipped = listed.to_vec();
+        let mut skipped = SkippedRecords::new(Arc::clone(&parts.skipped));
+        skipped.extend(listed)?;
         let mut states = vec![State::PLAIN; len];
         let mut inputs = Inputs::default();
         let mut start = 0;
@@ -82,12 +87,13 @@ impl Documents {
                 states[(start + place) as usize] = State::EMPTY;
             }
             start += part.documents;
-            skipped.append(&mut part.skipped);
+            skipped.add(std::mem::take(&mut part.skipped));
             inputs.merge(part.inputs);
         }
         starts.push(start);
         let (sources, labels) = sources(&parts.all);
-        Ok(Self { parts, starts, labels, sources, skipped, inputs, states })
+        let repeated = SkippedWriter::default();
+        Ok(Self { parts, starts, labels, sources, skipped, repeated, inputs, states })
     }
 
     /// How many documents there are.
@@ -128,6 +134,19 @@ impl Documents {
     /// Takes down what is known now.
     pub(super) fn set_state(&mut self, document: u32, state: State) {
         self.states[document as usize] = state;
+    }
+
+    /// Takes down that the record of a document is left out after all.
+    pub(super) fn skip(&mut self, skipped: &Skipped) -> Result<(), Error> {
+        self.repeated.push(skipped, self.skipped.file())
+    }
+
+    /// All records that are no documents; nothing is there afterwards.
+    pub(super) fn take_skipped(&mut self) -> SkippedRecords {
+        let none = SkippedRecords::new(Arc::clone(self.skipped.file()));
+        let mut skipped = std::mem::replace(&mut self.skipped, none);
+        skipped.add(self.repeated.take());
+        skipped
     }
 
     /// The documents in a state, ascending.

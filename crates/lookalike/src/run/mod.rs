@@ -41,6 +41,7 @@ mod records;
 mod results;
 mod screen;
 mod sets;
+mod skipped;
 mod traits;
 pub(crate) mod workers;
 mod written;
@@ -50,6 +51,7 @@ pub use findings::{Counts, Findings, Ids, Standing};
 pub use groups::{Duplicate, Group, Groups, Member};
 pub use memory::Memory;
 pub use pairs::{MAX_PAIRS, Pair, PairCursor, PairRef, Pairs};
+pub use skipped::SkippedRecords;
 
 use crate::error::Error;
 use crate::progress::{Progress, Stage};

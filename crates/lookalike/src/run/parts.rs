@@ -6,9 +6,10 @@
 use super::checkpoint::{Checkpoint, ChunkStep, PartState};
 use super::columns::{Columns, Rows};
 use super::memory::Budget;
+use super::skipped::{SkippedFile, SkippedPart};
 use crate::digest::Inputs;
 use crate::error::Error;
-use crate::read::{BlockNumber, Collection, Retained, Skipped, Spool};
+use crate::read::{BlockNumber, Collection, Retained, Spool};
 use crate::spill::{SpillFile, TempSpace};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
@@ -36,7 +37,7 @@ pub(super) struct Part {
     /// Documents without tokens, by their place in the block.
     pub(super) empty: Vec<u32>,
     pub(super) labels: Vec<Label>,
-    pub(super) skipped: Vec<Skipped>,
+    pub(super) skipped: SkippedPart,
     pub(super) inputs: Inputs,
     pub(super) data: Data,
 }
@@ -201,6 +202,7 @@ pub(super) struct Parts {
     pub(super) all: Vec<Part>,
     pub(super) chunks: Vec<Chunk>,
     pub(super) files: Option<PartFiles>,
+    pub(super) skipped: Arc<SkippedFile>,
 }
 
 /// Takes parts from all threads.
@@ -208,6 +210,7 @@ pub(super) struct Store<'a> {
     temp: &'a Arc<TempSpace>,
     checkpoint: Option<&'a Checkpoint>,
     spool: Option<&'a Arc<Spool>>,
+    skipped: Arc<SkippedFile>,
     share: usize,
     inner: Mutex<Inner>,
 }
@@ -225,10 +228,11 @@ impl<'a> Store<'a> {
     pub(super) fn new(
         temp: &'a Arc<TempSpace>,
         spool: Option<&'a Arc<Spool>>,
+        skipped: Arc<SkippedFile>,
         budget: &Budget,
     ) -> Self {
         let share = budget.columns();
-        Self { temp, checkpoint: None, spool, share, inner: Mutex::default() }
+        Self { temp, checkpoint: None, spool, skipped, share, inner: Mutex::default() }
     }
 
     /// The same, with what an earlier run has finished; what it takes from now on is taken down in
@@ -263,7 +267,7 @@ impl<'a> Store<'a> {
     pub(super) fn push(&self, part: Part) -> Result<(), Error> {
         let mut inner = self.inner();
         if let Data::Memory { columns, rows } = &part.data {
-            inner.held_bytes += columns.held() + rows.held();
+            inner.held_bytes += columns.held() + rows.held() + part.skipped.held();
         }
         inner.held.push(part);
         // The bytes of one column are gathered once more before they are written.
@@ -280,7 +284,8 @@ impl<'a> Store<'a> {
         let mut parts = inner.written;
         parts.append(&mut inner.held);
         parts.sort_unstable_by_key(|part| part.number);
-        Ok(Parts { all: parts, chunks: inner.chunks, files: inner.files })
+        let skipped = Arc::clone(&self.skipped);
+        Ok(Parts { all: parts, chunks: inner.chunks, files: inner.files, skipped })
     }
 
     /// Writes what is held as one chunk.
@@ -293,6 +298,7 @@ impl<'a> Store<'a> {
             None => PartFiles::open(self.temp, 0, 0)?,
         };
         let chunk = files.write(&mut inner.held, inner.chunks.len() as u32)?;
+        inner.held.iter_mut().try_for_each(|part| part.skipped.write(&self.skipped))?;
         if let Some(checkpoint) = self.checkpoint {
             checkpoint.chunk(self.step(&files, chunk, &inner.held)?)?;
         }
@@ -311,6 +317,7 @@ impl<'a> Store<'a> {
         }
         files.columns.sync()?;
         files.rows.sync()?;
+        self.skipped.sync()?;
         let parts = parts.iter().map(Part::state).collect::<Option<Vec<_>>>();
         let parts = parts.ok_or_else(|| Error::TemporaryFile { what: "a part".to_owned() })?;
         // Not the length of the file: other threads may be writing to its end.

@@ -6,6 +6,7 @@ use super::columns::{Columns, FIRST_BAND_COLUMN, Row, Rows};
 use super::counts::{Counting, Counts};
 use super::memory::Budget;
 use super::parts::{Data, Label, Part, Parts, Store};
+use super::skipped::{SkippedFile, SkippedWriter};
 use super::traits::KeepRules;
 use super::workers::on_threads;
 use crate::digest::Inputs;
@@ -41,7 +42,9 @@ impl Prepare<'_> {
     /// Reads the whole collection. Parts come in reading order.
     pub(super) fn run(&self, progress: &dyn Progress) -> Result<Parts, Error> {
         let told = AtomicU64::new(0);
-        let mut store = Store::new(self.temp, self.spool, self.budget);
+        let skipped = SkippedFile::new(self.temp, self.budget, self.checkpoint)?;
+        let skipped = Arc::new(skipped);
+        let mut store = Store::new(self.temp, self.spool, Arc::clone(&skipped), self.budget);
         if let Some(checkpoint) = self.checkpoint {
             store = store.resumed(checkpoint, self.collection)?;
             if checkpoint.done.prepared {
@@ -54,7 +57,7 @@ impl Prepare<'_> {
         // those met.
         let failure: Mutex<Option<(BlockNumber, ReadError)>> = Mutex::new(None);
         on_threads(self.options.threads, |stop| {
-            let mut preparer = Preparer::new(self);
+            let mut preparer = Preparer::new(self, &skipped);
             let mut scratch = Scratch::default();
             while !stop.asked() {
                 let Some(block) = self.collection.next_block()? else { break };
@@ -63,7 +66,9 @@ impl Prepare<'_> {
                     continue;
                 }
                 self.budget.block(block.bytes())?;
-                match preparer.part(block, &mut scratch) {
+                let part = preparer.part(block, &mut scratch);
+                preparer.broken.take().map_or(Ok(()), Err)?;
+                match part {
                     Ok(part) => store.push(part)?,
                     Err(error) => {
                         let mut first = failure.lock().unwrap_or_else(PoisonError::into_inner);
@@ -108,12 +113,15 @@ struct Preparer<'a> {
     /// Values of the columns, document after document.
     values: Vec<u64>,
     labels: Vec<Label>,
-    skipped: Vec<Skipped>,
+    skipped: SkippedWriter,
+    skipped_file: &'a SkippedFile,
+    /// Why a skipped record could not be written.
+    broken: Option<Error>,
     inputs: Inputs,
 }
 
 impl<'a> Preparer<'a> {
-    fn new(shared: &'a Prepare<'a>) -> Self {
+    fn new(shared: &'a Prepare<'a>, skipped_file: &'a SkippedFile) -> Self {
         let (params, kernel) = (&shared.options.params, shared.options.kernel);
         let (scheme, num_hashes, seed) = (params.scheme(), params.num_hashes(), params.seed());
         Self {
@@ -131,7 +139,9 @@ impl<'a> Preparer<'a> {
             empty: Vec::new(),
             values: Vec::new(),
             labels: Vec::new(),
-            skipped: Vec::new(),
+            skipped: SkippedWriter::default(),
+            skipped_file,
+            broken: None,
             inputs: Inputs::default(),
         }
     }
@@ -152,7 +162,7 @@ impl<'a> Preparer<'a> {
             documents: rows.len() as u32,
             empty: std::mem::take(&mut self.empty),
             labels: std::mem::take(&mut self.labels),
-            skipped: std::mem::take(&mut self.skipped),
+            skipped: self.skipped.take(),
             inputs: std::mem::take(&mut self.inputs),
             data: Data::Memory { columns, rows },
         })
@@ -208,6 +218,8 @@ impl Sink for Preparer<'_> {
     }
 
     fn skipped(&mut self, skipped: Skipped) {
-        self.skipped.push(skipped);
+        if self.broken.is_none() {
+            self.broken = self.skipped.push(&skipped, self.skipped_file).err();
+        }
     }
 }
