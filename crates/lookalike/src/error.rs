@@ -2,7 +2,7 @@
 
 use crate::audit::AuditError;
 use crate::read::ReadError;
-use crate::run::MAX_PAIRS;
+use crate::run::{MAX_PAIRS, MAX_SOURCES};
 use crate::spill::Difference;
 use lookalike_core::candidate::MAX_DOCUMENTS;
 use lookalike_core::error::ParamsError;
@@ -51,6 +51,13 @@ pub enum Error {
     /// More documents than one run can number.
     TooManyDocuments {
         /// How many there are at least.
+        got: usize,
+    },
+    /// A field that documents are counted under has more values than a table of sources.
+    TooManySources {
+        /// The field.
+        field: String,
+        /// How many values there are at least.
         got: usize,
     },
     /// More pairs than one run can list.
@@ -160,6 +167,12 @@ impl fmt::Display for Error {
                 f,
                 "the input has at least {got} documents, one run can number {MAX_DOCUMENTS}; \
                  split the input"
+            ),
+            Self::TooManySources { field, got } => write!(
+                f,
+                "the field {field:?} has at least {got} values, documents are counted under at \
+                 most {MAX_SOURCES}; let --source-field name a field with fewer values, or leave \
+                 it out"
             ),
             Self::TooManyPairs { got } => write!(
                 f,

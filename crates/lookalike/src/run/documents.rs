@@ -8,7 +8,6 @@ use crate::error::Error;
 use crate::read::Skipped;
 use lookalike_core::candidate::MAX_DOCUMENTS;
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -58,9 +57,11 @@ pub(super) struct Documents {
     parts: Parts,
     /// The first document of each part, and the number of documents behind the last.
     starts: Vec<u32>,
-    /// For each part the sources of its labels, by their place in `sources`.
-    labels: Vec<Vec<u32>>,
+    /// Where the source of a number stands in `sources`.
+    source_places: Vec<u32>,
     pub(super) sources: Vec<SourceCounts>,
+    /// Bytes of memory they take.
+    pub(super) sources_held: u64,
     pub(super) skipped: SkippedRecords,
     /// Those that are left out because of their ids.
     repeated: SkippedWriter,
@@ -91,9 +92,19 @@ impl Documents {
             inputs.merge(part.inputs);
         }
         starts.push(start);
-        let (sources, labels) = sources(&parts.all);
-        let repeated = SkippedWriter::default();
-        Ok(Self { parts, starts, labels, sources, skipped, repeated, inputs, states })
+        let sources_held = parts.sources.held();
+        let (sources, source_places) = parts.sources.in_order();
+        Ok(Self {
+            parts,
+            starts,
+            source_places,
+            sources,
+            sources_held,
+            skipped,
+            repeated: SkippedWriter::default(),
+            inputs,
+            states,
+        })
     }
 
     /// How many documents there are.
@@ -121,9 +132,9 @@ impl Documents {
         self.starts.partition_point(|start| *start <= document) - 1
     }
 
-    /// The place in `sources` of a label of the i-th part.
-    pub(super) fn source(&self, part: usize, label: u32) -> u32 {
-        self.labels[part].get(label as usize).copied().unwrap_or(0)
+    /// The place in `sources` of the source of a number.
+    pub(super) fn source(&self, number: u32) -> u32 {
+        self.source_places.get(number as usize).copied().unwrap_or(0)
     }
 
     /// What is known about a document.
@@ -258,31 +269,4 @@ pub(super) fn row(rows: &Rows, i: usize) -> Result<Row<'_>, Error> {
 
 fn read_row(bytes: &[u8]) -> Result<Row<'_>, Error> {
     Row::read(bytes).ok_or_else(|| Error::TemporaryFile { what: "a row of a document".to_owned() })
-}
-
-/// The sources of all parts in reading order, and for each part where its labels are among them.
-fn sources(parts: &[Part]) -> (Vec<SourceCounts>, Vec<Vec<u32>>) {
-    let mut sources: Vec<SourceCounts> = Vec::new();
-    let mut places: HashMap<(&str, bool), u32> = HashMap::new();
-    let mut labels = Vec::with_capacity(parts.len());
-    for part in parts {
-        let of_part = part.labels.iter().map(|label| {
-            let place = *places.entry((&label.name, part.reference)).or_insert_with(|| {
-                sources.push(SourceCounts {
-                    name: label.name.clone(),
-                    documents: 0,
-                    bytes: 0,
-                    duplicates: 0,
-                    duplicate_bytes: 0,
-                    reference: part.reference,
-                });
-                sources.len() as u32 - 1
-            });
-            sources[place as usize].documents += label.documents;
-            sources[place as usize].bytes += label.bytes;
-            place
-        });
-        labels.push(of_part.collect());
-    }
-    (sources, labels)
 }

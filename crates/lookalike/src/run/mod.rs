@@ -42,6 +42,7 @@ mod results;
 mod screen;
 mod sets;
 mod skipped;
+mod sources;
 mod traits;
 pub(crate) mod workers;
 mod written;
@@ -52,6 +53,7 @@ pub use groups::{Duplicate, Group, Groups, Member};
 pub use memory::Memory;
 pub use pairs::{MAX_PAIRS, Pair, PairCursor, PairRef, Pairs};
 pub use skipped::SkippedRecords;
+pub use sources::MAX_SOURCES;
 
 use crate::error::Error;
 use crate::progress::{Progress, Stage};
@@ -175,6 +177,7 @@ impl Run<'_> {
             options.params.exact().then(|| ShingleCounts::new(counters(collection, &budget)));
         let mut documents = self.prepare(&budget, &temp, counts.as_ref(), checkpoint)?;
         let budget = budget.with_documents(documents.len(), documents.part_count())?;
+        let budget = budget.with_held(documents.sources_held)?;
         let (links, left_out) = self.link(&mut documents, &budget, &temp, counts, checkpoint)?;
         documents.drop_columns();
         let found = self.decide(&documents, &links, &budget, &temp, checkpoint)?;
