@@ -133,10 +133,11 @@ pub(crate) fn write_skipped(
     writeln!(out, "skipped: {}{remedy}", parts.join(", "))
 }
 
-/// Most frequent reason first: how often, and the first skipped for it.
-fn reasons(
-    skipped: impl Iterator<Item = io::Result<Skipped>>,
-) -> io::Result<Vec<(Cow<'static, str>, (u64, Skipped))>> {
+/// A reason, how often, and the first skipped for it.
+type Counted = (Cow<'static, str>, (u64, Skipped));
+
+/// Most frequent reason first.
+fn reasons(skipped: impl Iterator<Item = io::Result<Skipped>>) -> io::Result<Vec<Counted>> {
     let mut reasons: BTreeMap<Cow<'static, str>, (u64, Skipped)> = BTreeMap::new();
     for each in skipped {
         let each = each?;

@@ -55,7 +55,7 @@ impl Scenario {
 
     fn take(&self, place: &Place) -> Vec<String> {
         let take = |name: &&str| {
-            let content = without_times(place.read(name));
+            let content = without_times(&place.read(name));
             fs::remove_file(place.path(name)).unwrap();
             content
         };
@@ -73,8 +73,8 @@ impl Scenario {
 }
 
 /// A report up to its times, which come last; other files as they are.
-fn without_times(content: String) -> String {
-    content.rsplit_once("\"times\":").map_or(content.clone(), |(report, _)| report.to_owned())
+fn without_times(content: &str) -> String {
+    content.rsplit_once("\"times\":").map_or(content, |(report, _)| report).to_owned()
 }
 
 /// The plain input `b.jsonl`: documents of many sources, behind them more bad records than are
@@ -152,7 +152,7 @@ fn kill_and_resume(
         }
         // Behind the last step the result may be there already; if so, it is whole.
         for (file, expected) in scenario.files.iter().zip(expected) {
-            let found = fs::read_to_string(place.path(file)).map(without_times);
+            let found = fs::read_to_string(place.path(file)).map(|found| without_times(&found));
             assert!(found.is_err() || found.unwrap() == *expected, "{file} is half written");
         }
     }

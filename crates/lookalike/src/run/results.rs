@@ -58,7 +58,9 @@ impl<'a> Results<'a> {
         let sorter = || Sorter::new(Some(Arc::clone(temp)), budget.results());
         let mut batches = checkpoint.map_or(Vec::new(), |c| c.done.batches.clone());
         let mut duplicates = Vec::new();
-        batches.iter_mut().for_each(|batch| add_up(&mut duplicates, batch));
+        for batch in &mut batches {
+            add_up(&mut duplicates, batch);
+        }
         let pieces: Vec<Piece> =
             batches.iter().flat_map(|batch| batch.pieces.iter().copied()).collect();
         let file = checkpoint.map(|_| Written::open(temp, "results", end(&pieces))).transpose()?;

@@ -305,8 +305,8 @@ mod tests {
     fn records() -> Vec<Skipped> {
         let record = |i: u64| Skipped {
             source: format!("in-{}.jsonl", i / 1000),
-            line: (i % 7 > 0).then_some(i),
-            id: (i % 3 == 0).then(|| format!("ü{i}")),
+            line: (!i.is_multiple_of(7)).then_some(i),
+            id: i.is_multiple_of(3).then(|| format!("ü{i}")),
             reason: match i % 5 {
                 0 => SkipReason::EmptyId,
                 1 => SkipReason::NotUtf8 { column: i },
@@ -336,7 +336,9 @@ mod tests {
             let mut found = SkippedRecords::new(Arc::clone(&file));
             for some in expected.chunks(15_000) {
                 let mut writer = SkippedWriter::default();
-                some.iter().for_each(|record| writer.push(record, &file).unwrap());
+                for record in some {
+                    writer.push(record, &file).unwrap();
+                }
                 found.add(writer.take());
                 found.add(writer.take());
             }
