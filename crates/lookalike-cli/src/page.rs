@@ -12,6 +12,7 @@ mod reasons;
 use lookalike::audit::{Audit, Figures, JudgedBy};
 use lookalike::core::params::{Measure, Params};
 use lookalike::error::Error;
+use lookalike::read;
 use lookalike::run::{self, FindOptions, Findings, Grouping, SourceCounts};
 use lookalike::write::html::{self, SampleChoice, Skipped, Streams};
 use lookalike::write::{EMPTY, Output};
@@ -137,17 +138,15 @@ fn shown(group: run::Group, reasons: &Reasons, measure: Measure) -> html::Group 
 
 /// First what was not read, then the empty documents.
 fn skipped(findings: &Findings) -> impl Iterator<Item = io::Result<Skipped>> + '_ {
-    let unread = findings.skipped.iter().map(|each| Skipped {
-        source: each.source.clone(),
-        line: each.line,
-        id: each.id.clone(),
-        reason: each.reason.to_string(),
+    let unread = findings.skipped.iter().map(|each| {
+        let read::Skipped { source, line, id, reason } = each?;
+        Ok(Skipped { source, line, id, reason: reason.to_string() })
     });
     let empty = findings.empty.iter().map(|id| {
         let (source, reason) = (String::new(), EMPTY.to_owned());
         Ok(Skipped { source, line: None, id: Some(id?), reason })
     });
-    unread.map(Ok).chain(empty)
+    unread.chain(empty)
 }
 
 fn counts(findings: &Findings) -> html::Counts {

@@ -58,8 +58,8 @@ impl Summary<'_> {
             write!(out, ", {} skipped", thousands(counts.skipped))?;
         }
         writeln!(out)?;
-        for (reason, (number, first)) in reasons(&self.findings.skipped) {
-            writeln!(out, "  {} {reason}, first {}", thousands(number), visible(&place(first)))?;
+        for (reason, (number, first)) in reasons(self.findings.skipped.iter())? {
+            writeln!(out, "  {} {reason}, first {}", thousands(number), visible(&place(&first)))?;
         }
         if !self.skipped_listed && counts.skipped > 0 {
             writeln!(out, "  --skipped FILE.csv lists them, and the empty documents")?;
@@ -125,7 +125,7 @@ pub(crate) fn write_skipped(
     if findings.skipped.is_empty() {
         return Ok(());
     }
-    let parts: Vec<String> = reasons(&findings.skipped)
+    let parts: Vec<String> = reasons(findings.skipped.iter())?
         .into_iter()
         .map(|(reason, (number, _))| format!("{} {reason}", thousands(number)))
         .collect();
@@ -133,15 +133,19 @@ pub(crate) fn write_skipped(
     writeln!(out, "skipped: {}{remedy}", parts.join(", "))
 }
 
-/// Most frequent reason first: how often, and the first skipped for it.
-fn reasons(skipped: &[Skipped]) -> Vec<(Cow<'static, str>, (u64, &Skipped))> {
-    let mut reasons: BTreeMap<Cow<'static, str>, (u64, &Skipped)> = BTreeMap::new();
+/// A reason, how often, and the first skipped for it.
+type Counted = (Cow<'static, str>, (u64, Skipped));
+
+/// Most frequent reason first.
+fn reasons(skipped: impl Iterator<Item = io::Result<Skipped>>) -> io::Result<Vec<Counted>> {
+    let mut reasons: BTreeMap<Cow<'static, str>, (u64, Skipped)> = BTreeMap::new();
     for each in skipped {
+        let each = each?;
         reasons.entry(kind(&each.reason)).or_insert((0, each)).0 += 1;
     }
     let mut reasons: Vec<_> = reasons.into_iter().collect();
     reasons.sort_by(|(a, (x, _)), (b, (y, _))| y.cmp(x).then_with(|| a.cmp(b)));
-    reasons
+    Ok(reasons)
 }
 
 /// A reason without what differs from record to record.
@@ -222,9 +226,9 @@ mod tests {
             skipped("in.jsonl", Some(11), SkipReason::RepeatedId { first: "in.jsonl:1".into() }),
             skipped("in.jsonl", Some(12), SkipReason::RepeatedId { first: "in.jsonl:2".into() }),
         ];
-        let found = reasons(&all);
+        let found = reasons(all.into_iter().map(Ok)).unwrap();
         assert_eq!((found[0].0.as_ref(), found[0].1.0), ("not JSON", 2));
-        assert_eq!(place(found[0].1.1), "in.jsonl:3");
+        assert_eq!(place(&found[0].1.1), "in.jsonl:3");
         assert_eq!((found[1].0.as_ref(), found[1].1.0), ("with the id of an earlier document", 2));
         assert_eq!((found[2].0.as_ref(), found[2].1.0), ("binary", 1));
         assert_eq!(found.len(), 3);

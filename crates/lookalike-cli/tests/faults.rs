@@ -187,7 +187,11 @@ fn inputs_that_change_between_the_passes() {
 
 /// The least memory that works, as the messages tell; in MiB.
 fn least(place: &Place, args: &[&str]) -> u64 {
-    let mut limit = 1;
+    least_from(place, args, 1)
+}
+
+/// The same, where as much as `limit` is known to be needed.
+fn least_from(place: &Place, args: &[&str], mut limit: u64) -> u64 {
     loop {
         let memory = format!("{limit}MiB");
         let run = place.run(&[args, &["--memory", &memory]].concat());
@@ -263,4 +267,104 @@ fn the_limit_holds() {
             assert!(kib <= mib * 1024 * 11 / 10, "{variant:?}: {kib} KiB with {limit}");
         }
     }
+}
+
+/// Millions of lines that are no records do not fit in any memory; they are listed all the same.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_limit_holds_for_what_is_skipped() {
+    let place = Place::new();
+    fs::create_dir(place.path("t")).unwrap();
+    // The second time their ids are repeated.
+    let documents = short_documents(0, 10_000);
+    let mut lines = documents.clone();
+    for i in 0..300_000 {
+        let id = if i % 2 == 0 { "id" } else { "key" };
+        writeln!(lines, "{{\"{id}\":\"bad{i}\",\"words{}\":0}}", i % 1000).unwrap();
+    }
+    lines += &documents;
+    place.file("a.jsonl", &lines);
+    let args = ["find", "a.jsonl", "--skip-bad", "--skipped", "s.csv", "--report", "r.json"];
+    let args = [&args[..], &["-q", "-o", "g.csv", "--temp-dir", "t", "--threads", "2"]].concat();
+    let written = |extra: &[&str]| {
+        let kib = peak(&place, &[&args[..], extra].concat());
+        let report = place.read("r.json").rsplit_once("\"times\":").unwrap().0.to_owned();
+        (kib, [place.read("g.csv"), place.read("s.csv"), report])
+    };
+    let (_, expected) = written(&[]);
+    assert_eq!(expected[1].lines().count(), 1 + 300_000 + 10_000);
+    let mib = least(&place, &args);
+    let limit = format!("{mib}MiB");
+    for extra in [&["--memory", &limit][..], &["--memory", &limit, "--resume"]] {
+        let (kib, found) = written(extra);
+        assert!(kib <= mib * 1024 * 11 / 10, "{kib} KiB with {extra:?}");
+        assert!(found == expected, "{extra:?}: other bytes");
+        assert_eq!(names(&place.path("t")), [""; 0]);
+    }
+}
+
+/// JSONL of `count` documents that are counted under `sources` sources with long names.
+#[cfg(target_os = "linux")]
+fn with_sources(count: u64, sources: u64) -> String {
+    let mut lines = String::new();
+    for i in 0..count {
+        let (source, text) = (i * 7 % sources, i / 2);
+        writeln!(lines, "{{\"id\":\"d{i}\",\"text\":\"w{text}\",\"from\":\"{source:0300}\"}}")
+            .unwrap();
+    }
+    lines
+}
+
+/// Names of sources are held, and counted.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_limit_holds_for_names_of_sources() {
+    let place = Place::new();
+    fs::create_dir(place.path("t")).unwrap();
+    place.file("a.jsonl", with_sources(60_000, 50_000));
+    let args = ["find", "a.jsonl", "--source-field", "from", "--report", "r.json", "-q"];
+    let args = [&args[..], &["-o", "g.csv", "--temp-dir", "t", "--threads", "2"]].concat();
+    let written = |extra: &[&str]| {
+        let kib = peak(&place, &[&args[..], extra].concat());
+        (kib, place.read("r.json").rsplit_once("\"times\":").unwrap().0.to_owned())
+    };
+    let (_, expected) = written(&[]);
+    let sources = expected.rsplit_once("\"sources\":[\n").unwrap().1;
+    assert_eq!(sources.lines().count(), 50_000);
+    for (i, line) in (0u64..).zip(sources.lines().take(9)) {
+        let counts = "\"documents\":2,\"bytes\":";
+        let named = format!("{{\"name\":\"{:0300}\",{counts}", i * 7);
+        assert!(line.starts_with(&named), "{line}");
+    }
+    // Without the names it would be 57.
+    let named = 50_000 * 600 / (1 << 20);
+    let mib = least_from(&place, &args, 57 + named);
+    assert!(mib > 57 + named, "names of 300 bytes are not counted");
+    let limit = format!("{mib}MiB");
+    for extra in [&["--memory", &limit][..], &["--memory", &limit, "--resume"]] {
+        let (kib, found) = written(extra);
+        assert!(kib <= mib * 1024 * 11 / 10, "{kib} KiB with {extra:?}");
+        assert!(found == expected, "{extra:?}: other bytes");
+    }
+}
+
+/// A field with a value for every document makes no table that anybody reads.
+#[test]
+fn a_field_with_too_many_values_is_refused() {
+    let place = Place::new();
+    let mut lines = String::new();
+    for i in 0..100_000 {
+        writeln!(lines, "{{\"id\":\"d{i}\",\"text\":\"w\",\"from\":\"s{i}\"}}").unwrap();
+    }
+    place.file("most.jsonl", &lines);
+    lines += "{\"id\":\"d\",\"text\":\"w\",\"from\":\"s\"}\n";
+    place.file("more.jsonl", &lines);
+    let args = ["--source-field", "from", "-q", "-o", "g.csv"];
+    let message = place.run(&[&["find", "more.jsonl"], &args[..]].concat()).fails(1);
+    let said = ["\"from\" has at least 100001 values", "at most 100000", "with fewer values"];
+    for part in said {
+        assert!(message.contains(part), "{part}: {message}");
+    }
+    assert_eq!(names(&place.path("")), ["more.jsonl", "most.jsonl"]);
+    place.run(&[&["find", "most.jsonl"], &args[..]].concat()).ok();
 }

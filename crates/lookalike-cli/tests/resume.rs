@@ -9,6 +9,7 @@ use crash::{
     Random, change_unseen, end, gzip, is_prepared, journal, names, short_documents, start,
 };
 use crash::{stored_run, wait_for};
+use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -32,7 +33,7 @@ impl Scenario {
         all.extend_from_slice(args);
         all.extend(["-q", "-o", "g.jsonl"]);
         let mut files = vec!["g.jsonl"];
-        for option in ["--pairs", "--skipped"] {
+        for option in ["--pairs", "--skipped", "--report"] {
             if let Some(at) = args.iter().position(|arg| *arg == option) {
                 files.push(args[at + 1]);
             }
@@ -54,7 +55,7 @@ impl Scenario {
 
     fn take(&self, place: &Place) -> Vec<String> {
         let take = |name: &&str| {
-            let content = place.read(name);
+            let content = without_times(&place.read(name));
             fs::remove_file(place.path(name)).unwrap();
             content
         };
@@ -71,13 +72,28 @@ impl Scenario {
     }
 }
 
+/// A report up to its times, which come last; other files as they are.
+fn without_times(content: &str) -> String {
+    content.rsplit_once("\"times\":").map_or(content, |(report, _)| report).to_owned()
+}
+
+/// The plain input `b.jsonl`: documents of many sources, behind them more bad records than are
+/// held.
+fn with_bad_records() -> String {
+    let mut lines = String::new();
+    for (i, line) in short_documents(500_000, 13_000).lines().enumerate() {
+        let fields = line.strip_prefix('{').unwrap();
+        writeln!(lines, "{{\"from\":\"source {}\",{fields}", i * 7 % 1_300).unwrap();
+    }
+    lines + &"no record\n{\"id\":\"x\"}\n".repeat(3_000)
+}
+
 /// Two inputs with bad records, plain and compressed.
 fn place_with_inputs() -> Place {
     let place = Place::new();
     fs::create_dir(place.path("t")).unwrap();
-    let bad = "no record\n{\"id\":\"x\"}\n";
-    let (a, b) = (short_documents(0, 26_000), short_documents(500_000, 13_000));
-    place.file("a.jsonl", &a).file("b.jsonl", format!("{b}{bad}"));
+    let a = short_documents(0, 26_000);
+    place.file("a.jsonl", &a).file("b.jsonl", with_bad_records());
     place.file("a.jsonl.gz", gzip(a.as_bytes()));
     place
 }
@@ -85,7 +101,7 @@ fn place_with_inputs() -> Place {
 fn scenarios() -> Vec<Scenario> {
     let with = |args: &[&'static str]| [args, SMALL].concat();
     let bad = ["--skip-bad", "--skipped", "s.csv"];
-    let pairs = ["--pairs", "p.csv"];
+    let pairs = ["--pairs", "p.csv", "--source-field", "from", "--report", "r.json"];
     vec![
         Scenario::new("plain", &with(&[&["a.jsonl", "b.jsonl"], &bad[..], &pairs].concat())),
         Scenario::new("compressed", &with(&[&["a.jsonl.gz", "b.jsonl"], &bad[..]].concat())),
@@ -136,7 +152,7 @@ fn kill_and_resume(
         }
         // Behind the last step the result may be there already; if so, it is whole.
         for (file, expected) in scenario.files.iter().zip(expected) {
-            let found = fs::read_to_string(place.path(file));
+            let found = fs::read_to_string(place.path(file)).map(|found| without_times(&found));
             assert!(found.is_err() || found.unwrap() == *expected, "{file} is half written");
         }
     }
@@ -269,8 +285,7 @@ fn another_run_is_refused_with_both_sides() {
     refused(&args, &[&format!("{length} bytes"), &format!("{} bytes", length - 1)]);
     file.set_len(length).unwrap();
     drop(file);
-    let restored = short_documents(500_000, 13_000) + "no record\n{\"id\":\"x\"}\n";
-    fs::write(&b, restored).unwrap();
+    fs::write(&b, with_bad_records()).unwrap();
     fs::File::options().append(true).open(&b).unwrap().set_modified(before).unwrap();
     let (code, message) = end(start(&place.path(""), &args));
     assert_eq!(code, Some(0), "{message}");
@@ -317,7 +332,7 @@ fn a_damaged_folder_is_refused_and_never_a_wrong_result() {
         fs::remove_dir_all(&run).unwrap();
         message
     };
-    for name in ["columns", "rows", "texts", "buckets", "results"] {
+    for name in ["columns", "rows", "skipped", "texts", "buckets", "results"] {
         let message = refused(&|run| {
             let file = fs::File::options().write(true).open(run.join(name)).unwrap();
             file.set_len(10).unwrap();

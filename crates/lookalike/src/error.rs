@@ -2,7 +2,7 @@
 
 use crate::audit::AuditError;
 use crate::read::ReadError;
-use crate::run::MAX_PAIRS;
+use crate::run::{MAX_PAIRS, MAX_SOURCES};
 use crate::spill::Difference;
 use lookalike_core::candidate::MAX_DOCUMENTS;
 use lookalike_core::error::ParamsError;
@@ -51,6 +51,13 @@ pub enum Error {
     /// More documents than one run can number.
     TooManyDocuments {
         /// How many there are at least.
+        got: usize,
+    },
+    /// A field that documents are counted under has more values than a table of sources.
+    TooManySources {
+        /// The field.
+        field: String,
+        /// How many values there are at least.
         got: usize,
     },
     /// More pairs than one run can list.
@@ -156,22 +163,10 @@ impl fmt::Display for Error {
                 "a temporary file does not hold {what} any more; run again, and let nothing else \
                  write to the folder for temporary files"
             ),
-            Self::TooManyDocuments { got } => write!(
-                f,
-                "the input has at least {got} documents, one run can number {MAX_DOCUMENTS}; \
-                 split the input"
-            ),
-            Self::TooManyPairs { got } => write!(
-                f,
-                "the documents form at least {got} pairs, one run lists at most {MAX_PAIRS}; \
-                 groups (without --pairs) hold the same duplicates, or raise --threshold"
-            ),
-            Self::PairsDoNotFit { most } => write!(
-                f,
-                "more than {most} pairs of documents are connected with each other, which do not \
-                 fit in --memory; allow more, raise --threshold, or leave out --pairs: groups hold \
-                 the same duplicates"
-            ),
+            Self::TooManyDocuments { .. }
+            | Self::TooManySources { .. }
+            | Self::TooManyPairs { .. }
+            | Self::PairsDoNotFit { .. } => self.fmt_too_many(f),
             Self::Write { path, source } => write!(
                 f,
                 "cannot write {}: {}; what was there before is untouched, {}",
@@ -199,6 +194,35 @@ impl fmt::Display for Error {
 const SHOWN_DIFFERENCES: usize = 8;
 
 impl Error {
+    /// The messages about numbers that are too large.
+    fn fmt_too_many(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooManyDocuments { got } => write!(
+                f,
+                "the input has at least {got} documents, one run can number {MAX_DOCUMENTS}; \
+                 split the input"
+            ),
+            Self::TooManySources { field, got } => write!(
+                f,
+                "the field {field:?} has at least {got} values, documents are counted under at \
+                 most {MAX_SOURCES}; let --source-field name a field with fewer values, or leave \
+                 it out"
+            ),
+            Self::TooManyPairs { got } => write!(
+                f,
+                "the documents form at least {got} pairs, one run lists at most {MAX_PAIRS}; \
+                 groups (without --pairs) hold the same duplicates, or raise --threshold"
+            ),
+            Self::PairsDoNotFit { most } => write!(
+                f,
+                "more than {most} pairs of documents are connected with each other, which do not \
+                 fit in --memory; allow more, raise --threshold, or leave out --pairs: groups hold \
+                 the same duplicates"
+            ),
+            _ => Ok(()),
+        }
+    }
+
     /// The messages about temporary files.
     fn fmt_spill(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

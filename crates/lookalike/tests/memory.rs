@@ -96,6 +96,13 @@ fn the_least_memory_gives_the_same_as_no_limit() {
             options.memory.temp_dir = Some(temp.clone());
             let unlimited = essence(&find(&input, &options).unwrap());
             let limit = least(&input, &options);
+            options.memory.limit = Some(limit - 1);
+            let refused = find(&input, &options).map(|_| ());
+            assert!(
+                matches!(refused, Err(Error::MemoryTooSmall { got, least })
+                    if (got, least) == (limit - 1, limit)),
+                "{refused:?} one byte below {limit}"
+            );
             options.memory.limit = Some(limit);
             let limited = find(&input, &options).unwrap();
             assert!(limited.counts.duplicates > 9_000, "{:?}", limited.counts);

@@ -9,10 +9,12 @@
 //! Memory and threads are not part of what makes a run: it may go on with more or less of both.
 
 use super::FindOptions;
-use super::parts::{Chunk, Label};
+use super::parts::Chunk;
+use super::skipped::SkippedPart;
+use super::sources::{Name, Tallies, Tally};
 use crate::digest::Inputs;
 use crate::error::Error;
-use crate::read::{BlockNumber, Collection, InputStamp, ReadError, RetainedState, Skipped, Stamp};
+use crate::read::{BlockNumber, Collection, InputStamp, ReadError, RetainedState, Stamp};
 use crate::spill::{Journal, TempSpace, Workspace};
 use lookalike_core::hash;
 use serde::{Deserialize, Serialize};
@@ -23,7 +25,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The version of the files in a run's folder.
-const FORMAT_VERSION: u32 = 2;
+const FORMAT_VERSION: u32 = 3;
 /// Files up to which each is described by itself, not all of them by one number.
 const DESCRIBED_FILES: usize = 1000;
 
@@ -38,8 +40,7 @@ pub(super) struct PartState {
     pub(super) reference: bool,
     pub(super) documents: u32,
     pub(super) empty: Vec<u32>,
-    pub(super) labels: Vec<Label>,
-    pub(super) skipped: Vec<Skipped>,
+    pub(super) skipped: SkippedPart,
     pub(super) inputs: Inputs,
     pub(super) within: u32,
     pub(super) rows: Piece,
@@ -53,6 +54,10 @@ pub(super) struct ChunkStep {
     pub(super) columns_len: u64,
     pub(super) rows_len: u64,
     pub(super) texts_len: u64,
+    /// The sources that were met since the last step, by number.
+    pub(super) sources: Vec<Name>,
+    /// What the parts have of each source.
+    pub(super) tallies: Vec<Tally>,
 }
 
 /// The lists of one band, or of all where candidates are not found by bands.
@@ -69,8 +74,8 @@ pub(super) struct BatchStep {
     pub(super) roots: Range<u32>,
     pub(super) pieces: Vec<Piece>,
     pub(super) verified: u64,
-    /// Duplicates and their bytes, by source.
-    pub(super) duplicates: Vec<(u64, u64)>,
+    /// Duplicates and their bytes, by the sources that have any.
+    pub(super) duplicates: Vec<(u32, u64, u64)>,
     pub(super) pairs: u64,
 }
 
@@ -88,6 +93,9 @@ enum Step {
 #[derive(Debug, Default)]
 pub(super) struct Done {
     pub(super) chunks: Vec<ChunkStep>,
+    /// Of all chunks.
+    pub(super) sources: Vec<Name>,
+    pub(super) tallies: Tallies,
     pub(super) prepared: bool,
     pub(super) bands: BTreeMap<u32, BandStep>,
     pub(super) batches: Vec<BatchStep>,
@@ -96,7 +104,11 @@ pub(super) struct Done {
 impl Done {
     fn add(&mut self, step: Step) {
         match step {
-            Step::Chunk(step) => self.chunks.push(*step),
+            Step::Chunk(mut step) => {
+                self.sources.append(&mut step.sources);
+                self.tallies.add(&std::mem::take(&mut step.tallies));
+                self.chunks.push(*step);
+            }
             Step::Prepared => self.prepared = true,
             Step::Band(step) => drop(self.bands.insert(step.band, step)),
             Step::Batch(step) => self.batches.push(step),

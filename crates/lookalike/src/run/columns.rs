@@ -27,7 +27,7 @@ pub(super) struct Row<'a> {
     pub(super) fingerprint: u128,
     /// Length of the text in bytes.
     pub(super) bytes: u64,
-    /// The source it is counted under, by its place in the list of the part.
+    /// The number of the source it is counted under.
     pub(super) label: u32,
     /// Its standing in the keep order.
     pub(super) key: &'a [u8],

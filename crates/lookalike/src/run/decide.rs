@@ -13,8 +13,8 @@ use super::workers::{Counter, on_threads};
 use crate::error::Error;
 use crate::progress::Progress;
 
-/// Bytes of a verified pair that is held.
-const PAIR_BYTES: usize = 32;
+/// Bytes of a verified pair that is held, its places in the index of pairs by member among them.
+const PAIR_BYTES: usize = 40;
 
 /// Verifies and groups all components of a batch.
 pub(super) fn decide(

@@ -2,13 +2,14 @@
 
 use super::columns::{Row, Rows};
 use super::parts::{Data, Part, Parts};
+use super::skipped::{SkippedRecords, SkippedWriter};
 use crate::digest::Inputs;
 use crate::error::Error;
 use crate::read::Skipped;
 use lookalike_core::candidate::MAX_DOCUMENTS;
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Documents of a column that are read from the disk at once: few enough to stay in the cache.
 const READ_AT_ONCE: u32 = 1 << 16;
@@ -56,10 +57,14 @@ pub(super) struct Documents {
     parts: Parts,
     /// The first document of each part, and the number of documents behind the last.
     starts: Vec<u32>,
-    /// For each part the sources of its labels, by their place in `sources`.
-    labels: Vec<Vec<u32>>,
+    /// Where the source of a number stands in `sources`.
+    source_places: Vec<u32>,
     pub(super) sources: Vec<SourceCounts>,
-    pub(super) skipped: Vec<Skipped>,
+    /// Bytes of memory they take.
+    pub(super) sources_held: u64,
+    pub(super) skipped: SkippedRecords,
+    /// Those that are left out because of their ids.
+    repeated: SkippedWriter,
     pub(super) inputs: Inputs,
     states: Vec<State>,
 }
@@ -72,7 +77,8 @@ impl Documents {
             return Err(Error::TooManyDocuments { got: len });
         }
         let mut starts = Vec::with_capacity(parts.all.len() + 1);
-        let mut skipped = listed.to_vec();
+        let mut skipped = SkippedRecords::new(Arc::clone(&parts.skipped));
+        skipped.extend(listed)?;
         let mut states = vec![State::PLAIN; len];
         let mut inputs = Inputs::default();
         let mut start = 0;
@@ -82,12 +88,23 @@ impl Documents {
                 states[(start + place) as usize] = State::EMPTY;
             }
             start += part.documents;
-            skipped.append(&mut part.skipped);
+            skipped.add(std::mem::take(&mut part.skipped));
             inputs.merge(part.inputs);
         }
         starts.push(start);
-        let (sources, labels) = sources(&parts.all);
-        Ok(Self { parts, starts, labels, sources, skipped, inputs, states })
+        let sources_held = parts.sources.held();
+        let (sources, source_places) = parts.sources.in_order();
+        Ok(Self {
+            parts,
+            starts,
+            source_places,
+            sources,
+            sources_held,
+            skipped,
+            repeated: SkippedWriter::default(),
+            inputs,
+            states,
+        })
     }
 
     /// How many documents there are.
@@ -120,9 +137,9 @@ impl Documents {
         self.starts.partition_point(|start| *start <= document) - 1
     }
 
-    /// The place in `sources` of a label of the i-th part.
-    pub(super) fn source(&self, part: usize, label: u32) -> u32 {
-        self.labels[part].get(label as usize).copied().unwrap_or(0)
+    /// The place in `sources` of the source of a number.
+    pub(super) fn source(&self, number: u32) -> u32 {
+        self.source_places.get(number as usize).copied().unwrap_or(0)
     }
 
     /// What is known about a document.
@@ -133,6 +150,19 @@ impl Documents {
     /// Takes down what is known now.
     pub(super) fn set_state(&mut self, document: u32, state: State) {
         self.states[document as usize] = state;
+    }
+
+    /// Takes down that the record of a document is left out after all.
+    pub(super) fn skip(&mut self, skipped: &Skipped) -> Result<(), Error> {
+        self.repeated.push(skipped, self.skipped.file())
+    }
+
+    /// All records that are no documents; nothing is there afterwards.
+    pub(super) fn take_skipped(&mut self) -> SkippedRecords {
+        let none = SkippedRecords::new(Arc::clone(self.skipped.file()));
+        let mut skipped = std::mem::replace(&mut self.skipped, none);
+        skipped.add(self.repeated.take());
+        skipped
     }
 
     /// The documents in a state, ascending.
@@ -244,31 +274,4 @@ pub(super) fn row(rows: &Rows, i: usize) -> Result<Row<'_>, Error> {
 
 fn read_row(bytes: &[u8]) -> Result<Row<'_>, Error> {
     Row::read(bytes).ok_or_else(|| Error::TemporaryFile { what: "a row of a document".to_owned() })
-}
-
-/// The sources of all parts in reading order, and for each part where its labels are among them.
-fn sources(parts: &[Part]) -> (Vec<SourceCounts>, Vec<Vec<u32>>) {
-    let mut sources: Vec<SourceCounts> = Vec::new();
-    let mut places: HashMap<(&str, bool), u32> = HashMap::new();
-    let mut labels = Vec::with_capacity(parts.len());
-    for part in parts {
-        let of_part = part.labels.iter().map(|label| {
-            let place = *places.entry((&label.name, part.reference)).or_insert_with(|| {
-                sources.push(SourceCounts {
-                    name: label.name.clone(),
-                    documents: 0,
-                    bytes: 0,
-                    duplicates: 0,
-                    duplicate_bytes: 0,
-                    reference: part.reference,
-                });
-                sources.len() as u32 - 1
-            });
-            sources[place as usize].documents += label.documents;
-            sources[place as usize].bytes += label.bytes;
-            place
-        });
-        labels.push(of_part.collect());
-    }
-    (sources, labels)
 }

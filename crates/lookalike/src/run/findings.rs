@@ -6,6 +6,7 @@ use super::groups::Groups;
 use super::memory::Budget;
 use super::pairs::Pairs;
 use super::results::Found;
+use super::skipped::SkippedRecords;
 use crate::digest::Inputs;
 use crate::error::Error;
 use crate::progress::Stage;
@@ -48,9 +49,8 @@ pub struct Findings {
     pub groups: Groups,
     /// All verified pairs, sorted by both ids, where they were asked for.
     pub pairs: Option<Pairs>,
-    /// What is no document: files that a folder's walk left out, then what could not be read, then
-    /// repeated ids, each in reading order.
-    pub skipped: Vec<Skipped>,
+    /// What is no document.
+    pub skipped: SkippedRecords,
     /// Ids of the empty documents, ascending.
     pub empty: Ids,
     /// Numbers of everything.
@@ -93,13 +93,12 @@ pub(super) fn findings(
     for (source, (duplicates, bytes)) in documents.sources.iter_mut().zip(&found.duplicates) {
         (source.duplicates, source.duplicate_bytes) = (*duplicates, *bytes);
     }
-    let (sources, skipped) =
-        (std::mem::take(&mut documents.sources), std::mem::take(&mut documents.skipped));
+    let (sources, skipped) = (std::mem::take(&mut documents.sources), documents.take_skipped());
     let counts = Counts {
         documents: (documents.len() - left_out) as u64,
         reference: sources.iter().filter(|s| s.reference).map(|s| s.documents).sum(),
         empty: empty.len() as u64,
-        skipped: skipped.len() as u64,
+        skipped: skipped.len(),
         copies: documents.in_state(State::COPY).count() as u64,
         candidates: found.candidates,
         verified: found.verified,
@@ -117,8 +116,8 @@ impl Findings {
     /// # Errors
     /// [`Error::Spill`] when the folder of a run that may be resumed cannot be removed.
     pub fn finish(self) -> Result<(), Error> {
-        let Self { temp, groups, pairs, empty, documents, .. } = self;
-        drop((groups, pairs, empty, documents));
+        let Self { temp, groups, pairs, skipped, empty, documents, .. } = self;
+        drop((groups, pairs, skipped, empty, documents));
         temp.finish()
     }
 

@@ -80,8 +80,7 @@ fn leave_out_or_refuse(
     }
     documents.set_state(second, State::LEFT_OUT);
     let reason = SkipReason::RepeatedId { first };
-    documents.skipped.push(Skipped { source, line, id: Some(id), reason });
-    Ok(())
+    documents.skip(&Skipped { source, line, id: Some(id), reason })
 }
 
 /// Lists documents with equal shingles, and lets the first of each list stand for the others.

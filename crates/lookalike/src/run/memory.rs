@@ -83,6 +83,13 @@ impl Budget {
         Ok(budget)
     }
 
+    /// The same, beside bytes that are held for good.
+    pub(super) fn with_held(self, bytes: u64) -> Result<Self, Error> {
+        let budget = Self { resident: self.resident + bytes, ..self };
+        budget.check()?;
+        Ok(budget)
+    }
+
     fn fixed(&self) -> u64 {
         PROCESS_BYTES + THREAD_BYTES * self.threads
     }

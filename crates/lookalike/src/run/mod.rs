@@ -41,6 +41,8 @@ mod records;
 mod results;
 mod screen;
 mod sets;
+mod skipped;
+mod sources;
 mod traits;
 pub(crate) mod workers;
 mod written;
@@ -50,6 +52,8 @@ pub use findings::{Counts, Findings, Ids, Standing};
 pub use groups::{Duplicate, Group, Groups, Member};
 pub use memory::Memory;
 pub use pairs::{MAX_PAIRS, Pair, PairCursor, PairRef, Pairs};
+pub use skipped::SkippedRecords;
+pub use sources::MAX_SOURCES;
 
 use crate::error::Error;
 use crate::progress::{Progress, Stage};
@@ -174,6 +178,7 @@ impl Run<'_> {
         let mut documents = self.prepare(&budget, &temp, counts.as_ref(), checkpoint)?;
         let (len, parts, held) = (documents.len(), documents.part_count(), documents.held());
         let budget = budget.with_documents(len, parts, held)?;
+        let budget = budget.with_held(documents.sources_held)?;
         let (links, left_out) = self.link(&mut documents, &budget, &temp, counts, checkpoint)?;
         documents.drop_columns();
         let found = self.decide(&documents, &links, &budget, &temp, checkpoint)?;

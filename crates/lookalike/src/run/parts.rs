@@ -6,9 +6,11 @@
 use super::checkpoint::{Checkpoint, ChunkStep, PartState};
 use super::columns::{Columns, Rows};
 use super::memory::Budget;
+use super::skipped::{SkippedFile, SkippedPart};
+use super::sources::{Sources, Tallies, Tally};
 use crate::digest::Inputs;
 use crate::error::Error;
-use crate::read::{BlockNumber, Collection, Retained, Skipped, Spool};
+use crate::read::{BlockNumber, Collection, Retained, Spool};
 use crate::spill::{SpillFile, TempSpace};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
@@ -17,14 +19,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Columns that are gathered before they are taken down as a step that is done.
 const STEP_BYTES: usize = 64 << 20;
-
-/// The documents of one source in a part.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Label {
-    pub(super) name: String,
-    pub(super) documents: u64,
-    pub(super) bytes: u64,
-}
 
 /// What is kept of one block.
 pub(super) struct Part {
@@ -35,8 +29,7 @@ pub(super) struct Part {
     pub(super) documents: u32,
     /// Documents without tokens, by their place in the block.
     pub(super) empty: Vec<u32>,
-    pub(super) labels: Vec<Label>,
-    pub(super) skipped: Vec<Skipped>,
+    pub(super) skipped: SkippedPart,
     pub(super) inputs: Inputs,
     pub(super) data: Data,
 }
@@ -51,7 +44,6 @@ impl Part {
             reference: self.reference,
             documents: self.documents,
             empty: self.empty.clone(),
-            labels: self.labels.clone(),
             skipped: self.skipped.clone(),
             inputs: self.inputs,
             within,
@@ -70,7 +62,6 @@ impl PartState {
             reference: self.reference,
             documents: self.documents,
             empty: self.empty.clone(),
-            labels: self.labels.clone(),
             skipped: self.skipped.clone(),
             inputs: self.inputs,
             data: Data::Disk { chunk, within: self.within, rows_at, rows_bytes },
@@ -211,6 +202,8 @@ pub(super) struct Parts {
     pub(super) all: Vec<Part>,
     pub(super) chunks: Vec<Chunk>,
     pub(super) files: Option<PartFiles>,
+    pub(super) skipped: Arc<SkippedFile>,
+    pub(super) sources: Arc<Sources>,
 }
 
 /// Takes parts from all threads.
@@ -218,7 +211,9 @@ pub(super) struct Store<'a> {
     temp: &'a Arc<TempSpace>,
     checkpoint: Option<&'a Checkpoint>,
     spool: Option<&'a Arc<Spool>>,
-    share: usize,
+    skipped: Arc<SkippedFile>,
+    sources: Arc<Sources>,
+    budget: Budget,
     inner: Mutex<Inner>,
 }
 
@@ -229,16 +224,22 @@ struct Inner {
     written: Vec<Part>,
     chunks: Vec<Chunk>,
     files: Option<PartFiles>,
+    /// Of the parts that are held.
+    tallies: Tallies,
+    /// Sources whose names are taken down.
+    named: usize,
 }
 
 impl<'a> Store<'a> {
     pub(super) fn new(
         temp: &'a Arc<TempSpace>,
         spool: Option<&'a Arc<Spool>>,
+        skipped: Arc<SkippedFile>,
+        sources: Arc<Sources>,
         budget: &Budget,
     ) -> Self {
-        let share = budget.columns();
-        Self { temp, checkpoint: None, spool, share, inner: Mutex::default() }
+        let (budget, inner) = (*budget, Mutex::default());
+        Self { temp, checkpoint: None, spool, skipped, sources, budget, inner }
     }
 
     /// The same, with what an earlier run has finished; what it takes from now on is taken down in
@@ -260,8 +261,9 @@ impl<'a> Store<'a> {
         let last = checkpoint.done.chunks.last();
         let (columns, rows) = last.map_or((0, 0), |step| (step.columns_len, step.rows_len));
         inner.files = Some(PartFiles::open(self.temp, columns, rows)?);
-        let share = self.share.min(STEP_BYTES);
-        Ok(Self { checkpoint: Some(checkpoint), share, inner: Mutex::new(inner), ..self })
+        self.sources.resume(&checkpoint.done.sources, &checkpoint.done.tallies);
+        inner.named = checkpoint.done.sources.len();
+        Ok(Self { checkpoint: Some(checkpoint), inner: Mutex::new(inner), ..self })
     }
 
     /// The blocks that are in it already.
@@ -269,13 +271,26 @@ impl<'a> Store<'a> {
         self.inner().written.iter().map(|part| part.number).collect()
     }
 
-    /// Takes a part; writes what it holds when that is more than its share.
-    pub(super) fn push(&self, part: Part) -> Result<(), Error> {
+    /// Bytes of parts that are held before they are written: a share of what names of sources
+    /// leave.
+    fn share(&self) -> Result<usize, Error> {
+        let share = self.budget.with_held(self.sources.held())?.columns();
+        Ok(if self.checkpoint.is_some() { share.min(STEP_BYTES) } else { share })
+    }
+
+    /// Takes a part and what it has of each source; writes what it holds when that is more than its
+    /// share.
+    pub(super) fn push(&self, part: Part, tallies: &[Tally]) -> Result<(), Error> {
+        let share = self.share()?;
+        self.sources.count(tallies);
         let mut inner = self.inner();
-        inner.held_bytes += part.data.held();
+        if self.checkpoint.is_some() {
+            inner.tallies.add(tallies);
+        }
+        inner.held_bytes += part.data.held() + part.skipped.held();
         inner.held.push(part);
         // The bytes of one column are gathered once more before they are written.
-        if inner.held_bytes > self.share / 16 * 15 { self.write(&mut inner) } else { Ok(()) }
+        if inner.held_bytes > share / 16 * 15 { self.write(&mut inner) } else { Ok(()) }
     }
 
     /// All parts, in reading order. Once some are on the disk all are.
@@ -288,7 +303,8 @@ impl<'a> Store<'a> {
         let mut parts = inner.written;
         parts.append(&mut inner.held);
         parts.sort_unstable_by_key(|part| part.number);
-        Ok(Parts { all: parts, chunks: inner.chunks, files: inner.files })
+        let (skipped, sources) = (Arc::clone(&self.skipped), Arc::clone(&self.sources));
+        Ok(Parts { all: parts, chunks: inner.chunks, files: inner.files, skipped, sources })
     }
 
     /// Writes what is held as one chunk.
@@ -301,8 +317,13 @@ impl<'a> Store<'a> {
             None => PartFiles::open(self.temp, 0, 0)?,
         };
         let chunk = files.write(&mut inner.held, inner.chunks.len() as u32)?;
+        inner.held.iter_mut().try_for_each(|part| part.skipped.write(&self.skipped))?;
         if let Some(checkpoint) = self.checkpoint {
-            checkpoint.chunk(self.step(&files, chunk, &inner.held)?)?;
+            let sources = self.sources.names_from(inner.named);
+            inner.named += sources.len();
+            let tallies = inner.tallies.take();
+            let step = self.step(&files, chunk, &inner.held)?;
+            checkpoint.chunk(ChunkStep { sources, tallies, ..step })?;
         }
         inner.files = Some(files);
         inner.chunks.push(chunk);
@@ -319,6 +340,7 @@ impl<'a> Store<'a> {
         }
         files.columns.sync()?;
         files.rows.sync()?;
+        self.skipped.sync()?;
         let parts = parts.iter().map(Part::state).collect::<Option<Vec<_>>>();
         let parts = parts.ok_or_else(|| Error::TemporaryFile { what: "a part".to_owned() })?;
         // Not the length of the file: other threads may be writing to its end.
@@ -329,6 +351,8 @@ impl<'a> Store<'a> {
             columns_len: files.columns.len(),
             rows_len: files.rows.len(),
             texts_len: texts.unwrap_or(0),
+            sources: Vec::new(),
+            tallies: Vec::new(),
         })
     }
 

@@ -5,7 +5,9 @@ use super::checkpoint::Checkpoint;
 use super::columns::{Columns, FIRST_BAND_COLUMN, Row, Rows};
 use super::counts::{Counting, Counts};
 use super::memory::Budget;
-use super::parts::{Data, Label, Part, Parts, Store};
+use super::parts::{Data, Part, Parts, Store};
+use super::skipped::{SkippedFile, SkippedWriter};
+use super::sources::{Sources, Tally};
 use super::traits::KeepRules;
 use super::workers::on_threads;
 use crate::digest::Inputs;
@@ -19,6 +21,7 @@ use lookalike_core::band;
 use lookalike_core::hash;
 use lookalike_core::shingle::Shingler;
 use lookalike_core::signature::Signer;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -41,7 +44,12 @@ impl Prepare<'_> {
     /// Reads the whole collection. Parts come in reading order.
     pub(super) fn run(&self, progress: &dyn Progress) -> Result<Parts, Error> {
         let told = AtomicU64::new(0);
-        let mut store = Store::new(self.temp, self.spool, self.budget);
+        let skipped = SkippedFile::new(self.temp, self.budget, self.checkpoint)?;
+        let skipped = Arc::new(skipped);
+        let sources = Sources::new(self.options.source_field.as_ref(), self.budget);
+        let sources = Arc::new(sources);
+        let (files, names) = (Arc::clone(&skipped), Arc::clone(&sources));
+        let mut store = Store::new(self.temp, self.spool, files, names, self.budget);
         if let Some(checkpoint) = self.checkpoint {
             store = store.resumed(checkpoint, self.collection)?;
             if checkpoint.done.prepared {
@@ -54,7 +62,7 @@ impl Prepare<'_> {
         // those met.
         let failure: Mutex<Option<(BlockNumber, ReadError)>> = Mutex::new(None);
         on_threads(self.options.threads, |stop| {
-            let mut preparer = Preparer::new(self);
+            let mut preparer = Preparer::new(self, &skipped, &sources);
             let mut scratch = Scratch::default();
             while !stop.asked() {
                 let Some(block) = self.collection.next_block()? else { break };
@@ -63,8 +71,10 @@ impl Prepare<'_> {
                     continue;
                 }
                 self.budget.block(block.bytes())?;
-                match preparer.part(block, &mut scratch) {
-                    Ok(part) => store.push(part)?,
+                let part = preparer.part(block, &mut scratch);
+                preparer.broken.take().map_or(Ok(()), Err)?;
+                match part {
+                    Ok(part) => store.push(part, &preparer.take_tallies())?,
                     Err(error) => {
                         let mut first = failure.lock().unwrap_or_else(PoisonError::into_inner);
                         if first.as_ref().is_none_or(|(earlier, _)| number < *earlier) {
@@ -107,13 +117,19 @@ struct Preparer<'a> {
     empty: Vec<u32>,
     /// Values of the columns, document after document.
     values: Vec<u64>,
-    labels: Vec<Label>,
-    skipped: Vec<Skipped>,
+    sources: &'a Sources,
+    /// The sources of the block by name: where they stand in `tallies`.
+    places: HashMap<Box<str>, usize>,
+    tallies: Vec<Tally>,
+    skipped: SkippedWriter,
+    skipped_file: &'a SkippedFile,
+    /// Why a skipped record could not be written, or a source not counted.
+    broken: Option<Error>,
     inputs: Inputs,
 }
 
 impl<'a> Preparer<'a> {
-    fn new(shared: &'a Prepare<'a>) -> Self {
+    fn new(shared: &'a Prepare<'a>, skipped_file: &'a SkippedFile, sources: &'a Sources) -> Self {
         let (params, kernel) = (&shared.options.params, shared.options.kernel);
         let (scheme, num_hashes, seed) = (params.scheme(), params.num_hashes(), params.seed());
         Self {
@@ -130,8 +146,12 @@ impl<'a> Preparer<'a> {
             key: Vec::new(),
             empty: Vec::new(),
             values: Vec::new(),
-            labels: Vec::new(),
-            skipped: Vec::new(),
+            sources,
+            places: HashMap::new(),
+            tallies: Vec::new(),
+            skipped: SkippedWriter::default(),
+            skipped_file,
+            broken: None,
             inputs: Inputs::default(),
         }
     }
@@ -151,8 +171,7 @@ impl<'a> Preparer<'a> {
             reference: self.reference,
             documents: rows.len() as u32,
             empty: std::mem::take(&mut self.empty),
-            labels: std::mem::take(&mut self.labels),
-            skipped: std::mem::take(&mut self.skipped),
+            skipped: self.skipped.take(),
             inputs: std::mem::take(&mut self.inputs),
             data: Data::Memory { columns, rows },
         })
@@ -165,23 +184,38 @@ impl<'a> Preparer<'a> {
         }
     }
 
-    /// The place in `labels` of the source that the document is counted under.
-    fn label(&mut self, document: &Document<'_>) -> u32 {
-        let bytes = document.text.len() as u64;
+    /// What the block had of each source.
+    fn take_tallies(&mut self) -> Vec<Tally> {
+        self.places.clear();
+        std::mem::take(&mut self.tallies)
+    }
+
+    /// The number of the source that the document is counted under.
+    fn label(&mut self, document: &Document<'_>) -> Result<u32, Error> {
         let name = self.shared.rules.source(self.shared.collection, self.source, document);
-        let found = self.labels.iter().rposition(|label| label.name == *name);
-        let place = found.unwrap_or_else(|| {
-            self.labels.push(Label { name: name.into_owned(), documents: 0, bytes: 0 });
-            self.labels.len() - 1
-        });
-        self.labels[place].documents += 1;
-        self.labels[place].bytes += bytes;
-        place as u32
+        let place = if let Some(place) = self.places.get(&*name) {
+            *place
+        } else {
+            let source = self.sources.number(&name, self.reference)?;
+            let place = self.tallies.len();
+            let block = BlockNumber { source: self.source, index: self.block };
+            let first = (block, place as u32);
+            self.tallies.push(Tally { source, first, documents: 0, bytes: 0 });
+            self.places.insert(name.into(), place);
+            place
+        };
+        let tally = &mut self.tallies[place];
+        tally.documents += 1;
+        tally.bytes += document.text.len() as u64;
+        Ok(tally.source)
     }
 }
 
 impl Sink for Preparer<'_> {
     fn document(&mut self, document: &Document<'_>) {
+        if self.broken.is_some() {
+            return;
+        }
         let shingles = self.shingler.shingle(document.text);
         let fingerprint = shingles.fingerprint;
         let id_hash = hash::token_hash(document.id.as_bytes());
@@ -197,7 +231,10 @@ impl Sink for Preparer<'_> {
             band::bucket_keys(signature, self.rows_per_band, &mut self.values[start..]);
         }
         self.inputs.add(document.id, fingerprint);
-        let label = self.label(document);
+        let label = self.label(document).unwrap_or_else(|error| {
+            self.broken = Some(error);
+            0
+        });
         let position = [self.source, self.block, self.rows.len() as u32];
         self.key.clear();
         let collection = self.shared.collection;
@@ -208,6 +245,8 @@ impl Sink for Preparer<'_> {
     }
 
     fn skipped(&mut self, skipped: Skipped) {
-        self.skipped.push(skipped);
+        if self.broken.is_none() {
+            self.broken = self.skipped.push(&skipped, self.skipped_file).err();
+        }
     }
 }

@@ -13,6 +13,7 @@ use super::written::{Written, end};
 use crate::error::Error;
 use crate::spill::codec::{Reader, put_bytes, put_u64};
 use crate::spill::{Sorter, TempSpace};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -30,7 +31,10 @@ pub(super) struct Results<'a> {
     pair_count: u64,
     checkpoint: Option<&'a Checkpoint>,
     file: Option<Written>,
+    /// Their duplicates are added up and not kept.
     batches: Vec<BatchStep>,
+    /// Duplicates and their bytes, by source.
+    duplicates: Vec<(u64, u64)>,
 }
 
 /// Everything that was found.
@@ -52,7 +56,11 @@ impl<'a> Results<'a> {
         checkpoint: Option<&'a Checkpoint>,
     ) -> Result<Self, Error> {
         let sorter = || Sorter::new(Some(Arc::clone(temp)), budget.results());
-        let batches = checkpoint.map_or(Vec::new(), |c| c.done.batches.clone());
+        let mut batches = checkpoint.map_or(Vec::new(), |c| c.done.batches.clone());
+        let mut duplicates = Vec::new();
+        for batch in &mut batches {
+            add_up(&mut duplicates, batch);
+        }
         let pieces: Vec<Piece> =
             batches.iter().flat_map(|batch| batch.pieces.iter().copied()).collect();
         let file = checkpoint.map(|_| Written::open(temp, "results", end(&pieces))).transpose()?;
@@ -63,6 +71,7 @@ impl<'a> Results<'a> {
             checkpoint,
             file,
             batches,
+            duplicates,
         })
     }
 
@@ -121,6 +130,7 @@ impl<'a> Results<'a> {
             file.sync()?;
             checkpoint.batch(step.clone())?;
         }
+        add_up(&mut self.duplicates, &mut step);
         self.batches.push(step);
         Ok(())
     }
@@ -144,21 +154,24 @@ impl<'a> Results<'a> {
         }
         let sum = |f: fn(&BatchStep) -> u64| self.batches.iter().map(f).sum::<u64>();
         let (verified, pair_count) = (sum(|batch| batch.verified), sum(|batch| batch.pairs));
-        let mut duplicates: Vec<(u64, u64)> = Vec::new();
-        for batch in &self.batches {
-            duplicates.resize(duplicates.len().max(batch.duplicates.len()), (0, 0));
-            for (sum, more) in duplicates.iter_mut().zip(&batch.duplicates) {
-                *sum = (sum.0 + more.0, sum.1 + more.1);
-            }
-        }
         let pairs = self.pairs.map(Sorter::finish).transpose()?;
         Ok(Found {
             groups: Groups::new(self.groups.finish()?),
             pairs: pairs.map(|sorted| Pairs::new(sorted, pair_count)),
             verified,
             candidates: 0,
-            duplicates,
+            duplicates: self.duplicates,
         })
+    }
+}
+
+/// Adds the duplicates of a batch to those of the sources, and lets go of them.
+fn add_up(sums: &mut Vec<(u64, u64)>, batch: &mut BatchStep) {
+    for (source, duplicates, bytes) in std::mem::take(&mut batch.duplicates) {
+        let source = source as usize;
+        sums.resize(sums.len().max(source + 1), (0, 0));
+        sums[source].0 += duplicates;
+        sums[source].1 += bytes;
     }
 }
 
@@ -175,16 +188,15 @@ fn give(
     }
 }
 
-/// Duplicates and their bytes, by source.
-fn of_sources(documents: &Documents, batch: &Batch, decided: &Decided) -> Vec<(u64, u64)> {
-    let mut sums = vec![(0, 0); documents.sources.len()];
+/// Duplicates and their bytes, by the sources that have any.
+fn of_sources(documents: &Documents, batch: &Batch, decided: &Decided) -> Vec<(u32, u64, u64)> {
+    let mut sums: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
     for (duplicate, _, _) in &decided.duplicates {
         let row = batch.records.row(*duplicate);
-        let source = documents.source(batch.records.part(*duplicate), row.label);
-        if let Some((duplicates, bytes)) = sums.get_mut(source as usize) {
-            *duplicates += 1;
-            *bytes += row.bytes;
-        }
+        let source = documents.source(row.label);
+        let (duplicates, bytes) = sums.entry(source).or_default();
+        *duplicates += 1;
+        *bytes += row.bytes;
     }
-    sums
+    sums.into_iter().map(|(source, (duplicates, bytes))| (source, duplicates, bytes)).collect()
 }

@@ -1,7 +1,7 @@
 //! Findings as comma-separated values: `\n` ends a line, a value is quoted where it must be.
 
 use crate::read::Skipped;
-use crate::run::{Groups, Ids, PairRef, Pairs};
+use crate::run::{Groups, Ids, PairRef, Pairs, SkippedRecords};
 use ::csv::{QuoteStyle, Terminator, Writer, WriterBuilder};
 use lookalike_core::params::Measure;
 use lookalike_core::verify::Overlap;
@@ -125,14 +125,15 @@ impl Decimals {
 /// [`EMPTY`](super::EMPTY).
 ///
 /// # Errors
-/// Those of `out`, and of temporary files that hold ids.
-pub fn skipped(out: &mut dyn Write, skipped: &[Skipped], empty: &Ids) -> io::Result<()> {
+/// Those of `out`, and of temporary files that hold records or ids.
+pub fn skipped(out: &mut dyn Write, skipped: &SkippedRecords, empty: &Ids) -> io::Result<()> {
     let mut csv = writer(out);
     csv.write_record(["source", "line", "id", "reason"])?;
-    for Skipped { source, line, id, reason } in skipped {
+    for record in skipped.iter() {
+        let Skipped { source, line, id, reason } = record?;
         let line = line.map(|line| line.to_string()).unwrap_or_default();
         let id = id.as_deref().unwrap_or_default();
-        csv.write_record([source, &line, id, &reason.to_string()])?;
+        csv.write_record([&source, &line, id, &reason.to_string()])?;
     }
     for id in empty.iter() {
         csv.write_record(["", "", &id?, super::EMPTY])?;

@@ -115,6 +115,7 @@ pub fn summary(
     }
     out.write_all(b"],\n\"skipped\":[")?;
     for (i, each) in findings.skipped.iter().enumerate() {
+        let each = each?;
         out.write_all(if i == 0 { b"\n" } else { b",\n" })?;
         let view = SkippedView {
             source: &each.source,

@@ -164,7 +164,7 @@ impl Target {
 pub(crate) mod tests {
     use super::*;
     use crate::read::{SkipReason, Skipped};
-    use crate::run::{Duplicate, Group, Groups, Ids, Member, Pair, Pairs};
+    use crate::run::{Duplicate, Group, Groups, Ids, Member, Pair, Pairs, SkippedRecords};
     use lookalike_core::verify::Overlap;
 
     const MOST: Overlap = Overlap { intersection: 9, left: 10, right: 9 };
@@ -198,9 +198,10 @@ pub(crate) mod tests {
     }
 
     /// A record that was skipped.
-    pub(crate) fn skipped() -> Vec<Skipped> {
+    pub(crate) fn skipped() -> SkippedRecords {
         let reason = SkipReason::NotAnObject { got: "an array".into() };
-        vec![Skipped { source: "in.jsonl".to_owned(), line: Some(7), id: None, reason }]
+        let record = Skipped { source: "in.jsonl".to_owned(), line: Some(7), id: None, reason };
+        SkippedRecords::of(&[record]).unwrap()
     }
 
     /// A document without tokens.
