@@ -2,6 +2,7 @@
 
 mod cmd;
 mod difference;
+mod extraction;
 mod options;
 mod page;
 mod plot;

@@ -1,6 +1,7 @@
 //! Flags that several commands share, and what they mean.
 
 use crate::cmd::Failure;
+use crate::extraction::ExtractArgs;
 use clap::{Args, ValueEnum};
 use lookalike::core::error::ParamsError;
 use lookalike::core::keep::{KeepPolicy, KeepRule};
@@ -232,8 +233,9 @@ fn memory(text: &str) -> Result<u64, String> {
 #[command(next_help_heading = "How inputs are read")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct ReadArgs {
-    /// Format of all inputs: text, lines (id, blank, text), jsonl, csv or tsv, each also .gz or
-    /// .zst, or parquet [default: by name and first bytes]
+    /// Format of all inputs: file (by what each is), text (as it stands, whatever it is), lines (id,
+    /// blank, text), jsonl, csv or tsv, each also .gz or .zst, or parquet [default: by name and
+    /// first bytes]
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
 
@@ -267,6 +269,9 @@ pub(crate) struct ReadArgs {
     #[arg(long, value_name = "LABEL")]
     #[arg(help = "Encoding of all files: windows-1252, shift_jis, … [default: found for each]")]
     encoding: Option<String>,
+
+    #[command(flatten)]
+    extract: ExtractArgs,
 }
 
 impl ReadArgs {
@@ -284,6 +289,7 @@ impl ReadArgs {
             leave_out: Vec::new(),
             fields: Vec::new(),
             encoding: self.encoding.clone(),
+            extract: self.extract.options(),
         }
     }
 

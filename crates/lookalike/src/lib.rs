@@ -36,4 +36,6 @@ pub mod stop_words;
 pub mod tune;
 pub mod write;
 
+pub use lookalike_extract as extract;
+
 pub use lookalike_core as core;

@@ -29,6 +29,7 @@ impl RawSink for Replayed {
         let piece = match raw {
             Raw::Record(bytes) => Piece::Bytes(bytes.to_vec()),
             Raw::File(path) => Piece::File(path.to_owned()),
+            Raw::Part(path) => panic!("a part of {}", path.display()),
             Raw::Row(row) => Piece::Row(row),
         };
         self.documents.push((self.source, document.id.to_owned(), document.text.to_owned(), piece));

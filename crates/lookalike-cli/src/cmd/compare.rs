@@ -2,6 +2,7 @@
 
 use super::{Failure, Outcome};
 use crate::difference::{self, differences, plural, thousands};
+use crate::extraction::ExtractArgs;
 use crate::options::{ParameterArgs, ShingleArgs};
 use crate::text_width::terminal_columns;
 use anstyle::{AnsiColor, Style};
@@ -60,6 +61,9 @@ pub(crate) struct Args {
     encoding: Option<String>,
 
     #[command(flatten)]
+    extract: ExtractArgs,
+
+    #[command(flatten)]
     shingle: ShingleArgs,
 
     #[command(flatten)]
@@ -72,8 +76,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
     if args.a == Path::new("-") && args.b == Path::new("-") {
         return Err(ReadError::StdinTwice.into());
     }
-    let a = read(&args.a, args.encoding.as_deref())?;
-    let b = read(&args.b, args.encoding.as_deref())?;
+    let (a, b) = (read(&args.a, args)?, read(&args.b, args)?);
     let likeness = Likeness::of(&a, &b, &params);
     let differences =
         (!args.no_diff).then(|| Differences::between(&a, &b, params.shingle(), Some(PATIENCE)));
@@ -98,14 +101,17 @@ pub(crate) fn run(args: &Args) -> Outcome {
 }
 
 /// The text of a file or of standard input.
-fn read(path: &Path, encoding: Option<&str>) -> Result<String, Failure> {
-    /// Keeps what it is given.
+fn read(path: &Path, args: &Args) -> Result<String, Failure> {
+    /// Keeps what it is given first, and counts.
     #[derive(Default)]
-    struct Text(String);
+    struct Text(String, u64);
 
     impl Sink for Text {
         fn document(&mut self, document: &Document<'_>) {
-            document.text.clone_into(&mut self.0);
+            if self.1 == 0 {
+                document.text.clone_into(&mut self.0);
+            }
+            self.1 += 1;
         }
 
         fn skipped(&mut self, _: Skipped) {}
@@ -118,8 +124,9 @@ fn read(path: &Path, encoding: Option<&str>) -> Result<String, Failure> {
         )));
     }
     let options = ReadOptions {
-        format: Some(Format::Text),
-        encoding: encoding.map(str::to_owned),
+        format: Some(Format::File),
+        extract: args.extract.options(),
+        encoding: args.encoding.clone(),
         ..ReadOptions::default()
     };
     let collection = Collection::open(&[path.to_owned()], &options)?;
@@ -134,7 +141,15 @@ fn read(path: &Path, encoding: Option<&str>) -> Result<String, Failure> {
             error => error.into(),
         })?;
     }
-    Ok(text.0)
+    if text.1 == 1 {
+        return Ok(text.0);
+    }
+    Err(Failure::Usage(format!(
+        "{} holds {} documents; compare takes two texts, `lookalike find` takes files that hold \
+         several",
+        path.display(),
+        text.1
+    )))
 }
 
 /// What can be said of two texts.

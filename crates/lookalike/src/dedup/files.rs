@@ -15,6 +15,8 @@ pub(super) struct List {
     output: Output,
     format: ListFormat,
     line: Vec<u8>,
+    /// The file listed last, which may have several documents.
+    last: Option<PathBuf>,
 }
 
 impl List {
@@ -23,7 +25,7 @@ impl List {
         format: ListFormat,
         annotate: Option<&Annotate>,
     ) -> Result<Self, Error> {
-        let mut this = Self { output: Output::named(path)?, format, line: Vec::new() };
+        let mut this = Self { output: Output::named(path)?, format, line: Vec::new(), last: None };
         if format == ListFormat::Csv {
             let columns = annotate.map(Annotate::columns).unwrap_or_default();
             let columns: &[String] = if annotate.is_some() { &columns } else { &[] };
@@ -41,6 +43,7 @@ impl List {
         annotation: Option<(&Annotate, Values<'_>)>,
     ) -> Result<(), Error> {
         match self.format {
+            ListFormat::Paths if self.last.as_deref() == Some(path) => return Ok(()),
             ListFormat::Paths => self.path(path)?,
             ListFormat::Csv => {
                 let shown = crate::read::name_of(path);
@@ -63,6 +66,7 @@ impl List {
                 }
             }
         }
+        self.last = Some(path.to_owned());
         self.end_line()
     }
 

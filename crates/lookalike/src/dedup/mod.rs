@@ -68,8 +68,11 @@ impl Decision<'_> {
 pub enum Record<'a> {
     /// The bytes of a record, without a line feed behind them.
     Bytes(&'a [u8]),
-    /// A text file.
+    /// A file that is one document.
     File(&'a Path),
+    /// A document in a file of several, which stays as long as one of them does. Those of a file
+    /// come one after the other.
+    Part(&'a Path),
     /// A row of a Parquet file, from 0.
     Row(u64),
 }

@@ -36,6 +36,8 @@ pub struct Survivors {
     header: Option<(Vec<u8>, String)>,
     line: Vec<u8>,
     written: Written,
+    /// The file copied last, which may have several documents.
+    copied: Option<PathBuf>,
 }
 
 /// What takes the next record.
@@ -73,6 +75,7 @@ impl Survivors {
             header: None,
             line: Vec::new(),
             written,
+            copied: None,
         })
     }
 
@@ -248,7 +251,7 @@ impl Survivors {
         }
         match record {
             Record::Bytes(bytes) => self.bytes(id, bytes, decision),
-            Record::File(path) => self.file(id, path, decision),
+            Record::File(path) | Record::Part(path) => self.file(id, path, decision),
             Record::Row(_) => Ok(()),
         }
     }
@@ -280,6 +283,9 @@ impl Survivors {
             let annotation = self.annotate.as_ref().map(|a| (a, Values::of(decision)));
             return list.file(id, path, annotation);
         }
+        if self.copied.as_deref() == Some(path) {
+            return Ok(());
+        }
         let Some((folder, origin)) =
             self.folder.as_ref().zip(self.at.and_then(|at| self.destination.origins.get(at)))
         else {
@@ -287,6 +293,7 @@ impl Survivors {
         };
         let name = self.destination.name_of(origin, Some(path))?;
         folder.copy(path, &name)?;
+        self.copied = Some(path.to_owned());
         self.written.files += 1;
         Ok(())
     }

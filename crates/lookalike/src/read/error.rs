@@ -1,7 +1,7 @@
 //! What can go wrong with inputs, and why a document was skipped.
 
-use super::stamp::Stamp;
 use super::content::Content;
+use super::stamp::Stamp;
 use lookalike_extract::Failure;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;

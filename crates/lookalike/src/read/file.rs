@@ -2,13 +2,13 @@
 
 use super::MAX_DOCUMENT_BYTES;
 use super::compress::Compression;
+use super::content::Content;
 use super::error::{ReadError, SkipReason, Skipped};
 use super::options::Format;
 use super::source::{Settings, Source};
 use super::stamp::Stamp;
 use super::walk::name_of;
 use super::{Document, Place, Raw, RawSink, Scratch};
-use super::content::Content;
 use lookalike_extract::{Extractor, Failed, Failure, Kind, Part, Sink, encoding};
 use std::borrow::Cow;
 use std::fs::File;

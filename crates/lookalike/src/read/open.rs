@@ -3,12 +3,12 @@
 use super::compress::{Compression, Stream, strip};
 use super::encoding;
 use super::error::{ReadError, SkipReason, Skipped};
+use super::file::{self, DocumentFile};
 use super::options::{Format, ReadOptions};
 use super::record::Fields;
 use super::source::{Kind, Origin, Settings, Source, peek, without_mark};
 use super::stamp::Stamp;
 use super::stream::Pool;
-use super::file::{self, DocumentFile};
 use super::walk::{self, name_of};
 use std::fs::{self, File};
 use std::io;
@@ -118,12 +118,12 @@ impl Opener<'_> {
             } else if is_jsonl(&head) {
                 Format::Jsonl
             } else {
-                Format::Text
+                Format::File
             }
         };
         let stamp = Stamp::of(&metadata);
         self.add_bytes(stamp.bytes);
-        if format == Format::Text {
+        if matches!(format, Format::Text | Format::File) {
             let path = path.to_owned();
             self.named.push(DocumentFile { path, id: shown, stamp, named: true });
         } else {
@@ -173,7 +173,8 @@ impl Opener<'_> {
         }
         let mut stream = Compression::of_magic(&head).decode(stream).map_err(failed)?;
         let format = if let Some(format) = self.options.format {
-            format
+            // Nothing tells what it is but its bytes, which are not read twice.
+            if format == Format::File { Format::Text } else { format }
         } else {
             let (head, whole) = peek(stream, SNIFFED_BYTES).map_err(failed)?;
             stream = whole;
@@ -214,8 +215,8 @@ impl Opener<'_> {
                 Format::Parquet => compression == Compression::None,
                 _ => false,
             });
-            match self.options.format.or(by_name).unwrap_or(Format::Text) {
-                Format::Text => {
+            match self.options.format.or(by_name).unwrap_or(Format::File) {
+                Format::Text | Format::File => {
                     texts.push(DocumentFile { path: found.path, id, stamp, named: false });
                 }
                 format => {

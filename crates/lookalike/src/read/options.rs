@@ -8,8 +8,11 @@ use std::str::FromStr;
 /// How the bytes of an input become documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Format {
-    /// A file is one document, its path the id.
+    /// A file is one document, its path the id, and its text is what it holds.
     Text,
+    /// A file is one document, or holds some, by what it is: a text, a web page, an archive; but
+    /// never a file of records. A stream is one text.
+    File,
     /// A line is one document: its id, a blank (space or tab), its text.
     Lines,
     /// A line is one JSON object with a field for the id and one for the text.
@@ -39,6 +42,7 @@ impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Text => "text",
+            Self::File => "file",
             Self::Lines => "lines",
             Self::Jsonl => "jsonl",
             Self::Csv => "csv",
@@ -54,6 +58,7 @@ impl FromStr for Format {
     fn from_str(text: &str) -> Result<Self, ReadError> {
         match text {
             "text" => Ok(Self::Text),
+            "file" => Ok(Self::File),
             "lines" => Ok(Self::Lines),
             "jsonl" => Ok(Self::Jsonl),
             "csv" => Ok(Self::Csv),

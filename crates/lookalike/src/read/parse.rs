@@ -1,7 +1,6 @@
 //! The bytes of a block, or the files of one → documents.
 
 use super::csv;
-use lookalike_extract::encoding;
 use super::error::{ReadError, SkipReason};
 use super::jsonl;
 use super::options::Format;
@@ -9,6 +8,7 @@ use super::record::{self, Bad, Record};
 use super::rows;
 use super::source::{Source, without_mark};
 use super::{Document, Place, Raw, RawSink, Scratch};
+use lookalike_extract::encoding;
 use std::fmt::Write;
 
 /// Whole records of a source, as they were read.
@@ -35,7 +35,7 @@ impl Piece<'_> {
         match format {
             Format::Csv => self.read_values(b',', scratch, sink),
             Format::Tsv => self.read_values(b'\t', scratch, sink),
-            Format::Text => self.read_whole(scratch, sink),
+            Format::Text | Format::File => self.read_whole(scratch, sink),
             Format::Lines | Format::Jsonl => self.read_lines(format, scratch, sink),
             Format::Parquet => self.read_rows(scratch, sink),
         }
@@ -118,7 +118,8 @@ impl Piece<'_> {
             line += memchr::memchr_iter(b'\n', &bytes[start..start + blank]).count() as u32;
             start += blank;
             let raw = &bytes[start..end];
-            let place = Place { start: (start + mark) as u32, length: raw.len() as u32, line, part: 0 };
+            let place =
+                Place { start: (start + mark) as u32, length: raw.len() as u32, line, part: 0 };
             line += memchr::memchr_iter(b'\n', raw).count() as u32;
             start = end;
             if std::mem::take(&mut header) {

@@ -48,7 +48,7 @@ pub(super) struct Cut {
 pub(super) fn cut(format: Format, bytes: &[u8]) -> Cut {
     match format {
         // Parquet is never a stream.
-        Format::Text | Format::Parquet => Cut { whole: 0, unclosed: false },
+        Format::Text | Format::File | Format::Parquet => Cut { whole: 0, unclosed: false },
         Format::Lines | Format::Jsonl => {
             Cut { whole: memrchr(b'\n', bytes).map_or(0, |at| at + 1), unclosed: false }
         }

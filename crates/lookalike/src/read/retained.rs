@@ -2,11 +2,11 @@
 
 use super::csv;
 use super::error::{ReadError, SkipReason, Skipped};
+use super::file::{self, DocumentFile, OnePart};
 use super::options::Format;
 use super::parse::Piece;
 use super::source::{Kind, Source};
 use super::spool::Spool;
-use super::file::{self, DocumentFile, OnePart};
 use super::{BlockNumber, Place, RawSink, Scratch};
 use lookalike_extract::{Kind as FileKind, encoding};
 use serde::{Deserialize, Serialize};

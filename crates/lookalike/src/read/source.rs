@@ -5,6 +5,7 @@ use super::compress::{Compression, Stream};
 use super::csv::Columns;
 use super::encoding;
 use super::error::{ReadError, SkipReason, Skipped};
+use super::file::DocumentFile;
 use super::options::Format;
 #[cfg(feature = "parquet")]
 use super::parquet::{RowGroup, Table};
@@ -12,7 +13,6 @@ use super::position::read_exact_at;
 use super::record::Fields;
 use super::stamp::Stamp;
 use super::stream::{Pool, RecordStream, Records};
-use super::file::DocumentFile;
 use encoding_rs::Encoding;
 use std::fs::File;
 use std::io::{self, Cursor, Read};

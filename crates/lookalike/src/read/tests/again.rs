@@ -25,6 +25,7 @@ impl RawSink for Records {
         self.raw.push(match raw {
             Raw::Record(bytes) => String::from_utf8_lossy(bytes).into_owned(),
             Raw::File(path) => path.file_name().unwrap().to_str().unwrap().to_owned(),
+            Raw::Part(path) => format!("part of {}", path.display()),
             Raw::Row(row) => row.to_string(),
         });
     }

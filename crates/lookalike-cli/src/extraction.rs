@@ -1,0 +1,90 @@
+//! What is taken from web pages, mail, PDF and office files, and what they may cost.
+
+use clap::{Args, ValueEnum};
+use lookalike::extract::{HtmlText, Limits, Options};
+use lookalike::spill::parse_memory;
+use std::time::Duration;
+
+/// How files that are not plain text are read.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "What is taken from web pages, mail, PDF and office files")]
+pub(crate) struct ExtractArgs {
+    /// Web pages: `main` leaves out navigation, banners and footers; `all` is all that is shown
+    #[arg(long, value_enum, value_name = "TEXT", default_value = "main")]
+    html: Html,
+
+    /// Mail: whether the text of other messages that one quotes belongs to it
+    #[arg(long, value_enum, value_name = "WHAT", default_value = "keep")]
+    quotes: Keep,
+
+    /// Mail: whether the signature below belongs to the text
+    #[arg(long, value_enum, value_name = "WHAT", default_value = "keep")]
+    signatures: Keep,
+
+    /// Mail: attachments are documents of their own
+    #[arg(long)]
+    attachments: bool,
+
+    /// The largest file that is not plain text
+    #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = size)]
+    max_file_size: u64,
+
+    /// The most that what is compressed in a file may become, and that its text may be
+    #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = size)]
+    max_expanded: u64,
+
+    /// Levels of files in files: an archive in an attachment is at the second
+    #[arg(long, value_name = "N", default_value_t = Limits::default().depth)]
+    max_depth: u32,
+
+    /// Files in a file
+    #[arg(long, value_name = "N", default_value_t = Limits::default().members)]
+    max_members: u32,
+
+    /// Pages of a PDF
+    #[arg(long, value_name = "N", default_value_t = Limits::default().pages)]
+    max_pages: u32,
+
+    /// Seconds for one file with all that is in it
+    #[arg(long, value_name = "N", default_value_t = Limits::default().time.as_secs())]
+    max_seconds: u64,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Html {
+    Main,
+    All,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Keep {
+    Keep,
+    Cut,
+}
+
+impl ExtractArgs {
+    /// What the readers take.
+    pub(crate) fn options(&self) -> Options {
+        Options {
+            html: match self.html {
+                Html::Main => HtmlText::Main,
+                Html::All => HtmlText::All,
+            },
+            quotes: self.quotes == Keep::Keep,
+            signatures: self.signatures == Keep::Keep,
+            attachments: self.attachments,
+            limits: Limits {
+                bytes: self.max_file_size,
+                expanded: self.max_expanded,
+                depth: self.max_depth,
+                members: self.max_members,
+                pages: self.max_pages,
+                time: Duration::from_secs(self.max_seconds),
+            },
+        }
+    }
+}
+
+fn size(text: &str) -> Result<u64, String> {
+    parse_memory(text).map_err(|error| error.to_string())
+}
