@@ -11,6 +11,7 @@ mod sources;
 mod summary;
 mod table;
 mod text_width;
+mod wording;
 
 use clap::{Parser, Subcommand};
 use cmd::{Outcome, audit, compare, dedup, evaluate, find, tune};

@@ -2,6 +2,7 @@
 
 use crate::cmd::Failure;
 use crate::extraction::ExtractArgs;
+use crate::wording::WordingArgs;
 use clap::{Args, ValueEnum};
 use lookalike::core::error::ParamsError;
 use lookalike::core::keep::{KeepPolicy, KeepRule};
@@ -9,7 +10,7 @@ use lookalike::core::kernel::Kernel;
 use lookalike::core::params::{
     Case, DEFAULT_SEED, Measure, Params, Scheme, ShingleRule, TokenRule, Wishes,
 };
-use lookalike::read::{Format, ReadOptions};
+use lookalike::read::{Format, ReadOptions, Wording};
 use lookalike::run::{FindOptions, Grouping, Memory};
 use lookalike::spill::parse_memory;
 use lookalike::stop_words::stop_words;
@@ -26,8 +27,9 @@ pub(crate) struct ShingleArgs {
 
     /// Words: `words` are runs of letters and digits, and single characters where a script has no
     /// spaces; `word-runs` leaves those as runs; `whitespace` splits at white space only
-    #[arg(long, value_name = "RULE", default_value = "words")]
-    tokens: TokenRule,
+    /// [default: words; word-runs with --segment]
+    #[arg(long, value_name = "RULE")]
+    tokens: Option<TokenRule>,
 
     /// `fold` reads upper case as lower case, `keep` tells them apart
     #[arg(long, value_name = "CASE", default_value = "fold")]
@@ -38,18 +40,19 @@ pub(crate) struct ShingleArgs {
     frequencies: bool,
 
     /// Leave out the stop words of a language before forming shingles: en, de, fr, zh, …
-    #[arg(long, value_name = "LANG")]
+    #[arg(long, value_name = "LANG", conflicts_with = "language")]
     stop_words: Option<String>,
 }
 
 impl ShingleArgs {
     /// The rule they describe.
-    pub(crate) fn rule(&self) -> Result<ShingleRule, ParamsError> {
+    pub(crate) fn rule(&self, wording: Wording) -> Result<ShingleRule, ParamsError> {
         let list = self.stop_words.as_deref().map(stop_words).transpose()?;
+        let tokens = if wording.segment { TokenRule::WordRuns } else { TokenRule::Words };
         Ok(self
             .shingle
             .clone()
-            .with_tokens(self.tokens)
+            .with_tokens(self.tokens.unwrap_or(tokens))
             .with_case(self.case)
             .with_frequencies(self.frequencies)
             .with_stop_words(list))
@@ -271,6 +274,9 @@ pub(crate) struct ReadArgs {
     encoding: Option<String>,
 
     #[command(flatten)]
+    wording: WordingArgs,
+
+    #[command(flatten)]
     extract: ExtractArgs,
 }
 
@@ -290,7 +296,13 @@ impl ReadArgs {
             fields: Vec::new(),
             encoding: self.encoding.clone(),
             extract: self.extract.options(),
+            wording: self.wording(),
         }
+    }
+
+    /// What is done to every text.
+    pub(crate) fn wording(&self) -> Wording {
+        self.wording.wording()
     }
 
     /// Whether bad records are left out rather than an error.

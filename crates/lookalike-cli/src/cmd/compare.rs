@@ -5,6 +5,7 @@ use crate::difference::{self, differences, plural, thousands};
 use crate::extraction::ExtractArgs;
 use crate::options::{ParameterArgs, ShingleArgs};
 use crate::text_width::terminal_columns;
+use crate::wording::WordingArgs;
 use anstyle::{AnsiColor, Style};
 use lookalike::core::band;
 use lookalike::core::curve;
@@ -61,6 +62,9 @@ pub(crate) struct Args {
     encoding: Option<String>,
 
     #[command(flatten)]
+    wording: WordingArgs,
+
+    #[command(flatten)]
     extract: ExtractArgs,
 
     #[command(flatten)]
@@ -72,7 +76,7 @@ pub(crate) struct Args {
 
 /// Compares and prints.
 pub(crate) fn run(args: &Args) -> Outcome {
-    let params = Params::new(&args.parameters.wishes(args.shingle.rule()?))?;
+    let params = Params::new(&args.parameters.wishes(args.shingle.rule(args.wording.wording())?))?;
     if args.a == Path::new("-") && args.b == Path::new("-") {
         return Err(ReadError::StdinTwice.into());
     }
@@ -126,6 +130,7 @@ fn read(path: &Path, args: &Args) -> Result<String, Failure> {
     let options = ReadOptions {
         format: Some(Format::File),
         extract: args.extract.options(),
+        wording: args.wording.wording(),
         encoding: args.encoding.clone(),
         ..ReadOptions::default()
     };

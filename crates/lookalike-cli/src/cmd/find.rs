@@ -142,7 +142,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
 }
 
 fn find_options(args: &Args) -> Result<FindOptions, Failure> {
-    let params = Params::new(&args.parameters.wishes(args.shingle.rule()?))?;
+    let params = Params::new(&args.parameters.wishes(args.shingle.rule(args.reading.wording())?))?;
     let mut options = args.run.options(params)?;
     options.pairs = args.result.pairs.is_some();
     options.skip_duplicate_ids = args.reading.skip_bad();

@@ -67,7 +67,7 @@ pub(crate) struct Args {
 
 /// Measures, chooses and prints.
 pub(crate) fn run(args: &Args) -> Outcome {
-    let wishes = args.parameters.wishes(args.shingle.rule()?);
+    let wishes = args.parameters.wishes(args.shingle.rule(args.reading.wording())?);
     let params = Params::new(&wishes)?;
     if params.exact() {
         return Err(Failure::Usage(

@@ -7,6 +7,7 @@ use super::retained::{Kept, Retained, Stretch};
 use super::source::{Kind, Source};
 use super::spool::Spool;
 use super::stream::Records;
+use super::wording::Worded;
 use super::{BlockNumber, Document, Raw, RawSink, Scratch, Sink, Skipped};
 use std::ops::Range;
 use std::sync::Arc;
@@ -61,8 +62,11 @@ impl Block {
     /// [`ReadError::BadRecord`] for the first bad record, or file named by the user that cannot
     /// be read, unless bad records are skipped.
     pub fn read(&self, scratch: &mut Scratch, sink: &mut impl Sink) -> Result<(), ReadError> {
-        let sink = &mut WithoutRaw(sink);
-        match (&self.content, &self.source.kind) {
+        let wording = self.source.settings.wording;
+        let mut words = std::mem::take(&mut scratch.words);
+        let mut sink = WithoutRaw(sink);
+        let sink = &mut Worded { sink: &mut sink, words: &mut words, wording };
+        let read = match (&self.content, &self.source.kind) {
             (Content::Records(records), Kind::Records { format, .. }) => {
                 let piece = Piece {
                     source: &self.source,
@@ -80,7 +84,9 @@ impl Block {
                 file::read_all(&self.source, files, scratch, sink)
             }
             _ => Ok(()),
-        }
+        };
+        scratch.words = words;
+        read
     }
 
     /// Drops what can be read again from the disk and keeps what cannot. Of plain files and folders

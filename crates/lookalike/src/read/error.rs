@@ -320,6 +320,11 @@ pub enum ReadError {
         /// What the decoder said.
         problem: String,
     },
+    /// The crate was built without a feature that an option needs.
+    NotBuilt {
+        /// Which.
+        feature: &'static str,
+    },
     /// Parquet from a stream or inside of gzip or zstd.
     ParquetStream {
         /// The file or stream.
@@ -399,6 +404,11 @@ impl fmt::Display for ReadError {
                 f,
                 "{source_name}: cannot be read as Parquet: {problem}; check that the file is whole \
                  and not encrypted, or write it anew"
+            ),
+            Self::NotBuilt { feature } => write!(
+                f,
+                "an option needs the feature {feature:?}, without which lookalike was built; build \
+                 it with that feature, or leave the option out"
             ),
             Self::ParquetStream { source_name } => write!(f, "{source_name}: {PARQUET_STREAM}"),
             Self::NoParquet { source_name } => write!(f, "{source_name}: {NO_PARQUET}"),

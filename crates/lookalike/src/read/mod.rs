@@ -55,6 +55,7 @@ mod stream;
 #[cfg(test)]
 mod tests;
 mod walk;
+mod wording;
 
 pub use block::Block;
 pub use collection::Collection;
@@ -67,6 +68,7 @@ pub use retained::{Retained, RetainedState};
 pub use spool::Spool;
 pub use stamp::{InputStamp, Stamp};
 pub(crate) use walk::name_of;
+pub use wording::{NormalForm, Wording};
 
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -171,4 +173,5 @@ pub struct Scratch {
     values: ::csv::ByteRecord,
     further: further::Further,
     extractor: Option<lookalike_extract::Extractor>,
+    words: wording::Words,
 }

@@ -35,6 +35,9 @@ pub(super) fn open(
     options: &ReadOptions,
     block_bytes: usize,
 ) -> Result<Opened, ReadError> {
+    if !options.wording.is_supported() {
+        return Err(ReadError::NotBuilt { feature: "scripts" });
+    }
     let encoding = options.encoding.as_deref().map(encoding::by_label).transpose()?;
     let settings = Settings {
         fields: Fields {
@@ -47,6 +50,7 @@ pub(super) fn open(
         encoding,
         as_text: file::as_text(options.format),
         extract: options.extract.clone(),
+        wording: options.wording,
         block_bytes,
         pool: Arc::new(Pool::default()),
         consumed: AtomicU64::new(0),

@@ -1,6 +1,7 @@
 //! What the user says about the input: format, fields, ignore rules.
 
 use super::error::ReadError;
+use super::wording::Wording;
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -114,6 +115,8 @@ pub struct ReadOptions {
     /// What is wanted of files that are no plain text, and what they may cost. With
     /// [`Format::Text`] all files are taken as plain text.
     pub extract: lookalike_extract::Options,
+    /// What is done to every text.
+    pub wording: Wording,
 }
 
 impl Default for ReadOptions {
@@ -131,6 +134,7 @@ impl Default for ReadOptions {
             leave_out: Vec::new(),
             encoding: None,
             extract: lookalike_extract::Options::default(),
+            wording: Wording::default(),
         }
     }
 }

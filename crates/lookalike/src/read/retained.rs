@@ -7,6 +7,7 @@ use super::options::Format;
 use super::parse::Piece;
 use super::source::{Kind, Source};
 use super::spool::Spool;
+use super::wording::Worded;
 use super::{BlockNumber, Place, RawSink, Scratch};
 use lookalike_extract::{Kind as FileKind, encoding};
 use serde::{Deserialize, Serialize};
@@ -162,6 +163,20 @@ impl Retained {
         scratch: &mut Scratch,
         f: impl FnOnce(&str) -> R,
     ) -> Result<R, ReadError> {
+        let wording = self.source.settings.wording;
+        let mut words = std::mem::take(&mut scratch.words);
+        let fetched = self.fetch_as_read(place, id, scratch, |text| f(words.of(text, wording)));
+        scratch.words = words;
+        fetched
+    }
+
+    fn fetch_as_read<R>(
+        &self,
+        place: Place,
+        id: &str,
+        scratch: &mut Scratch,
+        f: impl FnOnce(&str) -> R,
+    ) -> Result<R, ReadError> {
         if let Some(file) = self.file(place) {
             return self.fetch_part(file, place, scratch, f);
         }
@@ -227,6 +242,9 @@ impl Retained {
     /// [`ReadError::Changed`] when the block cannot be read any more, or has a bad record where
     /// those are not skipped. [`ReadError::Spool`] when the spool cannot be read.
     pub fn replay(&self, scratch: &mut Scratch, sink: &mut impl RawSink) -> Result<(), ReadError> {
+        let wording = self.source.settings.wording;
+        let mut words = std::mem::take(&mut scratch.words);
+        let sink = &mut Worded { sink, words: &mut words, wording };
         let read = match (self.files(), self.stretch(), &self.source.kind) {
             (Some(files), ..) => file::read_all(&self.source, files, scratch, sink),
             (_, Some(stretch), Kind::Records { format, .. }) => {
@@ -248,6 +266,7 @@ impl Retained {
             }
             _ => Ok(()),
         };
+        scratch.words = words;
         read.map_err(|error| match error {
             ReadError::BadRecord(Skipped { source, line, reason, .. }) => {
                 ReadError::Changed { source_name: source, line, what: reason.to_string() }

@@ -13,6 +13,7 @@ use super::position::read_exact_at;
 use super::record::Fields;
 use super::stamp::Stamp;
 use super::stream::{Pool, RecordStream, Records};
+use super::wording::Wording;
 use encoding_rs::Encoding;
 use std::fs::File;
 use std::io::{self, Cursor, Read};
@@ -35,6 +36,8 @@ pub(super) struct Settings {
     pub(super) as_text: bool,
     /// What is wanted of files that are not plain text.
     pub(super) extract: lookalike_extract::Options,
+    /// What is done to every text.
+    pub(super) wording: Wording,
     pub(super) block_bytes: usize,
     pub(super) pool: Arc<Pool>,
     /// Bytes read from disk so far, for progress.

@@ -1,0 +1,52 @@
+//! What is done to every text before it is cut into words.
+
+use clap::{Args, ValueEnum};
+use lookalike::read::{NormalForm, Wording};
+
+/// Normal form, language, words of scripts without spaces.
+#[derive(Debug, Args)]
+pub(crate) struct WordingArgs {
+    /// `nfc`: a letter and its mark are one or two characters; `nfkc`: full-width letters,
+    /// ligatures and the like are plain ones, too [default: as it stands]
+    #[arg(long, value_enum, value_name = "FORM")]
+    normalize: Option<Form>,
+
+    /// `auto` tells each document's language by its first 2 KiB, and leaves out its stop words
+    #[arg(long, value_enum, value_name = "HOW")]
+    language: Option<Language>,
+
+    /// `dictionary`: words of Chinese, Japanese, Thai, Khmer, Lao and Burmese by dictionaries, not
+    /// single characters; --tokens is then word-runs
+    #[arg(long, value_enum, value_name = "HOW")]
+    segment: Option<Segment>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Form {
+    Nfc,
+    Nfkc,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Language {
+    Auto,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Segment {
+    Dictionary,
+}
+
+impl WordingArgs {
+    /// What the readers take.
+    pub(crate) fn wording(&self) -> Wording {
+        Wording {
+            normal_form: self.normalize.map(|form| match form {
+                Form::Nfc => NormalForm::Nfc,
+                Form::Nfkc => NormalForm::Nfkc,
+            }),
+            stop_words_by_language: self.language.is_some(),
+            segment: self.segment.is_some(),
+        }
+    }
+}

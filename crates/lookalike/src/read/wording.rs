@@ -1,0 +1,255 @@
+//! What is done to a text before it is cut into tokens, where that is asked for: a normal form,
+//! the stop words of its own language left out, words of scripts without spaces told apart.
+
+use super::{Document, Raw, RawSink, Skipped};
+use std::fmt;
+
+/// What is done to every text. By default nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Wording {
+    /// The normal form (Unicode Standard Annex 15) that a text is brought to.
+    pub normal_form: Option<NormalForm>,
+    /// Whether the stop words of the language it is in are left out. A language is told by the
+    /// first 2 KiB; nothing is left out where that is doubtful, or there is no list.
+    pub stop_words_by_language: bool,
+    /// Whether a blank is put between the words of scripts that are written without: Chinese,
+    /// Japanese, Thai, Khmer, Lao, Burmese, by dictionaries. It takes the token rule
+    /// [`WordRuns`](lookalike_core::params::TokenRule::WordRuns) to keep them whole.
+    pub segment: bool,
+}
+
+/// Which spellings of a character are one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum NormalForm {
+    /// Letters with their marks behind them are as letters that have them: `é` in one or two
+    /// characters.
+    Nfc,
+    /// The same, and forms that only look different: full-width letters, ligatures, `①`.
+    Nfkc,
+}
+
+impl Wording {
+    /// Whether nothing is done.
+    pub(super) fn is_none(self) -> bool {
+        self == Self::default()
+    }
+
+    /// Whether this build of the crate can do it.
+    pub(super) fn is_supported(self) -> bool {
+        cfg!(feature = "scripts") || self.is_none()
+    }
+}
+
+impl fmt::Display for NormalForm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Nfc => "nfc",
+            Self::Nfkc => "nfkc",
+        })
+    }
+}
+
+/// Hands documents on with their texts as they are to be cut.
+pub(super) struct Worded<'a, S> {
+    pub(super) sink: &'a mut S,
+    pub(super) words: &'a mut Words,
+    pub(super) wording: Wording,
+}
+
+impl<S: RawSink> RawSink for Worded<'_, S> {
+    fn record(&mut self, document: &Document<'_>, raw: Raw<'_>) {
+        let text = self.words.of(document.text, self.wording);
+        self.sink.record(&Document { text, ..*document }, raw);
+    }
+
+    fn skipped(&mut self, skipped: Skipped) {
+        self.sink.skipped(skipped);
+    }
+}
+
+#[cfg(feature = "scripts")]
+pub(super) use scripts::Words;
+
+#[cfg(not(feature = "scripts"))]
+pub(super) use none::Words;
+
+#[cfg(not(feature = "scripts"))]
+mod none {
+    use super::Wording;
+
+    /// Does nothing; a collection that asks for more is refused when it is opened.
+    #[derive(Default)]
+    pub(in super::super) struct Words;
+
+    impl Words {
+        pub(in super::super) fn of<'a>(&'a mut self, text: &'a str, _: Wording) -> &'a str {
+            text
+        }
+    }
+}
+
+#[cfg(feature = "scripts")]
+mod scripts {
+    use super::{NormalForm, Wording};
+    use crate::stop_words::stop_words;
+    use icu_normalizer::ComposingNormalizerBorrowed;
+    use icu_segmenter::WordSegmenter;
+    use icu_segmenter::options::WordBreakInvariantOptions;
+    use lookalike_core::hash;
+    use lookalike_core::params::StopWords;
+    use lookalike_core::text::{self, CharClass};
+    use std::borrow::Cow;
+    use std::collections::HashMap;
+
+    /// Bytes by which a language is told.
+    const TOLD_BY: usize = 2048;
+
+    /// One thread's tools: lists that were used, and buffers.
+    #[derive(Default)]
+    pub(in super::super) struct Words {
+        /// By language of three letters.
+        lists: HashMap<&'static str, Option<StopWords>>,
+        text: String,
+        next: String,
+        lower: String,
+    }
+
+    impl Words {
+        /// The text as it is to be cut.
+        pub(in super::super) fn of<'a>(&'a mut self, text: &'a str, wording: Wording) -> &'a str {
+            let ascii = text.is_ascii();
+            if wording.is_none() || ascii && !wording.stop_words_by_language {
+                return text;
+            }
+            let normal: Cow<'_, str> = match wording.normal_form {
+                Some(NormalForm::Nfc) => ComposingNormalizerBorrowed::new_nfc().normalize(text),
+                Some(NormalForm::Nfkc) => ComposingNormalizerBorrowed::new_nfkc().normalize(text),
+                None => Cow::Borrowed(text),
+            };
+            self.text.clear();
+            self.text.push_str(&normal);
+            if wording.segment {
+                self.segment();
+            }
+            if wording.stop_words_by_language {
+                self.leave_out();
+            }
+            &self.text
+        }
+
+        /// Puts a blank between words that have none between them.
+        fn segment(&mut self) {
+            let segmenter = WordSegmenter::new_dictionary(WordBreakInvariantOptions::default());
+            self.next.clear();
+            let (mut start, mut after_word) = (0, false);
+            let mut breaks = segmenter.segment_str(&self.text).iter_with_word_type();
+            for (end, kind) in breaks.by_ref().skip_while(|(end, _)| *end == 0) {
+                let word = kind.is_word_like();
+                if word && after_word {
+                    self.next.push(' ');
+                }
+                self.next.push_str(self.text.get(start..end).unwrap_or_default());
+                (start, after_word) = (end, word);
+            }
+            std::mem::swap(&mut self.text, &mut self.next);
+        }
+
+        /// Leaves the stop words of the text's language out.
+        fn leave_out(&mut self) {
+            let end =
+                (0..=TOLD_BY.min(self.text.len())).rev().find(|at| self.text.is_char_boundary(*at));
+            let head = self.text.get(..end.unwrap_or(0)).unwrap_or_default();
+            let Some(language) = whatlang::detect(head).filter(whatlang::Info::is_reliable) else {
+                return;
+            };
+            let code = language.lang().code();
+            let list =
+                self.lists.entry(code).or_insert_with(|| stop_words(two_letters(code)?).ok());
+            let Some(list) = list else { return };
+            self.next.clear();
+            let mut rest = self.text.as_str();
+            while !rest.is_empty() {
+                let separator = |c: char| text::class(c) == CharClass::Separator;
+                let start = rest.find(|c| !separator(c)).unwrap_or(rest.len());
+                self.next.push_str(&rest[..start]);
+                rest = &rest[start..];
+                let end = rest.find(separator).unwrap_or(rest.len());
+                let (word, after) = rest.split_at(end);
+                rest = after;
+                self.lower.clear();
+                self.lower.push_str(&text::lower_case(word));
+                if !list.contains(hash::token_hash(self.lower.as_bytes())) {
+                    self.next.push_str(word);
+                }
+            }
+            std::mem::swap(&mut self.text, &mut self.next);
+        }
+    }
+
+    /// The code of two letters (ISO 639-1) of a language of three (ISO 639-3), where it has one.
+    fn two_letters(code: &str) -> Option<&'static str> {
+        const CODES: &str = "epo eo eng en rus ru cmn zh spa es por pt ita it ben bn fra fr deu de \
+            ukr uk kat ka ara ar hin hi jpn ja heb he yid yi pol pl amh am jav jv kor ko nob no \
+            dan da swe sv fin fi tur tr nld nl hun hu ces cs ell el bul bg bel be mar mr kan kn \
+            ron ro slv sl hrv hr srp sr mkd mk lit lt lav lv est et tam ta vie vi urd ur tha th \
+            guj gu uzb uz pan pa aze az ind id tel te pes fa mal ml ori or mya my nep ne sin si \
+            khm km tuk tk aka ak zul zu sna sn afr af lat la slk sk cat ca tgl tl hye hy cym cy";
+        let mut codes = CODES.split_whitespace();
+        codes.find(|three| *three == code)?;
+        codes.next()
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        fn worded(text: &str, wording: Wording) -> String {
+            Words::default().of(text, wording).to_owned()
+        }
+
+        #[test]
+        fn normal_forms_make_spellings_one() {
+            let nfc = Wording { normal_form: Some(NormalForm::Nfc), ..Wording::default() };
+            let nfkc = Wording { normal_form: Some(NormalForm::Nfkc), ..Wording::default() };
+            assert_eq!(worded("Cafe\u{301} ＡＢＣ", nfc), "Café ＡＢＣ");
+            assert_eq!(worded("Cafe\u{301} ＡＢＣ ﬁ", nfkc), "Café ABC fi");
+            assert_eq!(worded("Cafe\u{301}", Wording::default()), "Cafe\u{301}");
+        }
+
+        #[test]
+        fn words_without_spaces_are_told_apart() {
+            let segment = Wording { segment: true, ..Wording::default() };
+            assert_eq!(worded("ภาษาไทยสนุก", segment), "ภาษา ไทย สนุก");
+            assert_eq!(worded("Don't, it's größer.", segment), "Don't, it's größer.");
+            let chinese = worded("我们今天去北京大学。", segment);
+            assert!(chinese.contains(' ') && chinese.contains("北京"), "{chinese}");
+            assert_eq!(chinese.replace(' ', ""), "我们今天去北京大学。");
+        }
+
+        #[test]
+        fn stop_words_are_those_of_the_language() {
+            let wording = Wording { stop_words_by_language: true, ..Wording::default() };
+            let english =
+                "The cat sat on the mat, and the dog was lying under the old table there.";
+            let german =
+                "Die Katze saß auf der Matte, und der Hund lag unter dem alten Tisch dort.";
+            let words = |text: &str| {
+                let text = worded(text, wording);
+                text.split_whitespace().map(str::to_owned).collect::<Vec<_>>()
+            };
+            assert!(words(english).iter().all(|word| word != "the" && word != "The"));
+            assert!(words(english).contains(&"cat".to_owned()));
+            assert!(words(german).iter().all(|word| word != "der" && word != "und"));
+            assert!(words(german).contains(&"Katze".to_owned()));
+        }
+
+        #[test]
+        fn every_language_that_is_told_has_its_two_letters() {
+            for language in whatlang::Lang::all() {
+                assert!(two_letters(language.code()).is_some(), "{language}");
+            }
+            assert_eq!(two_letters("eng"), Some("en"));
+            assert_eq!(two_letters("xyz"), None);
+        }
+    }
+}
