@@ -40,22 +40,45 @@ pub(super) fn hides(style: &[u8]) -> bool {
     lower[..length].split(|byte| *byte == b';').any(is)
 }
 
-/// Whether an `id` or a class names something around the main text. The first or the last word of
-/// a name counts: `site-footer`, `menu_left`. Names such as `has-sidebar` are those of the whole.
-pub(super) fn names_surroundings(value: &[u8], in_main: bool) -> bool {
-    value.split(u8::is_ascii_whitespace).any(|name| {
-        let mut words =
-            name.split(|byte| !byte.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
-        let Some(first) = words.next() else { return false };
-        let last = words.next_back();
-        let mut lower = [0; 16];
-        match lowered(first, &mut lower) {
-            b"has" | b"with" | b"no" | b"not" | b"without" | b"is" => return false,
-            word if is_around(word, in_main) => return true,
-            _ => {}
-        }
-        last.is_some_and(|last| is_around(lowered(last, &mut lower), in_main))
-    })
+/// What the names of a part of a page (`id`, `class`) sound like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sound {
+    None,
+    /// What is around the main text.
+    Around,
+    Main,
+    /// A table of contents, whose links are text.
+    Contents,
+}
+
+/// What names, separated by blanks, sound like. The first or the last word of a name counts:
+/// `site-footer`, `menu_left`. Names such as `has-sidebar` are those of the whole.
+pub(super) fn sound(value: &[u8], in_main: bool) -> Sound {
+    let mut names = value.split(u8::is_ascii_whitespace);
+    names.find_map(|name| sound_of(name, in_main)).unwrap_or(Sound::None)
+}
+
+fn sound_of(name: &[u8], in_main: bool) -> Option<Sound> {
+    let mut lower = [0; 16];
+    if let b"main" | b"content" | b"contents" | b"maincontent" | b"main-content" | b"main_content"
+    | b"page-content" | b"post-content" | b"entry-content" | b"article-content"
+    | b"article-body" | b"post-body" | b"articlebody" | b"bodycontent" | b"mw-content-text" =
+        lowered(name, &mut lower)
+    {
+        return Some(Sound::Main);
+    }
+    let mut words =
+        name.split(|byte| !byte.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let first = words.next()?;
+    let last = words.next_back();
+    match lowered(first, &mut lower) {
+        b"has" | b"with" | b"no" | b"not" | b"without" | b"is" => return None,
+        b"toc" => return Some(Sound::Contents),
+        word if is_around(word, in_main) => return Some(Sound::Around),
+        _ => {}
+    }
+    let last = last.is_some_and(|last| is_around(lowered(last, &mut lower), in_main));
+    last.then_some(Sound::Around)
 }
 
 /// Words of what is around the main text. Some mean that outside of it only: an article has a
@@ -90,15 +113,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_surroundings() {
+    fn names_sound() {
         for name in ["navheader", "a site-footer", "menu_left", "Sidebar", "cookie-consent-box"] {
-            assert!(names_surroundings(name.as_bytes(), false), "{name}");
+            assert_eq!(sound(name.as_bytes(), false), Sound::Around, "{name}");
         }
-        for name in ["", "-", "has-sidebar", "no-menu", "content", "menuette", "a-menu-item"] {
-            assert!(!names_surroundings(name.as_bytes(), false), "{name}");
+        for name in ["", "-", "has-sidebar", "no-menu", "contented", "menuette", "a-menu-item"] {
+            assert_eq!(sound(name.as_bytes(), false), Sound::None, "{name}");
         }
-        assert!(names_surroundings(b"header", false) && !names_surroundings(b"header", true));
-        assert!(names_surroundings(b"nav", true));
+        assert_eq!(sound(b"header", false), Sound::Around);
+        assert_eq!(sound(b"header", true), Sound::None);
+        assert_eq!(sound(b"nav", true), Sound::Around);
+        assert_eq!(sound(b"x  Main-Content", false), Sound::Main);
+        assert_eq!(sound(b"toc-list", false), Sound::Contents);
     }
 
     #[test]

@@ -8,7 +8,7 @@
 //! with the long ones they touch. Lengths are in bytes, so that languages without blanks between
 //! words are treated alike.
 
-use super::text::{RegionKind, Text};
+use super::text::{Block, RegionKind, Text};
 
 /// Less is no main text; the next broader choice is taken.
 const LEAST: usize = 60;
@@ -25,9 +25,16 @@ enum Place {
     Main,
     Article,
     Open,
+    Contents,
     Around,
     Hidden,
     Inert,
+}
+
+impl Place {
+    fn is_around(self) -> bool {
+        matches!(self, Self::Around | Self::Hidden | Self::Inert)
+    }
 }
 
 /// What a block is by its features.
@@ -88,7 +95,7 @@ impl Page<'_> {
         if self.size(&main) >= LEAST {
             return main;
         }
-        let open = self.chosen(|place| matches!(place, Place::Open | Place::Article | Place::Main));
+        let open = self.chosen(|place| !place.is_around());
         let articles = self.chosen(|place| place == Place::Article);
         let plain = self.plain_size(&open);
         if self.size(&articles) >= LEAST && self.plain_size(&articles) * 2 >= plain {
@@ -102,8 +109,9 @@ impl Page<'_> {
     }
 
     fn class(&self, block: usize) -> Class {
-        let links = self.text.blocks[block].links as usize;
-        if links * 2 > self.length(block) {
+        let Block { links, region, .. } = self.text.blocks[block];
+        let is_contents = self.places[usize::from(region)] == Place::Contents;
+        if links as usize * 2 > self.length(block) && !is_contents {
             Class::Links
         } else if self.plain(block) >= LONG || self.text.blocks[block].verbatim {
             Class::Long
@@ -180,6 +188,7 @@ fn places(text: &Text) -> Vec<Place> {
     for (number, region) in text.regions.iter().enumerate() {
         let parent = places.get(usize::from(region.parent)).copied().unwrap_or(Place::Open);
         let small = plain[number] * 2 < seen;
+        let unknown = matches!(parent, Place::Open | Place::Contents);
         let place = match region.kind {
             _ if matches!(parent, Place::Hidden | Place::Inert) => parent,
             RegionKind::Inert if region.ended || small => Place::Inert,
@@ -187,7 +196,9 @@ fn places(text: &Text) -> Vec<Place> {
             RegionKind::Around if region.ended || small => Place::Around,
             RegionKind::PerhapsAround if small => Place::Around,
             RegionKind::Main => Place::Main,
-            RegionKind::Article if parent == Place::Open => Place::Article,
+            RegionKind::PerhapsMain if unknown && !small => Place::Main,
+            RegionKind::Article if unknown => Place::Article,
+            RegionKind::Contents if unknown => Place::Contents,
             _ => parent,
         };
         places.push(place);

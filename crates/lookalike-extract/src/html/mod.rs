@@ -80,7 +80,8 @@ impl<'a> Clocked<'a> {
         Self { rest: bytes, next: bytes.len().saturating_sub(STEP), job }
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "called for every byte of a tag")]
+    #[inline(always)]
     fn advance(&mut self, length: usize) -> Result<(), Failure> {
         self.rest = &self.rest[length..];
         if self.rest.len() < self.next {
@@ -94,7 +95,8 @@ impl<'a> Clocked<'a> {
 impl Reader for Clocked<'_> {
     type Error = Failure;
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "called for every byte of a tag")]
+    #[inline(always)]
     fn read_byte(&mut self) -> Result<Option<u8>, Failure> {
         let Some(byte) = self.rest.first() else { return Ok(None) };
         self.advance(1)?;
@@ -111,7 +113,8 @@ impl Reader for Clocked<'_> {
         Ok(true)
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "the search is built for its marks when compiled")]
+    #[inline(always)]
     fn read_until<'b>(
         &'b mut self,
         marks: &[u8],

@@ -2,7 +2,7 @@
 
 use super::about::About;
 use super::element::{Element, Name, Stack};
-use super::hint::Role;
+use super::hint::{Role, Sound};
 use super::tag::Tag;
 use super::text::{Gap, RegionKind, Text};
 use crate::failure::Failure;
@@ -207,8 +207,13 @@ impl<'a> Page<'a> {
             Element::Header | Element::Footer if !in_main && !self.stack.has(Element::Section) => {
                 Some(RegionKind::Around)
             }
-            _ if tag.aria_hidden || tag.names_surroundings => Some(RegionKind::PerhapsAround),
-            _ => None,
+            _ if tag.aria_hidden => Some(RegionKind::PerhapsAround),
+            _ => match tag.sound {
+                Sound::Around => Some(RegionKind::PerhapsAround),
+                Sound::Main => Some(RegionKind::PerhapsMain),
+                Sound::Contents => Some(RegionKind::Contents),
+                Sound::None => None,
+            },
         }
     }
 

@@ -1,7 +1,7 @@
 //! A tag while it is read: its name, and what matters of its attributes.
 
 use super::element::{Element, Name};
-use super::hint::{self, Role};
+use super::hint::{self, Role, Sound};
 
 /// Bytes of a value that are looked at.
 const VALUE_BYTES: usize = 4 << 10;
@@ -45,7 +45,7 @@ pub(super) struct Tag {
     value: Vec<u8>,
     pub(super) hidden: bool,
     pub(super) aria_hidden: bool,
-    pub(super) names_surroundings: bool,
+    pub(super) sound: Sound,
     pub(super) role: Role,
     pub(super) href: bool,
     pub(super) namespace: bool,
@@ -67,7 +67,7 @@ impl Tag {
             value: Vec::new(),
             hidden: false,
             aria_hidden: false,
-            names_surroundings: false,
+            sound: Sound::None,
             role: Role::None,
             href: false,
             namespace: false,
@@ -86,7 +86,7 @@ impl Tag {
         self.phase = Phase::None;
         self.hidden = false;
         self.aria_hidden = false;
-        self.names_surroundings = false;
+        self.sound = Sound::None;
         self.role = Role::None;
         self.href = false;
         self.namespace = false;
@@ -173,9 +173,10 @@ impl Tag {
             Some(Attribute::Hidden) => self.hidden = !value.eq_ignore_ascii_case(b"until-found"),
             Some(Attribute::AriaHidden) => self.aria_hidden = value.eq_ignore_ascii_case(b"true"),
             Some(Attribute::Style) => self.hidden |= hint::hides(value),
-            Some(Attribute::Names) => {
-                self.names_surroundings |= hint::names_surroundings(value, self.in_main);
+            Some(Attribute::Names) if self.sound == Sound::None => {
+                self.sound = hint::sound(value, self.in_main);
             }
+            Some(Attribute::Names) => {}
             Some(Attribute::Role) => self.role = hint::role(value, self.in_main),
             Some(Attribute::Href) => self.href = true,
             Some(Attribute::Namespace) => self.namespace = true,

@@ -25,6 +25,10 @@ pub(super) enum RegionKind {
     Around,
     /// A class or an id that sounds like it, which may be wrong.
     PerhapsAround,
+    /// A class or an id that sounds like the main text.
+    PerhapsMain,
+    /// A table of contents.
+    Contents,
     /// Hidden as long as no script shows it.
     Hidden,
     /// Never seen: `template`, `svg`.
