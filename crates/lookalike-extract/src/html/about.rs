@@ -97,7 +97,9 @@ fn utc(text: &str) -> Option<String> {
     let minutes = day * 1440 + minutes;
     let (year, month, day) = date_of(minutes.div_euclid(1440));
     let (hour, minute) = (minutes.rem_euclid(1440) / 60, minutes.rem_euclid(60));
-    (1..=9999).contains(&year).then(|| format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z"))
+    (1..=9999)
+        .contains(&year)
+        .then(|| format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z"))
 }
 
 /// Minutes in UTC, perhaps of the day before or after, and seconds.

@@ -207,10 +207,9 @@ impl Stack {
             Element::Item => (Set::of(&[next]), Set::of(&[Element::List])),
             Element::Term => (Set::of(&[next]), Set::of(&[Element::List])),
             Element::Cell => (Set::of(&[next]), Set::of(&[Element::Row, Element::Table])),
-            Element::Row => (
-                Set::of(&[next, Element::Cell]),
-                Set::of(&[Element::RowGroup, Element::Table]),
-            ),
+            Element::Row => {
+                (Set::of(&[next, Element::Cell]), Set::of(&[Element::RowGroup, Element::Table]))
+            }
             Element::RowGroup => {
                 (Set::of(&[next, Element::Row, Element::Cell]), Set::of(&[Element::Table]))
             }
@@ -316,7 +315,10 @@ mod tests {
     #[test]
     fn ends_are_implied() {
         assert_eq!(stack(&[Element::Paragraph, Element::Link, Element::Paragraph]).depth(), 1);
-        assert_eq!(stack(&[Element::List, Element::Item, Element::Block, Element::Item]).depth(), 2);
+        assert_eq!(
+            stack(&[Element::List, Element::Item, Element::Block, Element::Item]).depth(),
+            2
+        );
         let nested = [Element::List, Element::Item, Element::List, Element::Item];
         assert_eq!(stack(&nested).depth(), 4);
         let rows = [Element::Table, Element::Row, Element::Cell, Element::Row, Element::Cell];

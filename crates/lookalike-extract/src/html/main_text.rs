@@ -16,6 +16,8 @@ const LEAST: usize = 60;
 const LONG: usize = 90;
 /// So many blocks of links within text belong to it.
 const FEW_LINKS: usize = 3;
+/// Bytes of the foot of a page at most.
+const FOOT: usize = 1000;
 /// The text that is found must be this part, one in so many, of what is not in links.
 const SHARE: usize = 3;
 
@@ -121,9 +123,10 @@ impl Page<'_> {
     }
 
     /// Of some blocks the long ones, and what belongs to them: short blocks next to them with
-    /// nothing but such between, and between two of them few blocks of links.
+    /// nothing but such between, and between two of them few blocks of links. Not the foot.
     fn dense(&self, among: &[bool]) -> Vec<bool> {
-        let blocks: Vec<usize> = (0..among.len()).filter(|block| among[*block]).collect();
+        let mut blocks: Vec<usize> = (0..among.len()).filter(|block| among[*block]).collect();
+        blocks.truncate(self.foot(&blocks));
         let classes: Vec<Class> = blocks.iter().map(|block| self.class(*block)).collect();
         let mut chosen = vec![false; among.len()];
         let mut at = 0;
@@ -136,13 +139,29 @@ impl Page<'_> {
             let run = classes[at..].iter().take_while(|class| **class != Class::Long).count();
             let (before, after) = (at > 0, at + run < blocks.len());
             let kept = kept(&classes[at..at + run], before, after);
-            for (block, _) in blocks[at..at + run].iter().zip(kept).filter(|(_, kept)| *kept) {
-                let last = !after && self.is_copyright(*block);
-                chosen[*block] = !last;
+            for (block, kept) in blocks[at..at + run].iter().zip(kept) {
+                chosen[*block] = kept;
             }
             at += run;
         }
         chosen
+    }
+
+    /// Where the foot of a page begins that says whose it is: near the end, and less than half of
+    /// what is before.
+    fn foot(&self, blocks: &[usize]) -> usize {
+        let all: usize = blocks.iter().map(|block| self.length(*block)).sum();
+        let mut behind = 0;
+        for (at, block) in blocks.iter().enumerate().rev() {
+            behind += self.length(*block);
+            if behind > FOOT || behind * 3 > all {
+                break;
+            }
+            if self.is_copyright(*block) {
+                return at;
+            }
+        }
+        blocks.len()
     }
 
     /// Whether a block is the line that says whose the page is.
@@ -176,8 +195,7 @@ fn places(text: &Text) -> Vec<Place> {
     let mut seen = 0;
     for number in (1..text.regions.len()).rev() {
         let region = text.regions[number];
-        let unseen =
-            matches!(region.kind, RegionKind::Inert | RegionKind::Hidden) && region.ended;
+        let unseen = matches!(region.kind, RegionKind::Inert | RegionKind::Hidden) && region.ended;
         if unseen {
             plain[number] = 0;
         }

@@ -45,8 +45,7 @@ pub(crate) fn text(
     let mut page = Page::new(job, is_xml);
     let reader = Clocked::new(source.as_bytes(), job);
     // Its tokens are failures.
-    if let Some(Ok(failure) | Err(failure)) =
-        Tokenizer::new_with_emitter(reader, &mut page).next()
+    if let Some(Ok(failure) | Err(failure)) = Tokenizer::new_with_emitter(reader, &mut page).next()
     {
         return Err(failure);
     }
@@ -128,5 +127,42 @@ impl Reader for Clocked<'_> {
         };
         self.advance(length)?;
         Ok(Some(&rest[..length]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::{Limits, Options};
+    use std::time::Duration;
+
+    #[test]
+    fn the_clock_is_looked_at_every_mebibyte() {
+        let limits = Limits { time: Duration::from_millis(1), ..Limits::default() };
+        let options = Options { limits, ..Options::default() };
+        let job = Job::new(&options);
+        std::thread::sleep(Duration::from_millis(2));
+        let page = vec![b'a'; 3 * STEP];
+        let mut bytes = Clocked::new(&page, &job);
+        let read = std::iter::repeat_with(|| bytes.read_byte()).take_while(Result::is_ok).count();
+        assert_eq!(read, STEP);
+        let mut bytes = Clocked::new(&page, &job);
+        let stretches = std::iter::repeat_with(|| bytes.read_until(b"<", &mut [0; 4]).is_ok());
+        assert_eq!(stretches.take_while(|read| *read).count(), STEP / WINDOW);
+    }
+
+    #[test]
+    fn reading_does_not_depend_on_the_window() {
+        let options = Options::default();
+        let job = Job::new(&options);
+        let page = vec![b'a'; WINDOW + 1];
+        let mut bytes = Clocked::new(&page, &job);
+        assert!(!bytes.try_read_string(b"AA", true).unwrap());
+        assert!(bytes.try_read_string(b"AA", false).unwrap());
+        let length = |stretch: Option<&[u8]>| stretch.map(<[u8]>::len);
+        assert_eq!(length(bytes.read_until(b"<\r", &mut [0; 4]).unwrap()), Some(WINDOW - 1));
+        assert_eq!(length(bytes.read_until(b"<\r", &mut [0; 4]).unwrap()), None);
+        assert!(!bytes.try_read_string(b"a", true).unwrap());
+        assert_eq!(bytes.read_byte().unwrap(), None);
     }
 }

@@ -128,21 +128,27 @@ impl Tag {
         let element = self.element();
         let name = self.attribute.get();
         match element {
-            Element::Meta => return match name {
-                b"name" | b"property" | b"http-equiv" | b"itemprop" => Some(Attribute::Key),
-                b"content" => Some(Attribute::Content),
-                _ => None,
-            },
-            Element::Relation => return match name {
-                b"rel" => Some(Attribute::Key),
-                b"href" => Some(Attribute::Content),
-                _ => None,
-            },
-            Element::Html => return match name {
-                b"lang" | b"xml:lang" => Some(Attribute::Language),
-                b"xmlns" => Some(Attribute::Namespace),
-                _ => None,
-            },
+            Element::Meta => {
+                return match name {
+                    b"name" | b"property" | b"http-equiv" | b"itemprop" => Some(Attribute::Key),
+                    b"content" => Some(Attribute::Content),
+                    _ => None,
+                };
+            }
+            Element::Relation => {
+                return match name {
+                    b"rel" => Some(Attribute::Key),
+                    b"href" => Some(Attribute::Content),
+                    _ => None,
+                };
+            }
+            Element::Html => {
+                return match name {
+                    b"lang" | b"xml:lang" => Some(Attribute::Language),
+                    b"xmlns" => Some(Attribute::Namespace),
+                    _ => None,
+                };
+            }
             _ => {}
         }
         match name {

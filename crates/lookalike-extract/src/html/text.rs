@@ -140,8 +140,9 @@ impl Text {
 
     /// Text that stays as it is.
     pub(super) fn push_verbatim(&mut self, text: &[u8], link: bool) {
-        if text.iter().all(|byte| *byte <= b' ') && self.cut {
-            // Blank lines at the start.
+        // The line end behind the tag is not seen.
+        let text = if self.cut { text.strip_prefix(b"\n").unwrap_or(text) } else { text };
+        if self.cut && text.trim_ascii().is_empty() {
             return;
         }
         self.put(text, link, true);
