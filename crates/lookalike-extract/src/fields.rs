@@ -13,8 +13,8 @@ impl Fields {
     /// | name | of |
     /// |---|---|
     /// | `title` | pages, PDF, office files |
-    /// | `author` | PDF, office files |
-    /// | `date` | messages: when sent; PDF, office files: when last changed |
+    /// | `author` | pages, PDF, office files |
+    /// | `date` | messages: when sent; pages, PDF, office files: when last changed |
     /// | `language` | pages, office files: as they say themselves |
     /// | `subject`, `from`, `to`, `message-id` | messages |
     /// | `url`, `record-id` | records of a crawl; `url`: pages that name their own |

@@ -1,17 +1,168 @@
 //! Web pages.
+//!
+//! Tags and characters are told apart by the tokenizer of the HTML standard (html5gum). There is no
+//! tree: a stack of open elements says where links, regions and hidden parts end, so that time and
+//! memory are linear in the page and nothing is recursive, whatever the page is.
+//!
+//! Text is what a reader sees of it without scripts being run: no `script`, `style`, `template`, `select`,
+//! `svg`, `noscript` (browsers run scripts), no comments, nothing that is `hidden` or has a style
+//! that hides it. The text for a picture (`alt`) is not seen and does not count. Blocks begin a line,
+//! cells of tables are separated by tabs, white space is made single blanks outside of `pre`.
+
+mod about;
+mod charset;
+mod element;
+mod hint;
+mod main_text;
+mod page;
+mod tag;
+mod text;
 
 use crate::failure::Failure;
 use crate::fields::Fields;
 use crate::job::Job;
+use crate::options::HtmlText;
 use encoding_rs::Encoding;
+use html5gum::{Readable as _, Reader, Tokenizer};
+use page::Page;
+
+/// Bytes between two looks at the clock.
+const STEP: usize = 1 << 20;
+/// Bytes that are searched for the next mark at once.
+const WINDOW: usize = 64 << 10;
 
 /// The text of a page, whose encoding may have been declared outside of it (by a header).
 pub(crate) fn text(
-    _bytes: &[u8],
-    _declared: Option<&'static Encoding>,
-    _job: &Job<'_>,
-    _out: &mut String,
-    _fields: &mut Fields,
+    bytes: &[u8],
+    declared: Option<&'static Encoding>,
+    job: &Job<'_>,
+    out: &mut String,
+    fields: &mut Fields,
 ) -> Result<(), Failure> {
-    Err(Failure::Unsupported { kind: "a web page".to_owned() })
+    let source = charset::decode(bytes, declared).ok_or(Failure::Binary)?;
+    job.in_time()?;
+    let is_xml = source.trim_start_matches(['\u{feff}', ' ', '\n']).starts_with("<?xml");
+    let mut page = Page::new(job, is_xml);
+    let reader = Clocked::new(source.as_bytes(), job);
+    // Its tokens are failures.
+    if let Some(Ok(failure) | Err(failure)) = Tokenizer::new_with_emitter(reader, &mut page).next()
+    {
+        return Err(failure);
+    }
+    page.tell()?;
+    page.about.tell(fields);
+    let chosen = main_text::choose(&page.text, job.options.html == HtmlText::Main);
+    let text = page.text;
+    match chosen {
+        None => out.push_str(&String::from_utf8_lossy(&text.bytes)),
+        Some(chosen) => {
+            for block in (0..chosen.len()).filter(|block| chosen[*block]) {
+                let bytes = &text.bytes[text.blocks[block].start..text.end_of(block)];
+                let bytes = if out.is_empty() { bytes.trim_ascii_start() } else { bytes };
+                out.push_str(&String::from_utf8_lossy(bytes));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The bytes of a page, given out while there is time.
+struct Clocked<'a> {
+    rest: &'a [u8],
+    /// How long the rest may be before the next look at the clock.
+    next: usize,
+    job: &'a Job<'a>,
+}
+
+impl<'a> Clocked<'a> {
+    fn new(bytes: &'a [u8], job: &'a Job<'a>) -> Self {
+        Self { rest: bytes, next: bytes.len().saturating_sub(STEP), job }
+    }
+
+    #[expect(clippy::inline_always, reason = "called for every byte of a tag")]
+    #[inline(always)]
+    fn advance(&mut self, length: usize) -> Result<(), Failure> {
+        self.rest = &self.rest[length..];
+        if self.rest.len() < self.next {
+            self.next = self.rest.len().saturating_sub(STEP);
+            self.job.in_time()?;
+        }
+        Ok(())
+    }
+}
+
+impl Reader for Clocked<'_> {
+    type Error = Failure;
+
+    #[expect(clippy::inline_always, reason = "called for every byte of a tag")]
+    #[inline(always)]
+    fn read_byte(&mut self) -> Result<Option<u8>, Failure> {
+        let Some(byte) = self.rest.first() else { return Ok(None) };
+        self.advance(1)?;
+        Ok(Some(*byte))
+    }
+
+    #[inline]
+    fn try_read_string(&mut self, wanted: &[u8], exactly: bool) -> Result<bool, Failure> {
+        let Some(next) = self.rest.get(..wanted.len()) else { return Ok(false) };
+        if next != wanted && (exactly || !next.eq_ignore_ascii_case(wanted)) {
+            return Ok(false);
+        }
+        self.advance(wanted.len())?;
+        Ok(true)
+    }
+
+    #[expect(clippy::inline_always, reason = "the search is built for its marks when compiled")]
+    #[inline(always)]
+    fn read_until<'b>(
+        &'b mut self,
+        marks: &[u8],
+        room: &'b mut [u8; 4],
+    ) -> Result<Option<&'b [u8]>, Failure> {
+        let rest = self.rest;
+        let window = &rest[..rest.len().min(WINDOW)];
+        let length = match window.to_reader().read_until(marks, room) {
+            Ok(Some(stretch)) => stretch.len(),
+            Ok(None) => return Ok(None),
+        };
+        self.advance(length)?;
+        Ok(Some(&rest[..length]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::{Limits, Options};
+    use std::time::Duration;
+
+    #[test]
+    fn the_clock_is_looked_at_every_mebibyte() {
+        let limits = Limits { time: Duration::from_millis(1), ..Limits::default() };
+        let options = Options { limits, ..Options::default() };
+        let job = Job::new(&options);
+        std::thread::sleep(Duration::from_millis(2));
+        let page = vec![b'a'; 3 * STEP];
+        let mut bytes = Clocked::new(&page, &job);
+        let read = std::iter::repeat_with(|| bytes.read_byte()).take_while(Result::is_ok).count();
+        assert_eq!(read, STEP);
+        let mut bytes = Clocked::new(&page, &job);
+        let stretches = std::iter::repeat_with(|| bytes.read_until(b"<", &mut [0; 4]).is_ok());
+        assert_eq!(stretches.take_while(|read| *read).count(), STEP / WINDOW);
+    }
+
+    #[test]
+    fn reading_does_not_depend_on_the_window() {
+        let options = Options::default();
+        let job = Job::new(&options);
+        let page = vec![b'a'; WINDOW + 1];
+        let mut bytes = Clocked::new(&page, &job);
+        assert!(!bytes.try_read_string(b"AA", true).unwrap());
+        assert!(bytes.try_read_string(b"AA", false).unwrap());
+        let length = |stretch: Option<&[u8]>| stretch.map(<[u8]>::len);
+        assert_eq!(length(bytes.read_until(b"<\r", &mut [0; 4]).unwrap()), Some(WINDOW - 1));
+        assert_eq!(length(bytes.read_until(b"<\r", &mut [0; 4]).unwrap()), None);
+        assert!(!bytes.try_read_string(b"a", true).unwrap());
+        assert_eq!(bytes.read_byte().unwrap(), None);
+    }
 }

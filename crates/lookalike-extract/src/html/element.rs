@@ -1,0 +1,367 @@
+//! What an element is to its text, and which elements are open.
+
+/// Elements, as far as they differ here. Those of one variant close each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum Element {
+    /// No line break around it; also what is unknown.
+    Inline,
+    /// A line of its own, without a meaning of its own.
+    Block,
+    Section,
+    Nav,
+    Header,
+    Footer,
+    Aside,
+    Main,
+    Article,
+    List,
+    Item,
+    Term,
+    Paragraph,
+    Heading,
+    Pre,
+    Table,
+    RowGroup,
+    Row,
+    Cell,
+    Link,
+    Button,
+    /// Has a content that a browser does not show.
+    Inert,
+    Svg,
+    Math,
+    /// `br`.
+    Break,
+    /// `hr`.
+    Rule,
+    /// Never has a content.
+    Void,
+    Html,
+    Head,
+    Body,
+    Meta,
+    /// The element `link`.
+    Relation,
+    Title,
+    Script,
+    /// Has a content without tags that is not shown; which it is, see [`Name`].
+    Raw,
+    Textarea,
+    Xmp,
+    Plaintext,
+}
+
+/// How many there are.
+const COUNT: usize = Element::Plaintext as usize + 1;
+
+impl Element {
+    /// By its name in lower case.
+    pub(super) fn of(name: &[u8]) -> Self {
+        match name {
+            b"a" => Self::Link,
+            b"p" => Self::Paragraph,
+            b"li" => Self::Item,
+            b"ul" | b"ol" | b"dl" | b"menu" | b"dir" => Self::List,
+            b"dt" | b"dd" => Self::Term,
+            b"td" | b"th" => Self::Cell,
+            b"tr" => Self::Row,
+            b"thead" | b"tbody" | b"tfoot" => Self::RowGroup,
+            b"table" => Self::Table,
+            b"br" => Self::Break,
+            b"hr" => Self::Rule,
+            b"h1" | b"h2" | b"h3" | b"h4" | b"h5" | b"h6" => Self::Heading,
+            b"pre" | b"listing" => Self::Pre,
+            b"nav" => Self::Nav,
+            b"section" => Self::Section,
+            b"header" => Self::Header,
+            b"footer" => Self::Footer,
+            b"aside" => Self::Aside,
+            b"main" => Self::Main,
+            b"article" => Self::Article,
+            b"button" => Self::Button,
+            b"img" | b"input" | b"wbr" | b"area" | b"base" | b"basefont" | b"bgsound" | b"col"
+            | b"embed" | b"frame" | b"keygen" | b"param" | b"source" | b"track" | b"image" => {
+                Self::Void
+            }
+            b"address" | b"blockquote" | b"caption" | b"center" | b"colgroup" | b"details"
+            | b"dialog" | b"div" | b"fieldset" | b"figcaption" | b"figure" | b"form"
+            | b"frameset" | b"hgroup" | b"legend" | b"object" | b"optgroup" | b"option"
+            | b"search" | b"summary" => Self::Block,
+            b"select" | b"template" | b"canvas" | b"video" | b"audio" | b"datalist"
+            | b"annotation" | b"annotation-xml" => Self::Inert,
+            b"svg" => Self::Svg,
+            b"math" => Self::Math,
+            b"html" => Self::Html,
+            b"head" => Self::Head,
+            b"body" => Self::Body,
+            b"meta" => Self::Meta,
+            b"link" => Self::Relation,
+            b"title" => Self::Title,
+            b"script" => Self::Script,
+            b"style" | b"noscript" | b"iframe" | b"noembed" | b"noframes" => Self::Raw,
+            b"textarea" => Self::Textarea,
+            b"xmp" => Self::Xmp,
+            b"plaintext" => Self::Plaintext,
+            _ => Self::Inline,
+        }
+    }
+
+    /// Whether it is part of a line.
+    pub(super) fn is_inline(self) -> bool {
+        INLINE.has(self)
+    }
+
+    /// Whether it may hold a part of a page, such as its menu.
+    pub(super) fn is_container(self) -> bool {
+        CONTAINER.has(self)
+    }
+
+    /// Whether it is put on the [`Stack`].
+    pub(super) fn is_stacked(self) -> bool {
+        (self as u8) < (Self::Break as u8)
+    }
+}
+
+/// A set of elements.
+#[derive(Clone, Copy)]
+struct Set(u64);
+
+impl Set {
+    const fn of(elements: &[Element]) -> Self {
+        let mut bits = 0;
+        let mut i = 0;
+        while i < elements.len() {
+            bits |= 1 << elements[i] as u8;
+            i += 1;
+        }
+        Self(bits)
+    }
+
+    fn has(self, element: Element) -> bool {
+        self.0 >> (element as u8) & 1 == 1
+    }
+}
+
+const INLINE: Set = Set::of(&[
+    Element::Inline,
+    Element::Link,
+    Element::Button,
+    Element::Svg,
+    Element::Math,
+    Element::Void,
+    Element::Meta,
+    Element::Relation,
+    Element::Script,
+    Element::Raw,
+]);
+const CONTAINER: Set = Set::of(&[
+    Element::Block,
+    Element::Section,
+    Element::Nav,
+    Element::Header,
+    Element::Footer,
+    Element::Aside,
+    Element::Main,
+    Element::Article,
+    Element::List,
+    Element::Table,
+]);
+const PARAGRAPH: Set = Set::of(&[Element::Paragraph]);
+/// What an end tag of something inline, or an end that is only implied, does not reach beyond.
+const WALLS: Set = Set(!(INLINE.0 | PARAGRAPH.0));
+
+/// How far ends that are only implied, and ends of inline elements, look for their start.
+const REACH: usize = 16;
+
+/// The open elements. Every operation takes constant time on average, however deep they lie.
+#[derive(Debug)]
+pub(super) struct Stack {
+    open: Vec<Element>,
+    counts: [u32; COUNT],
+}
+
+impl Stack {
+    pub(super) fn new() -> Self {
+        Self { open: Vec::new(), counts: [0; COUNT] }
+    }
+
+    pub(super) fn depth(&self) -> usize {
+        self.open.len()
+    }
+
+    pub(super) fn push(&mut self, element: Element) {
+        self.open.push(element);
+        self.counts[element as usize] += 1;
+    }
+
+    /// Whether one is open.
+    pub(super) fn has(&self, element: Element) -> bool {
+        self.counts[element as usize] > 0
+    }
+
+    /// Ends what a start tag ends without saying so: paragraphs before blocks, items before items.
+    /// Whether there was something.
+    pub(super) fn imply_end(&mut self, next: Element) -> bool {
+        let (ended, walls) = match next {
+            Element::Item => (Set::of(&[next]), Set::of(&[Element::List])),
+            Element::Term => (Set::of(&[next]), Set::of(&[Element::List])),
+            Element::Cell => (Set::of(&[next]), Set::of(&[Element::Row, Element::Table])),
+            Element::Row => {
+                (Set::of(&[next, Element::Cell]), Set::of(&[Element::RowGroup, Element::Table]))
+            }
+            Element::RowGroup => {
+                (Set::of(&[next, Element::Row, Element::Cell]), Set::of(&[Element::Table]))
+            }
+            Element::Link => (Set::of(&[next]), WALLS),
+            _ if next.is_inline() => return false,
+            _ => (PARAGRAPH, WALLS),
+        };
+        let from = self.open.len().saturating_sub(REACH);
+        let mut found = None;
+        for at in (from..self.open.len()).rev() {
+            let open = self.open[at];
+            if walls.has(open) {
+                break;
+            }
+            if ended.has(open) {
+                found = Some(at);
+            }
+        }
+        if let Some(at) = found {
+            self.truncate(at);
+        }
+        found.is_some()
+    }
+
+    /// Ends an element and all that is in it. Whether it was open: an end tag without a start is
+    /// passed over.
+    pub(super) fn end(&mut self, element: Element) -> bool {
+        if !self.has(element) {
+            return false;
+        }
+        let from = if element.is_inline() { self.open.len().saturating_sub(REACH) } else { 0 };
+        for at in (from..self.open.len()).rev() {
+            let open = self.open[at];
+            if open == element {
+                self.truncate(at);
+                return true;
+            }
+            if element.is_inline() && WALLS.has(open) {
+                return false;
+            }
+        }
+        false
+    }
+
+    fn truncate(&mut self, depth: usize) {
+        for element in self.open.drain(depth..) {
+            self.counts[element as usize] -= 1;
+        }
+    }
+}
+
+/// A name of a tag or an attribute; only its first bytes matter, since all known ones are short.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Name {
+    bytes: [u8; 32],
+    length: usize,
+}
+
+impl Name {
+    pub(super) fn new() -> Self {
+        Self { bytes: [0; 32], length: 0 }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.length = 0;
+    }
+
+    pub(super) fn push(&mut self, more: &[u8]) {
+        let room = &mut self.bytes[self.length..];
+        let taken = more.len().min(room.len());
+        room[..taken].copy_from_slice(&more[..taken]);
+        self.length += taken;
+    }
+
+    pub(super) fn get(&self) -> &[u8] {
+        &self.bytes[..self.length]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stack(elements: &[Element]) -> Stack {
+        let mut stack = Stack::new();
+        for element in elements {
+            stack.imply_end(*element);
+            stack.push(*element);
+        }
+        stack
+    }
+
+    #[test]
+    fn an_end_closes_what_is_in_it() {
+        let mut open = stack(&[Element::Section, Element::Nav, Element::List, Element::Item]);
+        assert!(!open.end(Element::Table));
+        assert_eq!(open.depth(), 4);
+        assert!(open.end(Element::Section));
+        assert_eq!(open.depth(), 0);
+        assert!(!open.has(Element::Nav) && !open.end(Element::Nav));
+    }
+
+    #[test]
+    fn ends_are_implied() {
+        assert_eq!(stack(&[Element::Paragraph, Element::Link, Element::Paragraph]).depth(), 1);
+        assert_eq!(
+            stack(&[Element::List, Element::Item, Element::Block, Element::Item]).depth(),
+            2
+        );
+        let nested = [Element::List, Element::Item, Element::List, Element::Item];
+        assert_eq!(stack(&nested).depth(), 4);
+        let rows = [Element::Table, Element::Row, Element::Cell, Element::Row, Element::Cell];
+        assert_eq!(stack(&rows).depth(), 3);
+        let inner = [Element::Table, Element::Row, Element::Cell, Element::Table, Element::Row];
+        assert_eq!(stack(&inner).depth(), 5);
+    }
+
+    #[test]
+    fn inline_ends_stay_in_their_block() {
+        let mut open = stack(&[Element::Inline, Element::Nav, Element::List]);
+        assert!(!open.end(Element::Inline));
+        assert_eq!(open.depth(), 3);
+        let mut open = stack(&[Element::Nav, Element::Link, Element::Inline]);
+        assert!(open.end(Element::Link));
+        assert_eq!(open.depth(), 1);
+    }
+
+    #[test]
+    fn depth_costs_nothing() {
+        let mut open = Stack::new();
+        open.push(Element::Section);
+        open.push(Element::Link);
+        for _ in 0..1_000_000 {
+            open.push(Element::Inline);
+        }
+        // Quadratic time would never come to an end here.
+        for _ in 0..1_000_000 {
+            assert!(!open.end(Element::Link) && !open.end(Element::Nav));
+            open.imply_end(Element::Item);
+        }
+        assert!(open.end(Element::Section));
+        assert_eq!(open.depth(), 0);
+    }
+
+    #[test]
+    fn long_names_are_cut() {
+        let mut name = Name::new();
+        name.push(&[b'x'; 20]);
+        name.push(&[b'y'; 20]);
+        assert_eq!(name.get().len(), 32);
+        name.clear();
+        name.push(b"nav");
+        assert_eq!(Element::of(name.get()), Element::Nav);
+    }
+}

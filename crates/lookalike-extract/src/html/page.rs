@@ -1,0 +1,358 @@
+//! A page while it is read: tags and characters in, text in blocks out.
+
+use super::about::About;
+use super::element::{Element, Name, Stack};
+use super::hint::{Role, Sound};
+use super::tag::Tag;
+use super::text::{Gap, RegionKind, Text};
+use crate::failure::Failure;
+use crate::job::Job;
+use html5gum::{Emitter, Error, State};
+
+/// Bytes of a title that are kept.
+const TITLE_BYTES: usize = 4 << 10;
+/// Bytes of text after which the job is told.
+const STEP: usize = 64 << 10;
+
+/// Where characters go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Target {
+    Text,
+    Title,
+    Nowhere,
+}
+
+/// An open region of the text.
+#[derive(Debug)]
+struct Open {
+    /// How many elements are open in it, itself included.
+    depth: usize,
+    is_main: bool,
+}
+
+/// What a page has said so far. Takes the tokens of html5gum.
+pub(super) struct Page<'a> {
+    job: &'a Job<'a>,
+    pub(super) text: Text,
+    pub(super) about: About,
+    failure: Option<Failure>,
+    /// Bytes of text that the job knows of.
+    told: usize,
+    tag: Tag,
+    last_start: Name,
+    target: Target,
+    stack: Stack,
+    regions: Vec<Open>,
+    /// Open regions that are the main text.
+    mains: usize,
+    /// How many elements are open in a link or button, itself included; 0 outside.
+    link: usize,
+    /// Whether tags that close themselves do, as in XML.
+    is_xml: bool,
+}
+
+impl<'a> Page<'a> {
+    pub(super) fn new(job: &'a Job<'a>, is_xml: bool) -> Self {
+        Self {
+            job,
+            text: Text::new(),
+            about: About::default(),
+            failure: None,
+            told: 0,
+            tag: Tag::new(),
+            last_start: Name::new(),
+            target: Target::Text,
+            stack: Stack::new(),
+            regions: Vec::new(),
+            mains: 0,
+            link: 0,
+            is_xml,
+        }
+    }
+
+    /// Tells the job what is left to tell.
+    pub(super) fn tell(&mut self) -> Result<(), Failure> {
+        let grown = self.text.bytes.len() - self.told;
+        self.told = self.text.bytes.len();
+        self.job.expand(grown)
+    }
+
+    fn characters(&mut self, bytes: &[u8]) {
+        match self.target {
+            Target::Nowhere => {}
+            Target::Title => {
+                let room = TITLE_BYTES.saturating_sub(self.about.title.len());
+                self.about.title.extend_from_slice(&bytes[..bytes.len().min(room)]);
+            }
+            Target::Text => {
+                if self.stack.has(Element::Pre) {
+                    self.text.push_verbatim(bytes, self.link > 0);
+                } else {
+                    self.text.push(bytes, self.link > 0);
+                }
+                if self.text.bytes.len() - self.told >= STEP
+                    && let Err(failure) = self.tell()
+                {
+                    self.failure.get_or_insert(failure);
+                }
+            }
+        }
+    }
+
+    fn start(&mut self) -> Option<State> {
+        let element = self.tag.element();
+        if element.is_stacked() {
+            self.start_stacked(element);
+            return None;
+        }
+        match element {
+            Element::Break => self.text.line_break(),
+            Element::Rule => self.text.gap(Gap::Line),
+            Element::Html => {
+                self.is_xml |= self.tag.namespace;
+                if self.about.language.is_empty() {
+                    self.about.language.clone_from(&self.tag.language);
+                }
+            }
+            Element::Body => self.text.gap(Gap::Line),
+            Element::Meta => self.about.meta(&self.tag.key, &self.tag.content),
+            Element::Relation => self.about.relation(&self.tag.key, &self.tag.content),
+            Element::Title
+            | Element::Script
+            | Element::Raw
+            | Element::Textarea
+            | Element::Xmp
+            | Element::Plaintext => return self.start_raw(element),
+            _ => {}
+        }
+        None
+    }
+
+    /// An element whose content has no tags.
+    fn start_raw(&mut self, element: Element) -> Option<State> {
+        let foreign = self.in_foreign(element);
+        if self.tag.closes_itself && (self.is_xml || foreign) {
+            return None;
+        }
+        let first_title = || self.about.title.is_empty() && !foreign;
+        self.target = match element {
+            Element::Title if first_title() => Target::Title,
+            Element::Title | Element::Script | Element::Raw => Target::Nowhere,
+            _ => Target::Text,
+        };
+        if self.target == Target::Text {
+            self.text.gap(Gap::Line);
+        }
+        Some(match element {
+            Element::Title | Element::Textarea => State::RcData,
+            Element::Script => State::ScriptData,
+            Element::Plaintext => State::PlainText,
+            _ => State::RawText,
+        })
+    }
+
+    fn start_stacked(&mut self, element: Element) {
+        let in_svg = self.stack.has(Element::Svg);
+        // Blocks are no part of a drawing: its end is missing.
+        let ended = in_svg && !element.is_inline() && self.stack.end(Element::Svg);
+        if self.stack.imply_end(element) || ended {
+            self.settle();
+        }
+        self.text.gap(gap(element));
+        if self.tag.closes_itself && (self.is_xml || self.in_foreign(element)) {
+            return;
+        }
+        let region = self.region(element);
+        self.stack.push(element);
+        let depth = self.stack.depth();
+        if self.link == 0 && (self.tag.href || element == Element::Button) {
+            self.link = depth;
+        }
+        if let Some(kind) = region
+            && self.text.open_region(kind).is_some()
+        {
+            let is_main = matches!(kind, RegionKind::Main | RegionKind::Article);
+            self.mains += usize::from(is_main);
+            self.regions.push(Open { depth, is_main });
+        }
+    }
+
+    /// Whether an element is of a drawing or formula, where other rules hold.
+    fn in_foreign(&self, element: Element) -> bool {
+        let is = |foreign| element == foreign || self.stack.has(foreign);
+        is(Element::Svg) || is(Element::Math)
+    }
+
+    /// What an element says about its content.
+    fn region(&self, element: Element) -> Option<RegionKind> {
+        let tag = &self.tag;
+        let in_main = self.mains > 0;
+        match element {
+            Element::Inert | Element::Svg => return Some(RegionKind::Inert),
+            _ if tag.hidden => return Some(RegionKind::Hidden),
+            _ if !element.is_container() => return None,
+            _ => {}
+        }
+        match tag.role {
+            Role::Main => return Some(RegionKind::Main),
+            Role::Article => return Some(RegionKind::Article),
+            Role::Around => return Some(RegionKind::Around),
+            Role::None => {}
+        }
+        match element {
+            Element::Main => Some(RegionKind::Main),
+            Element::Article => Some(RegionKind::Article),
+            Element::Nav => Some(RegionKind::Around),
+            Element::Aside if !in_main => Some(RegionKind::Around),
+            Element::Header | Element::Footer if !in_main && !self.stack.has(Element::Section) => {
+                Some(RegionKind::Around)
+            }
+            _ if tag.aria_hidden => Some(RegionKind::PerhapsAround),
+            _ => match tag.sound {
+                Sound::Around => Some(RegionKind::PerhapsAround),
+                Sound::Main => Some(RegionKind::PerhapsMain),
+                Sound::Contents => Some(RegionKind::Contents),
+                Sound::None => None,
+            },
+        }
+    }
+
+    fn end(&mut self) {
+        let element = self.tag.element();
+        match element {
+            Element::Break => self.text.line_break(),
+            Element::Textarea | Element::Xmp => self.text.gap(Gap::Line),
+            _ if element.is_stacked() => {
+                if self.stack.end(element) {
+                    self.settle();
+                }
+                self.text.gap(gap(element));
+            }
+            _ => {}
+        }
+    }
+
+    /// Ends the regions and the link whose element is no longer open. Only the outermost of the
+    /// elements that were just closed has an end of its own.
+    fn settle(&mut self) {
+        let depth = self.stack.depth();
+        if self.link > depth {
+            self.link = 0;
+        }
+        while self.regions.last().is_some_and(|open| open.depth > depth) {
+            let Some(open) = self.regions.pop() else { break };
+            self.mains -= usize::from(open.is_main);
+            self.text.close_region(open.depth == depth + 1);
+        }
+    }
+}
+
+/// What stands before and after an element.
+fn gap(element: Element) -> Gap {
+    match element {
+        Element::Cell => Gap::Tab,
+        Element::Inert => Gap::Blank,
+        _ if element.is_inline() => Gap::None,
+        _ => Gap::Line,
+    }
+}
+
+// For a reference, since the tokenizer does not give back what it was given.
+impl Emitter for &mut Page<'_> {
+    type Token = Failure;
+
+    fn set_last_start_tag(&mut self, last_start_tag: Option<&[u8]>) {
+        self.last_start.clear();
+        self.last_start.push(last_start_tag.unwrap_or_default());
+    }
+
+    fn emit_eof(&mut self) {}
+
+    fn emit_error(&mut self, _: Error) {}
+
+    #[inline]
+    fn should_emit_errors(&mut self) -> bool {
+        false
+    }
+
+    #[inline]
+    fn pop_token(&mut self) -> Option<Failure> {
+        self.failure.take()
+    }
+
+    #[inline]
+    fn emit_string(&mut self, characters: &[u8]) {
+        self.characters(characters);
+    }
+
+    #[inline]
+    fn init_start_tag(&mut self) {
+        self.tag.begin(false, self.mains > 0);
+    }
+
+    #[inline]
+    fn init_end_tag(&mut self) {
+        self.tag.begin(true, self.mains > 0);
+    }
+
+    fn init_comment(&mut self) {}
+
+    fn emit_current_tag(&mut self) -> Option<State> {
+        self.target = Target::Text;
+        if self.tag.is_end {
+            self.end();
+            return None;
+        }
+        self.tag.end_attribute();
+        self.last_start = self.tag.name;
+        self.start()
+    }
+
+    fn emit_current_comment(&mut self) {}
+
+    fn emit_current_doctype(&mut self) {}
+
+    fn set_self_closing(&mut self) {
+        self.tag.closes_itself = true;
+    }
+
+    fn set_force_quirks(&mut self) {}
+
+    #[inline]
+    fn push_tag_name(&mut self, name: &[u8]) {
+        self.tag.name.push(name);
+    }
+
+    fn push_comment(&mut self, _: &[u8]) {}
+
+    fn push_doctype_name(&mut self, _: &[u8]) {}
+
+    fn init_doctype(&mut self) {}
+
+    #[inline]
+    fn init_attribute(&mut self) {
+        self.tag.begin_attribute();
+    }
+
+    #[inline]
+    fn push_attribute_name(&mut self, name: &[u8]) {
+        self.tag.push_attribute_name(name);
+    }
+
+    #[inline]
+    fn push_attribute_value(&mut self, value: &[u8]) {
+        self.tag.push_value(value);
+    }
+
+    fn set_doctype_public_identifier(&mut self, _: &[u8]) {}
+
+    fn set_doctype_system_identifier(&mut self, _: &[u8]) {}
+
+    fn push_doctype_public_identifier(&mut self, _: &[u8]) {}
+
+    fn push_doctype_system_identifier(&mut self, _: &[u8]) {}
+
+    fn current_is_appropriate_end_tag_token(&mut self) -> bool {
+        self.tag.is_end && self.tag.name.get() == self.last_start.get()
+    }
+}

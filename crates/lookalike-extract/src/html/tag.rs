@@ -1,0 +1,194 @@
+//! A tag while it is read: its name, and what matters of its attributes.
+
+use super::element::{Element, Name};
+use super::hint::{self, Role, Sound};
+
+/// Bytes of a value that are looked at.
+const VALUE_BYTES: usize = 4 << 10;
+
+/// Attributes that matter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Attribute {
+    Hidden,
+    AriaHidden,
+    Style,
+    /// `class` or `id`.
+    Names,
+    Role,
+    Href,
+    Language,
+    Namespace,
+    /// What a `meta` or `link` is about.
+    Key,
+    Content,
+}
+
+/// Where an attribute is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    None,
+    Name,
+    Value(Option<Attribute>),
+}
+
+/// A start or end tag.
+#[derive(Debug)]
+pub(super) struct Tag {
+    pub(super) name: Name,
+    pub(super) is_end: bool,
+    pub(super) closes_itself: bool,
+    /// Whether the main text is around it, so that names mean less.
+    pub(super) in_main: bool,
+    element: Option<Element>,
+    attribute: Name,
+    phase: Phase,
+    value: Vec<u8>,
+    pub(super) hidden: bool,
+    pub(super) aria_hidden: bool,
+    pub(super) sound: Sound,
+    pub(super) role: Role,
+    pub(super) href: bool,
+    pub(super) namespace: bool,
+    pub(super) language: Vec<u8>,
+    pub(super) key: Vec<u8>,
+    pub(super) content: Vec<u8>,
+}
+
+impl Tag {
+    pub(super) fn new() -> Self {
+        Self {
+            name: Name::new(),
+            is_end: false,
+            closes_itself: false,
+            in_main: false,
+            element: None,
+            attribute: Name::new(),
+            phase: Phase::None,
+            value: Vec::new(),
+            hidden: false,
+            aria_hidden: false,
+            sound: Sound::None,
+            role: Role::None,
+            href: false,
+            namespace: false,
+            language: Vec::new(),
+            key: Vec::new(),
+            content: Vec::new(),
+        }
+    }
+
+    pub(super) fn begin(&mut self, is_end: bool, in_main: bool) {
+        self.name.clear();
+        self.is_end = is_end;
+        self.in_main = in_main;
+        self.closes_itself = false;
+        self.element = None;
+        self.phase = Phase::None;
+        self.hidden = false;
+        self.aria_hidden = false;
+        self.sound = Sound::None;
+        self.role = Role::None;
+        self.href = false;
+        self.namespace = false;
+        self.language.clear();
+        self.key.clear();
+        self.content.clear();
+    }
+
+    /// Once the name is there.
+    pub(super) fn element(&mut self) -> Element {
+        *self.element.get_or_insert_with(|| Element::of(self.name.get()))
+    }
+
+    pub(super) fn begin_attribute(&mut self) {
+        self.end_attribute();
+        self.attribute.clear();
+        self.phase = if self.is_end { Phase::None } else { Phase::Name };
+    }
+
+    pub(super) fn push_attribute_name(&mut self, name: &[u8]) {
+        if self.phase == Phase::Name {
+            self.attribute.push(name);
+        }
+    }
+
+    pub(super) fn push_value(&mut self, value: &[u8]) {
+        if self.phase == Phase::Name {
+            self.value.clear();
+            self.phase = Phase::Value(self.wanted());
+        }
+        if matches!(self.phase, Phase::Value(Some(_))) {
+            let room = VALUE_BYTES.saturating_sub(self.value.len());
+            self.value.extend_from_slice(&value[..value.len().min(room)]);
+        }
+    }
+
+    /// Which attribute it is, if it matters to this element.
+    fn wanted(&mut self) -> Option<Attribute> {
+        let element = self.element();
+        let name = self.attribute.get();
+        match element {
+            Element::Meta => {
+                return match name {
+                    b"name" | b"property" | b"http-equiv" | b"itemprop" => Some(Attribute::Key),
+                    b"content" => Some(Attribute::Content),
+                    _ => None,
+                };
+            }
+            Element::Relation => {
+                return match name {
+                    b"rel" => Some(Attribute::Key),
+                    b"href" => Some(Attribute::Content),
+                    _ => None,
+                };
+            }
+            Element::Html => {
+                return match name {
+                    b"lang" | b"xml:lang" => Some(Attribute::Language),
+                    b"xmlns" => Some(Attribute::Namespace),
+                    _ => None,
+                };
+            }
+            _ => {}
+        }
+        match name {
+            b"hidden" => Some(Attribute::Hidden),
+            b"style" => Some(Attribute::Style),
+            b"href" if element == Element::Link => Some(Attribute::Href),
+            b"class" | b"id" if element.is_container() => Some(Attribute::Names),
+            b"role" if element.is_container() => Some(Attribute::Role),
+            b"aria-hidden" if element.is_container() => Some(Attribute::AriaHidden),
+            _ => None,
+        }
+    }
+
+    /// Takes what the attribute says, if there was one.
+    pub(super) fn end_attribute(&mut self) {
+        let attribute = match std::mem::replace(&mut self.phase, Phase::None) {
+            Phase::None => return,
+            Phase::Name => {
+                self.value.clear();
+                self.wanted()
+            }
+            Phase::Value(attribute) => attribute,
+        };
+        let value = self.value.as_slice();
+        match attribute {
+            None => {}
+            // Hidden until found is shown by a search.
+            Some(Attribute::Hidden) => self.hidden = !value.eq_ignore_ascii_case(b"until-found"),
+            Some(Attribute::AriaHidden) => self.aria_hidden = value.eq_ignore_ascii_case(b"true"),
+            Some(Attribute::Style) => self.hidden |= hint::hides(value),
+            Some(Attribute::Names) if self.sound == Sound::None => {
+                self.sound = hint::sound(value, self.in_main);
+            }
+            Some(Attribute::Names) => {}
+            Some(Attribute::Role) => self.role = hint::role(value, self.in_main),
+            Some(Attribute::Href) => self.href = true,
+            Some(Attribute::Namespace) => self.namespace = true,
+            Some(Attribute::Language) => self.language.clone_from(&self.value),
+            Some(Attribute::Key) => self.key.clone_from(&self.value),
+            Some(Attribute::Content) => self.content.clone_from(&self.value),
+        }
+    }
+}

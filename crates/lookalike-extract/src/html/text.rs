@@ -1,0 +1,256 @@
+//! The text of a page as it grows, in blocks.
+
+/// Blocks beyond this number are joined, so that memory stays within a few times the page.
+const MAX_BLOCKS: usize = 1 << 22;
+/// Regions beyond this number belong to the one around them.
+const MAX_REGIONS: usize = u16::MAX as usize;
+
+/// What stands between two pieces of text; the stronger one wins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Gap {
+    None,
+    Blank,
+    Tab,
+    Line,
+}
+
+/// What a part of a page is, by its own words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum RegionKind {
+    /// The page.
+    Whole,
+    Main,
+    Article,
+    /// An element or a role that is around the main text: `nav`, `role=banner`.
+    Around,
+    /// A class or an id that sounds like it, which may be wrong.
+    PerhapsAround,
+    /// A class or an id that sounds like the main text.
+    PerhapsMain,
+    /// A table of contents.
+    Contents,
+    /// Hidden as long as no script shows it.
+    Hidden,
+    /// Never seen: `template`, `svg`.
+    Inert,
+}
+
+/// A part of a page.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Region {
+    pub(super) kind: RegionKind,
+    /// Region around it; that of the page is its own.
+    pub(super) parent: u16,
+    /// Whether an end tag of its own, or one that stands for it, ended it.
+    pub(super) ended: bool,
+}
+
+/// A stretch of text between two breaks, up to the start of the next.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Block {
+    /// Where it starts, with the gap before it.
+    pub(super) start: usize,
+    /// Bytes of it that are in links.
+    pub(super) links: u32,
+    pub(super) region: u16,
+    /// Whether its lines were set by hand (`pre`).
+    pub(super) verbatim: bool,
+}
+
+/// Text, its blocks and regions.
+#[derive(Debug)]
+pub(super) struct Text {
+    pub(super) bytes: Vec<u8>,
+    pub(super) blocks: Vec<Block>,
+    pub(super) regions: Vec<Region>,
+    gap: Gap,
+    /// Whether what comes next is a new block.
+    cut: bool,
+    region: u16,
+}
+
+impl Text {
+    pub(super) fn new() -> Self {
+        let whole = Region { kind: RegionKind::Whole, parent: 0, ended: true };
+        Self {
+            bytes: Vec::new(),
+            blocks: Vec::new(),
+            regions: vec![whole],
+            gap: Gap::None,
+            cut: true,
+            region: 0,
+        }
+    }
+
+    /// What comes next stands apart.
+    pub(super) fn gap(&mut self, gap: Gap) {
+        self.gap = self.gap.max(gap);
+        self.cut |= gap >= Gap::Tab;
+    }
+
+    /// A line ends, but the block does not unless it is the second end in a row.
+    pub(super) fn line_break(&mut self) {
+        self.cut |= self.gap == Gap::Line;
+        self.gap = Gap::Line;
+    }
+
+    /// Begins a region in the present one. Its number, unless there are too many.
+    pub(super) fn open_region(&mut self, kind: RegionKind) -> Option<u16> {
+        if self.regions.len() >= MAX_REGIONS {
+            return None;
+        }
+        self.region_changes();
+        let number = self.regions.len() as u16;
+        self.regions.push(Region { kind, parent: self.region, ended: false });
+        self.region = number;
+        Some(number)
+    }
+
+    /// Goes back to the region around the present one.
+    pub(super) fn close_region(&mut self, ended: bool) {
+        self.region_changes();
+        let region = &mut self.regions[usize::from(self.region)];
+        region.ended = ended;
+        self.region = region.parent;
+    }
+
+    /// A blank at least: no word belongs to two regions.
+    fn region_changes(&mut self) {
+        self.gap = self.gap.max(Gap::Blank);
+        self.cut = true;
+    }
+
+    /// Text in which white space, and control characters, become single blanks.
+    pub(super) fn push(&mut self, text: &[u8], link: bool) {
+        let mut rest = text;
+        loop {
+            let blanks = rest.iter().position(|byte| *byte > b' ').unwrap_or(rest.len());
+            if blanks > 0 {
+                self.gap = self.gap.max(Gap::Blank);
+                rest = &rest[blanks..];
+            }
+            if rest.is_empty() {
+                return;
+            }
+            let (stretch, after) = rest.split_at(even(rest));
+            self.put(stretch, link, false);
+            rest = after;
+        }
+    }
+
+    /// Text that stays as it is.
+    pub(super) fn push_verbatim(&mut self, text: &[u8], link: bool) {
+        // The line end behind the tag is not seen.
+        let text = if self.cut { text.strip_prefix(b"\n").unwrap_or(text) } else { text };
+        if self.cut && text.trim_ascii().is_empty() {
+            return;
+        }
+        self.put(text, link, true);
+    }
+
+    fn put(&mut self, text: &[u8], link: bool, verbatim: bool) {
+        let start = self.bytes.len();
+        let gap = match std::mem::replace(&mut self.gap, Gap::None) {
+            Gap::None => None,
+            Gap::Blank => Some(b' '),
+            Gap::Tab => Some(b'\t'),
+            Gap::Line => Some(b'\n'),
+        };
+        if let Some(gap) = gap
+            && start > 0
+        {
+            self.bytes.push(gap);
+        }
+        if std::mem::replace(&mut self.cut, false) {
+            self.begin_block(start, verbatim);
+        }
+        self.bytes.extend_from_slice(text);
+        if link && let Some(block) = self.blocks.last_mut() {
+            block.links = block.links.saturating_add((self.bytes.len() - start) as u32);
+        }
+    }
+
+    fn begin_block(&mut self, start: usize, verbatim: bool) {
+        let region = self.region;
+        let full = self.blocks.len() >= MAX_BLOCKS;
+        if !full || self.blocks.last().is_none_or(|last| last.region != region) {
+            self.blocks.push(Block { start, links: 0, region, verbatim });
+        }
+    }
+
+    /// Where a block ends.
+    pub(super) fn end_of(&self, block: usize) -> usize {
+        self.blocks.get(block + 1).map_or(self.bytes.len(), |next| next.start)
+    }
+}
+
+/// How many bytes have single blanks only between their words, and none at the end.
+fn even(text: &[u8]) -> usize {
+    let mut at = 0;
+    while let Some(byte) = text.get(at) {
+        if *byte > b' ' {
+            at += 1;
+        } else if *byte == b' ' && text.get(at + 1).is_some_and(|next| *next > b' ') {
+            at += 2;
+        } else {
+            return at;
+        }
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn white_space_becomes_single_blanks() {
+        for (pieces, expected) in [
+            (&["  a  b\n c ", "d"][..], "a b c d"),
+            (&["a", "b"], "ab"),
+            (&["a ", " b"], "a b"),
+            (&["\t\r\n"], ""),
+            (&["a\u{0}b\u{1f}\u{7f}"], "a b \u{7f}"),
+            (&["ä ö", "\u{a0}ü"], "ä ö\u{a0}ü"),
+        ] {
+            let mut text = Text::new();
+            for piece in pieces {
+                text.push(piece.as_bytes(), false);
+            }
+            assert_eq!(String::from_utf8(text.bytes).unwrap(), expected, "{pieces:?}");
+        }
+    }
+
+    #[test]
+    fn gaps_make_blocks() {
+        let mut text = Text::new();
+        text.push(b"a ", false);
+        text.gap(Gap::Line);
+        text.gap(Gap::Tab);
+        text.push(b" b", true);
+        text.line_break();
+        text.push(b"c", false);
+        text.line_break();
+        text.line_break();
+        text.push(b"d", false);
+        assert_eq!(text.bytes, b"a\nb\nc\nd");
+        let starts: Vec<(usize, u32)> = text.blocks.iter().map(|b| (b.start, b.links)).collect();
+        assert_eq!(starts, [(0, 0), (1, 2), (5, 0)]);
+    }
+
+    #[test]
+    fn regions_nest() {
+        let mut text = Text::new();
+        text.push(b"a", false);
+        assert_eq!(text.open_region(RegionKind::Around), Some(1));
+        assert_eq!(text.open_region(RegionKind::Main), Some(2));
+        text.push(b"b", false);
+        text.close_region(true);
+        text.push(b"c", false);
+        text.close_region(false);
+        text.push(b"d", false);
+        assert_eq!(text.bytes, b"a b c d");
+        assert_eq!(text.blocks.iter().map(|b| b.region).collect::<Vec<_>>(), [0, 2, 1, 0]);
+        assert!(text.regions[2].ended && !text.regions[1].ended);
+    }
+}
