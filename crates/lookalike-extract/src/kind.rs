@@ -26,11 +26,11 @@ pub enum Kind {
     Rtf,
     /// Word, Office Open XML.
     Docx,
-    /// PowerPoint, Office Open XML.
+    /// `PowerPoint`, Office Open XML.
     Pptx,
     /// Excel, Office Open XML.
     Xlsx,
-    /// Text, sheets or slides, OpenDocument.
+    /// Text, sheets or slides, `OpenDocument`.
     Odf,
     /// EPUB.
     Epub,
@@ -273,7 +273,7 @@ pub(crate) fn is_separator(line: &[u8]) -> bool {
     let Some(rest) = line.strip_prefix(b"From ") else { return false };
     let time =
         rest.windows(6).any(|w| w[0] == b':' && w[1].is_ascii_digit() && w[2].is_ascii_digit());
-    let year = rest.split(|b| b.is_ascii_whitespace()).any(|word| {
+    let year = rest.split(u8::is_ascii_whitespace).any(|word| {
         word.len() == 4 && word.iter().all(u8::is_ascii_digit) && matches!(word[0], b'1' | b'2')
     });
     time && year
