@@ -184,7 +184,12 @@ fn zipped(bytes: &[u8]) -> Kind {
             return Kind::Odf;
         }
     }
-    let names = &bytes[bytes.len().saturating_sub(NAMES_BYTES)..];
+    let mut names = &bytes[bytes.len().saturating_sub(NAMES_BYTES)..];
+    let cut_off = memmem::rfind(names, b"PK\x05\x06").is_none();
+    if cut_off {
+        // They also stand before each file.
+        names = bytes;
+    }
     let has = |name: &str| memmem::find(names, name.as_bytes()).is_some();
     if !has("[Content_Types].xml") {
         Kind::Zip
@@ -194,6 +199,8 @@ fn zipped(bytes: &[u8]) -> Kind {
         Kind::Pptx
     } else if has("xl/workbook") {
         Kind::Xlsx
+    } else if cut_off {
+        Kind::Other("an Office file that is cut off")
     } else {
         Kind::Zip
     }

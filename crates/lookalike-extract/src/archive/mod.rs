@@ -98,11 +98,13 @@ fn walk_tar(bytes: &[u8], job: &Job<'_>, give: Give<'_>) -> Result<(), Failure> 
     loop {
         match next_entry(rest)? {
             TarNext::End => return Ok(()),
-            // Many archives end without the mark.
-            TarNext::More { .. } if rest.is_empty() => return Ok(()),
             TarNext::More { .. } => {
                 let at = bytes.len() - rest.len();
-                let what = format!("the archive ends in the entry at byte {at}");
+                let what = if rest.is_empty() {
+                    "the archive ends without its mark: files may be missing".to_owned()
+                } else {
+                    format!("the archive ends in the entry at byte {at}")
+                };
                 return Err(Failure::damaged(what));
             }
             TarNext::Entry { entry, bytes } => {

@@ -35,8 +35,8 @@ pub enum TarNext<'a> {
         /// Bytes up to the next one: its headers, its content, its padding.
         bytes: usize,
     },
-    /// The beginning of an entry. There being no more bytes means that the archive was cut off,
-    /// except where there are none at all.
+    /// The beginning of an entry, or nothing. There being no more bytes means that the archive was
+    /// cut off.
     More {
         /// How many bytes from here on there must be at least before it is worth another try.
         /// What was promised, not what is there: hold it against a limit.

@@ -122,7 +122,8 @@ fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
 
 /// Up to `len` bytes from `at`; fewer at the end of the archive.
 fn read_at<R: Read + Seek>(reader: &mut R, at: u64, len: u64) -> Result<Vec<u8>, Failure> {
-    let mut bytes = Vec::new();
+    // Room for all of it, so that a short piece takes one read.
+    let mut bytes = Vec::with_capacity(len.min(SCAN_BYTES as u64) as usize);
     reader.seek(SeekFrom::Start(at)).map_err(|e| unreadable(&e))?;
     reader.take(len).read_to_end(&mut bytes).map_err(|e| unreadable(&e))?;
     Ok(bytes)

@@ -9,12 +9,15 @@ use crate::job::Job;
 use quick_xml::events::BytesStart;
 use std::collections::{HashMap, HashSet};
 
+/// Takes the bytes of a page, and adds its text.
+type Page<'a> = &'a mut dyn FnMut(&[u8], &mut String) -> Result<(), Failure>;
+
 /// The text of the chapters in their order, each read by `page`.
 pub(super) fn chapters(
     package: &Package<'_>,
     text: &mut String,
     fields: &mut Fields,
-    page: &mut dyn FnMut(&[u8], &mut String) -> Result<(), Failure>,
+    page: Page<'_>,
 ) -> Result<(), Failure> {
     let mut container = Listed::default();
     xml::read(&package.needed("META-INF/container.xml")?, package.job, &mut container)?;
@@ -109,5 +112,44 @@ impl Handler for Listed {
 
     fn text(&mut self, _text: &str) -> Result<(), Failure> {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::Options;
+
+    fn read(book: &[u8]) -> (Result<(), Failure>, String, Fields) {
+        let options = Options::default();
+        let job = Job::new(&options);
+        let package = Package::open(book, &job).unwrap();
+        let (mut text, mut fields) = (String::new(), Fields::default());
+        let page = &mut |page: &[u8], text: &mut String| {
+            let page = std::str::from_utf8(page).unwrap();
+            text.push_str(page.split(['<', '>']).find(|piece| piece.contains("chapter")).unwrap());
+            Ok(())
+        };
+        (chapters(&package, &mut text, &mut fields, page), text, fields)
+    }
+
+    #[test]
+    fn chapters_come_in_the_order_of_the_book() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/extract/office/");
+        let book = std::fs::read(format!("{path}book.epub")).unwrap();
+        let (done, text, fields) = read(&book);
+        assert_eq!(done, Ok(()));
+        let known = std::fs::read_to_string(format!("{path}book.epub.txt")).unwrap();
+        assert_eq!(text, known.split_once("\n\n").unwrap().1);
+        for (name, value) in [
+            ("title", "A title &"),
+            ("author", "Ada Example"),
+            ("date", "2024-05-06T07:08:10Z"),
+            ("language", "en-GB"),
+        ] {
+            assert_eq!(fields.get(name), Some(value));
+        }
+        let locked = std::fs::read(format!("{path}locked.epub")).unwrap();
+        assert_eq!(read(&locked).0, Err(Failure::Encrypted));
     }
 }

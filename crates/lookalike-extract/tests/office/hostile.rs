@@ -55,9 +55,10 @@ fn nothing_that_is_cut_off_passes_for_whole() {
         for part in 1..20 {
             let cut = &bytes[..bytes.len() * part / 20];
             let got = extract(name, cut);
-            // The padding behind the last entry of a tar archive can be missing, and no more.
-            let whole = name.ends_with(".tar") && got.failures.len() >= 2;
-            assert!(!got.failures.is_empty() || whole || cut.len() % 512 == 0, "{name} {part}");
+            // Behind the mark of the end there are only more zeros.
+            let whole = name.ends_with(".tar") && cut.ends_with(&[0; 512]);
+            let said = got.failures.iter().any(|(within, _)| within.is_empty());
+            assert!(whole || said, "{name} cut at {part}/20: {got:?}");
             let is_archive = name.ends_with(".tar") || name.ends_with(".zip");
             assert!(is_archive || got.parts.is_empty(), "{name} cut at {part}/20: {got:?}");
             check(&got, 1 << 20);
@@ -212,7 +213,8 @@ fn what_repeats_is_bounded() {
     let cell = "<table-cell number-columns-repeated='99999999999999999999'><p>x</p></table-cell>";
     let row = format!("<table-row number-rows-repeated='1000000000'>{cell}</table-row>");
     let got = extract("x", &odf(&row));
-    assert_eq!(got.text(), ["x"; 100].join("\t").repeat(1).as_str().to_owned().add_rows());
+    let line = ["x"; 100].join("\t") + "\n";
+    assert!(got.text() == line.repeat(100), "{} bytes", got.text().len());
     // Cells in cells multiply, up to the limit.
     let mut nested = "<p>x</p>".to_owned();
     for _ in 0..10 {
@@ -222,18 +224,6 @@ fn what_repeats_is_bounded() {
     assert!(matches!(got.failure(), Failure::Limit { .. }), "{got:?}");
     let blanks = "<p>x<s c='4000000000'/></p>".repeat(10);
     assert!(extract("x", &odf(&blanks)).text().len() < 20_000);
-}
-
-trait AddRows {
-    fn add_rows(self) -> String;
-}
-
-impl AddRows for String {
-    /// A hundred lines of this.
-    fn add_rows(self) -> String {
-        let line = self + "\t\n";
-        line.repeat(100)
-    }
 }
 
 #[test]
