@@ -1,6 +1,6 @@
 //! Archives: which files they have, and which of these can be read.
 
-use super::zipped::{Entry, Form, crc, deflated, entry, tar, zip, zip_as};
+use super::zipped::{Entry, Form, crc, entry, tar, zip, zip_as};
 use super::{extract, extract_with, fixture};
 use lookalike_extract::archive::{EntryKind, TarNext, next_entry, zip_entries};
 use lookalike_extract::{Failure, Limits, Options};
@@ -45,7 +45,7 @@ fn an_entry_can_be_read_by_itself() {
 fn all_forms_of_zip_are_read() {
     let mut stored = entry("b.txt", b"second");
     stored.method = 0;
-    let entries = [entry("a.txt", b"first"), stored, entry("c.txt", &[b'x'; 100_000])];
+    let entries = [entry("a.txt", b"first"), stored, entry("c.txt", &vec![b'x'; 100_000])];
     for form in [Form::Usual, Form::Described, Form::Long] {
         let bytes = zip_as(form, &entries);
         let got = extract("x.zip", &bytes);
@@ -134,8 +134,7 @@ fn a_zip_that_is_cut_off_gives_what_is_whole() {
 
 #[test]
 fn entries_that_share_bytes_are_refused_but_one() {
-    let content = deflated(&[b'a'; 1 << 20]);
-    let mut bytes = zip(&[("a.txt", &[b'a'; 1 << 20])]);
+    let mut bytes = zip(&[("a.txt", &vec![b'a'; 1 << 20])]);
     let list = bytes.windows(4).position(|w| w == b"PK\x01\x02").unwrap();
     let end = bytes.windows(4).position(|w| w == b"PK\x05\x06").unwrap();
     let one = bytes[list..end].to_vec();
@@ -147,7 +146,6 @@ fn entries_that_share_bytes_are_refused_but_one() {
     bytes.extend([0, 0]);
     let got = extract("x.zip", &bytes);
     assert_eq!((got.parts.len(), got.failures.len()), (1, 999));
-    assert!(content.len() < 2000);
 }
 
 #[test]

@@ -56,11 +56,14 @@ fn nothing_that_is_cut_off_passes_for_whole() {
             let cut = &bytes[..bytes.len() * part / 20];
             let got = extract(name, cut);
             // Behind the mark of the end there are only more zeros.
-            let whole = name.ends_with(".tar") && cut.ends_with(&[0; 512]);
+            let is_tar = ["pax.tar", "gnu.tar"].contains(&name);
+            let whole = is_tar && cut.ends_with(&[0; 512]);
             let said = got.failures.iter().any(|(within, _)| within.is_empty());
             assert!(whole || said, "{name} cut at {part}/20: {got:?}");
-            let is_archive = name.ends_with(".tar") || name.ends_with(".zip");
-            assert!(is_archive || got.parts.is_empty(), "{name} cut at {part}/20: {got:?}");
+            assert!(
+                is_tar || name == "plain.zip" || got.parts.is_empty(),
+                "{name} cut at {part}/20: {got:?}"
+            );
             check(&got, 1 << 20);
         }
     }
@@ -198,7 +201,7 @@ fn entities_are_never_expanded() {
     let mut laughs = "<!DOCTYPE d [<!ENTITY a0 \"lol\">".to_owned();
     for i in 1..10 {
         let refs = format!("&a{};", i - 1).repeat(10);
-        laughs += &format!("<!ENTITY a{i} \"{refs}\">");
+        laughs.extend(["<!ENTITY a", &i.to_string(), " \"", &refs, "\">"]);
     }
     laughs += "<!ENTITY file SYSTEM \"file:///etc/hostname\">]>";
     for entity in ["a9", "a0", "file"] {

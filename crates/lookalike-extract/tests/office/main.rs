@@ -21,7 +21,7 @@ impl Sink for Got {
         let mut text = String::new();
         for name in lookalike_extract::Fields::NAMES {
             if let Some(value) = part.fields.get(name) {
-                text += &format!("{name}: {value}\n");
+                text.extend([name, ": ", value, "\n"]);
             }
         }
         if !text.is_empty() {

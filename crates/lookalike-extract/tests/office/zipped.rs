@@ -38,7 +38,7 @@ pub(crate) enum Form {
     Long,
 }
 
-pub(crate) fn deflated(content: &[u8]) -> Vec<u8> {
+fn deflated(content: &[u8]) -> Vec<u8> {
     let mut encoder = DeflateEncoder::new(Vec::new(), Compression::default());
     encoder.write_all(content).unwrap();
     encoder.finish().unwrap()
