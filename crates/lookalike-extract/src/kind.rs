@@ -26,11 +26,11 @@ pub enum Kind {
     Rtf,
     /// Word, Office Open XML.
     Docx,
-    /// PowerPoint, Office Open XML.
+    /// `PowerPoint`, Office Open XML.
     Pptx,
     /// Excel, Office Open XML.
     Xlsx,
-    /// Text, sheets or slides, OpenDocument.
+    /// Text, sheets or slides, `OpenDocument`.
     Odf,
     /// EPUB.
     Epub,
@@ -184,7 +184,12 @@ fn zipped(bytes: &[u8]) -> Kind {
             return Kind::Odf;
         }
     }
-    let names = &bytes[bytes.len().saturating_sub(NAMES_BYTES)..];
+    let mut names = &bytes[bytes.len().saturating_sub(NAMES_BYTES)..];
+    let cut_off = memmem::rfind(names, b"PK\x05\x06").is_none();
+    if cut_off {
+        // They also stand before each file.
+        names = bytes;
+    }
     let has = |name: &str| memmem::find(names, name.as_bytes()).is_some();
     if !has("[Content_Types].xml") {
         Kind::Zip
@@ -194,6 +199,8 @@ fn zipped(bytes: &[u8]) -> Kind {
         Kind::Pptx
     } else if has("xl/workbook") {
         Kind::Xlsx
+    } else if cut_off {
+        Kind::Other("an Office file that is cut off")
     } else {
         Kind::Zip
     }
@@ -273,7 +280,7 @@ pub(crate) fn is_separator(line: &[u8]) -> bool {
     let Some(rest) = line.strip_prefix(b"From ") else { return false };
     let time =
         rest.windows(6).any(|w| w[0] == b':' && w[1].is_ascii_digit() && w[2].is_ascii_digit());
-    let year = rest.split(|b| b.is_ascii_whitespace()).any(|word| {
+    let year = rest.split(u8::is_ascii_whitespace).any(|word| {
         word.len() == 4 && word.iter().all(u8::is_ascii_digit) && matches!(word[0], b'1' | b'2')
     });
     time && year

@@ -12,6 +12,7 @@
 //!
 //! Nothing is opened here: files come as bytes.
 
+mod date;
 pub mod encoding;
 mod extractor;
 mod failure;
@@ -20,7 +21,7 @@ mod job;
 mod kind;
 mod options;
 
-#[cfg(feature = "archive")]
+#[cfg(any(feature = "archive", feature = "office"))]
 pub mod archive;
 #[cfg(feature = "html")]
 mod html;

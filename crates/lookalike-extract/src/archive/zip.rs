@@ -1,0 +1,510 @@
+//! Which files a ZIP archive has, and where they lie in it.
+//!
+//! The list of names at the end counts. Where it is missing, as in an archive that was cut off,
+//! the headers before each file are followed from the beginning. Two files of the same name are
+//! two entries. Entries that share bytes are refused but for the first: only archives made to
+//! fill disks have them.
+
+use super::EntryKind;
+use super::names::{clean, cp437};
+use crate::date;
+use crate::failure::Failure;
+use flate2::Crc;
+use memchr::memmem;
+use std::io::{BufReader, Error, Read, Seek, SeekFrom};
+
+/// The method of what is not compressed.
+pub(crate) const STORED: u16 = 0;
+const DEFLATED: u16 = 8;
+
+const LOCAL: &[u8; 4] = b"PK\x03\x04";
+const CENTRAL: &[u8; 4] = b"PK\x01\x02";
+const END: &[u8; 4] = b"PK\x05\x06";
+const END_64: &[u8; 4] = b"PK\x06\x06";
+const LOCATOR_64: &[u8; 4] = b"PK\x06\x07";
+const DESCRIPTOR: &[u8; 4] = b"PK\x07\x08";
+/// Bytes of the last record and of the longest comment behind it.
+const END_BYTES: u64 = 22 + 0xFFFF;
+/// Stands for a number that follows with 64 bits.
+const LONG: u32 = 0xFFFF_FFFF;
+/// Bytes that are read at once while a missing length is looked for.
+const SCAN_BYTES: usize = 64 << 10;
+
+/// A file in a ZIP archive.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ZipEntry {
+    /// With `/` between, never absolute; parts `..` are kept, and names may repeat.
+    pub name: String,
+    /// What it is.
+    pub kind: EntryKind,
+    /// How it is compressed: 0 not at all, 8 deflate, others cannot be read here.
+    pub method: u16,
+    /// Where its header begins in the archive.
+    pub header_offset: u64,
+    /// Where its content begins in the archive.
+    pub data_offset: u64,
+    /// Bytes of its content in the archive.
+    pub compressed_size: u64,
+    /// Bytes of its content, as promised.
+    pub size: u64,
+    /// CRC-32 of its content, as promised.
+    pub crc32: u32,
+    /// Whether it opens with a password only.
+    pub encrypted: bool,
+    /// When it was changed, in nanoseconds since 1970. Where there is only a time without a zone,
+    /// it is taken as UTC.
+    pub modified: Option<i64>,
+    /// Why its content cannot be had; `None` for what [`inflate`](Self::inflate) can try. Folders
+    /// have none.
+    pub failure: Option<Failure>,
+}
+
+impl ZipEntry {
+    /// Its compressed bytes in an archive that is held in memory.
+    pub(crate) fn slice<'b>(&self, archive: &'b [u8]) -> Result<&'b [u8], Failure> {
+        if let Some(failure) = &self.failure {
+            return Err(failure.clone());
+        }
+        let end = self.data_offset.checked_add(self.compressed_size);
+        let slice = end.and_then(|end| archive.get(self.data_offset as usize..end as usize));
+        slice.ok_or_else(|| Failure::damaged("it goes on beyond the end of the archive"))
+    }
+}
+
+/// The files of a ZIP archive.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ZipEntries {
+    /// In the order of the archive's list, folders and links among them.
+    pub entries: Vec<ZipEntry>,
+    /// Why there may be more files than these.
+    pub cut: Option<Failure>,
+}
+
+/// Lists the files of a ZIP archive. Reads its list of names, and then once at the beginning of
+/// each file; only without that list the whole archive. Memory is that of the names.
+///
+/// # Errors
+/// Where no file at all can be found, or the archive is one of several volumes.
+pub fn zip_entries<R: Read + Seek>(reader: R) -> Result<ZipEntries, Failure> {
+    list(reader, u32::MAX)
+}
+
+/// As [`zip_entries`]; refuses archives of more than `most` entries.
+pub(crate) fn list<R: Read + Seek>(mut reader: R, most: u32) -> Result<ZipEntries, Failure> {
+    let size = reader.seek(SeekFrom::End(0)).map_err(|e| unreadable(&e))?;
+    let listed = match directory(&mut reader, size)? {
+        Some(directory) => by_directory(&mut reader, &directory, most),
+        None => by_headers(&mut reader, size, most),
+    };
+    let mut listed = listed?;
+    refuse_overlaps(&mut listed.entries);
+    Ok(listed)
+}
+
+fn unreadable(error: &Error) -> Failure {
+    Failure::damaged(format!("it cannot be read: {error}"))
+}
+
+fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
+    let bytes = bytes.get(at..)?.first_chunk()?;
+    Some(u16::from_le_bytes(*bytes))
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    let bytes = bytes.get(at..)?.first_chunk()?;
+    Some(u32::from_le_bytes(*bytes))
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
+    let bytes = bytes.get(at..)?.first_chunk()?;
+    Some(u64::from_le_bytes(*bytes))
+}
+
+/// Up to `len` bytes from `at`; fewer at the end of the archive.
+fn read_at<R: Read + Seek>(reader: &mut R, at: u64, len: u64) -> Result<Vec<u8>, Failure> {
+    // Room for all of it, so that a short piece takes one read.
+    let mut bytes = Vec::with_capacity(len.min(SCAN_BYTES as u64) as usize);
+    reader.seek(SeekFrom::Start(at)).map_err(|e| unreadable(&e))?;
+    reader.take(len).read_to_end(&mut bytes).map_err(|e| unreadable(&e))?;
+    Ok(bytes)
+}
+
+/// Where the list of names is.
+struct Directory {
+    start: u64,
+    len: u64,
+    /// Bytes before the archive, such as the program of one that unpacks itself.
+    shift: u64,
+}
+
+/// `None` where the archive has no list of names, or not where it must be.
+fn directory<R: Read + Seek>(reader: &mut R, size: u64) -> Result<Option<Directory>, Failure> {
+    // 20 and 56: the records before the last one that archives of more than 4 GiB have.
+    let tail_start = size.saturating_sub(END_BYTES + 20 + 56);
+    let tail = read_at(reader, tail_start, END_BYTES + 20 + 56)?;
+    let fits = |at: &usize| {
+        u16_at(&tail, at + 20).is_some_and(|comment| at + 22 + usize::from(comment) <= tail.len())
+    };
+    let Some(at) = memmem::rfind_iter(&tail, END).find(fits) else { return Ok(None) };
+    let disk = u16_at(&tail, at + 4).unwrap_or(0);
+    if disk != 0 && disk != 0xFFFF {
+        return Err(Failure::Unsupported { kind: "a ZIP archive in several files".to_owned() });
+    }
+    let mut len = u32_at(&tail, at + 12).map_or(0, u64::from);
+    let mut start = u32_at(&tail, at + 16).map_or(0, u64::from);
+    let mut end = tail_start + at as u64;
+    let locator = at.checked_sub(20).filter(|&at| tail[at..].starts_with(LOCATOR_64));
+    if let Some(locator) = locator {
+        let named = u64_at(&tail, locator + 8).unwrap_or(0);
+        let before = (tail_start + locator as u64).saturating_sub(56);
+        for place in [named, before] {
+            let record = read_at(reader, place.min(size), 56)?;
+            if let (true, Some(long_len), Some(long_start)) =
+                (record.starts_with(END_64), u64_at(&record, 40), u64_at(&record, 48))
+            {
+                (len, start, end) = (long_len, long_start, place);
+                break;
+            }
+        }
+    }
+    if len == 0 && start <= end {
+        return Ok(Some(Directory { start: end, len: 0, shift: 0 }));
+    }
+    let mut begins = |at: u64| read_at(reader, at.min(size), 4).map(|b| b == CENTRAL);
+    match end.checked_sub(len) {
+        Some(actual) if actual >= start && begins(actual)? => {
+            let shift = actual - start;
+            // What stands before is an archive itself: then the list is that of a file in it.
+            let inner = shift > 0 && read_at(reader, 0, 4)? == LOCAL;
+            Ok((!inner).then_some(Directory { start: actual, len, shift }))
+        }
+        _ if start.checked_add(len).is_some_and(|sum| sum <= end) && begins(start)? => {
+            Ok(Some(Directory { start, len, shift: 0 }))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// The numbers of a header, of either kind.
+struct Header {
+    flags: u16,
+    method: u16,
+    /// Time and date as DOS writes them.
+    dos: (u16, u16),
+    crc32: u32,
+    compressed_size: u64,
+    size: u64,
+    offset: u64,
+    /// The system that wrote the entry, and its attributes there.
+    attributes: Option<(u8, u32)>,
+}
+
+impl Header {
+    /// Of the 26 bytes which both kinds of headers share, from the flags on.
+    fn shared(bytes: &[u8]) -> Option<Self> {
+        Some(Self {
+            flags: u16_at(bytes, 0)?,
+            method: u16_at(bytes, 2)?,
+            dos: (u16_at(bytes, 4)?, u16_at(bytes, 6)?),
+            crc32: u32_at(bytes, 8)?,
+            compressed_size: u64::from(u32_at(bytes, 12)?),
+            size: u64::from(u32_at(bytes, 16)?),
+            offset: 0,
+            attributes: None,
+        })
+    }
+
+    fn entry(mut self, name: &[u8], extra: &[u8]) -> ZipEntry {
+        let mut modified = dos_time(self.dos);
+        let mut renamed = None;
+        for (id, field) in fields(extra) {
+            match id {
+                0x0001 => self.widen(field),
+                0x5455 if field.first().is_some_and(|flags| flags & 1 == 1) => {
+                    let seconds = u32_at(field, 1).map(|s| i64::from(s.cast_signed()));
+                    modified = seconds.map(|s| s * 1_000_000_000).or(modified);
+                }
+                0x000A => modified = ntfs_time(field).or(modified),
+                0x7075 => renamed = unicode_name(name, field).or(renamed),
+                _ => {}
+            }
+        }
+        let utf8 = std::str::from_utf8(name).map(str::to_owned);
+        let host = self.attributes.map_or(0, |(host, _)| host);
+        let name = renamed.or(utf8.ok()).unwrap_or_else(|| match self.flags & 0x800 {
+            0 => cp437(name),
+            _ => String::from_utf8_lossy(name).into_owned(),
+        });
+        // 0, 10, 11: DOS and Windows, where some programs write their own separator.
+        let name = clean(&name, matches!(host, 0 | 10 | 11));
+        let kind = self.kind(&name);
+        // Bit 13: the list of names is encrypted, too; 99: AES.
+        let encrypted = self.flags & 0x2001 != 0 || self.method == 99;
+        ZipEntry {
+            failure: failure(kind, encrypted, self.method),
+            name,
+            kind,
+            method: self.method,
+            header_offset: self.offset,
+            data_offset: self.offset,
+            compressed_size: self.compressed_size,
+            size: self.size,
+            crc32: self.crc32,
+            encrypted,
+            modified,
+        }
+    }
+
+    /// Takes 64-bit numbers in place of those that say to do so.
+    fn widen(&mut self, field: &[u8]) {
+        let mut at = 0;
+        for number in [&mut self.size, &mut self.compressed_size, &mut self.offset] {
+            if *number == u64::from(LONG)
+                && let Some(long) = u64_at(field, at)
+            {
+                *number = long;
+                at += 8;
+            }
+        }
+    }
+
+    fn kind(&self, name: &str) -> EntryKind {
+        // 3, 19: Unix and macOS, with the type of a file in the upper half.
+        let mode = match self.attributes {
+            Some((3 | 19, attributes)) => attributes >> 16 & 0o170_000,
+            _ => 0,
+        };
+        match mode {
+            0o120_000 => EntryKind::Link,
+            0o040_000 => EntryKind::Folder,
+            0o020_000 | 0o060_000 | 0o010_000 | 0o140_000 => EntryKind::Device,
+            _ if name.ends_with('/') && self.size == 0 => EntryKind::Folder,
+            _ => EntryKind::File,
+        }
+    }
+}
+
+fn failure(kind: EntryKind, encrypted: bool, method: u16) -> Option<Failure> {
+    kind.failure().or_else(|| match method {
+        _ if kind == EntryKind::Folder => None,
+        _ if encrypted => Some(Failure::Encrypted),
+        STORED | DEFLATED => None,
+        method => {
+            let name = match method {
+                1 => "Shrink",
+                2..=5 => "Reduce",
+                6 => "Implode",
+                9 => "Deflate64",
+                12 => "bzip2",
+                14 => "LZMA",
+                93 => "Zstandard",
+                95 => "xz",
+                98 => "PPMd",
+                _ => "an unknown method",
+            };
+            let kind = format!("a file compressed with {name} (method {method})");
+            Some(Failure::Unsupported { kind })
+        }
+    })
+}
+
+/// The fields of an extra block: their numbers and contents.
+fn fields(mut extra: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
+    std::iter::from_fn(move || {
+        let (id, len) = (u16_at(extra, 0)?, usize::from(u16_at(extra, 2)?));
+        let field = extra.get(4..4 + len)?;
+        extra = &extra[4 + len..];
+        Some((id, field))
+    })
+}
+
+/// Nanoseconds since 1970; `None` for the first moment of 1980, which writers put in that know
+/// none.
+fn dos_time((time, date): (u16, u16)) -> Option<i64> {
+    if (time, date) == (0, 0x21) {
+        return None;
+    }
+    let (time, date) = (u32::from(time), u32::from(date));
+    let day = [1980 + (date >> 9), date >> 5 & 15, date & 31];
+    let at = [day[0], day[1], day[2], time >> 11, time >> 5 & 63, (time & 31) * 2];
+    date::seconds(at).map(|s| s * 1_000_000_000)
+}
+
+/// Nanoseconds since 1970 of the field that NTFS has: 100 ns since 1601.
+fn ntfs_time(field: &[u8]) -> Option<i64> {
+    let (_, times) = fields(field.get(4..)?).find(|(id, _)| *id == 1)?;
+    let ticks = i64::try_from(u64_at(times, 0)?).ok()?;
+    ticks.checked_sub(116_444_736_000_000_000)?.checked_mul(100)
+}
+
+/// A name in UTF-8, if it was made for the name in the header.
+fn unicode_name(name: &[u8], field: &[u8]) -> Option<String> {
+    let mut crc = Crc::new();
+    crc.update(name);
+    let fits = field.first() == Some(&1) && u32_at(field, 1)? == crc.sum();
+    fits.then(|| std::str::from_utf8(&field[5..]).ok().map(str::to_owned))?
+}
+
+fn too_many(most: u32) -> Failure {
+    Failure::Limit { what: "members".to_owned(), limit: u64::from(most) }
+}
+
+fn by_directory<R: Read + Seek>(
+    reader: &mut R,
+    directory: &Directory,
+    most: u32,
+) -> Result<ZipEntries, Failure> {
+    reader.seek(SeekFrom::Start(directory.start)).map_err(|e| unreadable(&e))?;
+    let mut names = BufReader::new(Read::take(&mut *reader, directory.len));
+    let mut listed = ZipEntries { entries: Vec::new(), cut: None };
+    let mut variable = Vec::new();
+    loop {
+        let mut fixed = [0; 46];
+        let Some(()) = names.read_exact(&mut fixed[..4]).ok() else { break };
+        if fixed.starts_with(b"PK\x05\x05") {
+            break;
+        }
+        let read = names.read_exact(&mut fixed[4..]);
+        let lens = [28, 30, 32].map(|at| u16_at(&fixed, at).map_or(0, usize::from));
+        variable.resize(lens.iter().sum(), 0);
+        let read = read.and_then(|()| names.read_exact(&mut variable));
+        if read.is_err() || !fixed.starts_with(CENTRAL) {
+            let count = listed.entries.len();
+            listed.cut =
+                Some(Failure::damaged(format!("its list of names breaks off behind {count}")));
+            break;
+        }
+        let Some(mut header) = Header::shared(&fixed[8..]) else { break };
+        header.offset = u32_at(&fixed, 42).map_or(0, u64::from);
+        header.attributes = u32_at(&fixed, 38).map(|attributes| (fixed[5], attributes));
+        let (name, extra) = variable.split_at(lens[0]);
+        listed.entries.push(header.entry(name, &extra[..lens[1]]));
+        if listed.entries.len() as u64 > u64::from(most) {
+            return Err(too_many(most));
+        }
+    }
+    for entry in &mut listed.entries {
+        locate(reader, entry, directory)?;
+    }
+    Ok(listed)
+}
+
+/// Where the content of an entry begins, from the header before it.
+fn locate<R: Read + Seek>(
+    reader: &mut R,
+    entry: &mut ZipEntry,
+    directory: &Directory,
+) -> Result<(), Failure> {
+    let damaged = |what: &str| Some(Failure::damaged(what));
+    entry.header_offset = entry.header_offset.saturating_add(directory.shift);
+    entry.data_offset = entry.header_offset;
+    if entry.header_offset >= directory.start {
+        entry.failure = damaged("no header where the archive's list of names says");
+        return Ok(());
+    }
+    let fixed = read_at(reader, entry.header_offset, 30)?;
+    let (Some(name), Some(extra), true) =
+        (u16_at(&fixed, 26), u16_at(&fixed, 28), fixed.starts_with(LOCAL))
+    else {
+        entry.failure = damaged("no header where the archive's list of names says");
+        return Ok(());
+    };
+    entry.data_offset += 30 + u64::from(name) + u64::from(extra);
+    let end = entry.data_offset.checked_add(entry.compressed_size);
+    if end.is_none_or(|end| end > directory.start) {
+        entry.failure = damaged("it goes on beyond the end of the archive");
+    }
+    Ok(())
+}
+
+/// Refuses entries that begin before the one before them ends.
+fn refuse_overlaps(entries: &mut [ZipEntry]) {
+    let mut order: Vec<usize> = (0..entries.len()).collect();
+    order.sort_by_key(|&i| entries[i].header_offset);
+    let mut end = 0;
+    for i in order {
+        let entry = &mut entries[i];
+        if entry.header_offset < end {
+            let failure = Failure::damaged("it shares its bytes with another file");
+            entry.failure.get_or_insert(failure);
+        } else if !matches!(entry.failure, Some(Failure::Damaged { .. })) {
+            end = entry.data_offset.saturating_add(entry.compressed_size);
+        }
+    }
+}
+
+/// Follows the headers from the beginning.
+fn by_headers<R: Read + Seek>(reader: &mut R, size: u64, most: u32) -> Result<ZipEntries, Failure> {
+    let mut entries = Vec::new();
+    let mut at = 0;
+    let cut = loop {
+        let fixed = read_at(reader, at, 30)?;
+        let lens = (u16_at(&fixed, 26), u16_at(&fixed, 28));
+        let (true, (Some(name_len), Some(extra_len))) = (fixed.starts_with(LOCAL), lens) else {
+            let here = if fixed.is_empty() { "the archive ends" } else { "no header is" };
+            break format!("{here} at byte {at}, and its list of names is missing");
+        };
+        let (name_len, extra_len) = (u64::from(name_len), u64::from(extra_len));
+        let variable = read_at(reader, at + 30, name_len + extra_len)?;
+        if (variable.len() as u64) < name_len + extra_len {
+            break format!("the archive ends in the header at byte {at}");
+        }
+        let Some(header) = Header::shared(&fixed[6..]) else { break String::new() };
+        let described = header.flags & 8 != 0;
+        let (name, extra) = variable.split_at(name_len as usize);
+        let mut entry = header.entry(name, extra);
+        entry.header_offset = at;
+        entry.data_offset = at + 30 + name_len + extra_len;
+        let mut behind = 0;
+        if described && entry.kind != EntryKind::Folder {
+            behind = described_sizes(reader, &mut entry, size)?;
+        }
+        let end = entry.data_offset.checked_add(entry.compressed_size);
+        let end = end.filter(|&end| end <= size && (!described || behind > 0));
+        if end.is_none() && entry.kind != EntryKind::Folder {
+            entry.failure = Some(Failure::damaged("it is cut off: the archive ends in it"));
+        }
+        entries.push(entry);
+        if entries.len() as u64 > u64::from(most) {
+            return Err(too_many(most));
+        }
+        match end {
+            Some(end) => at = end + behind,
+            None => break format!("the archive ends in the file at byte {at}"),
+        }
+    };
+    if entries.is_empty() {
+        return Err(Failure::damaged(cut));
+    }
+    Ok(ZipEntries { entries, cut: Some(Failure::damaged(cut)) })
+}
+
+/// Takes sizes and CRC from the record behind the content, and gives that record's length; 0
+/// where there is none. It is found by its mark, and by having the right length in it.
+fn described_sizes<R: Read + Seek>(
+    reader: &mut R,
+    entry: &mut ZipEntry,
+    size: u64,
+) -> Result<u64, Failure> {
+    let mut at = entry.data_offset;
+    while at < size {
+        let chunk = read_at(reader, at, SCAN_BYTES as u64)?;
+        for found in memmem::find_iter(&chunk, DESCRIPTOR) {
+            let len = at + found as u64 - entry.data_offset;
+            let record = &chunk[found..];
+            let short = (u32_at(record, 8).map(u64::from), u32_at(record, 12).map(u64::from));
+            let long = (u64_at(record, 8), u64_at(record, 16));
+            for ((compressed, full), bytes) in [(short, 16), (long, 24)] {
+                if let (true, Some(full), Some(crc)) =
+                    (compressed == Some(len), full, u32_at(record, 4))
+                {
+                    (entry.compressed_size, entry.size, entry.crc32) = (len, full, crc);
+                    return Ok(bytes);
+                }
+            }
+        }
+        // A record may lie on the border of two chunks.
+        at += (chunk.len().max(24) - 23) as u64;
+    }
+    Ok(0)
+}

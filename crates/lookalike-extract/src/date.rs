@@ -1,0 +1,148 @@
+//! Points in time as files write them.
+
+/// Days from 1970-01-01 to a day of the proleptic Gregorian calendar, negative before.
+fn days(year: i64, month: i64, day: i64) -> i64 {
+    // Years begin in March here, so that the leap day is the last.
+    let year = if month <= 2 { year - 1 } else { year };
+    let era = year.div_euclid(400);
+    let of_era = year.rem_euclid(400);
+    let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
+}
+
+/// Seconds since 1970 of `[year, month, day, hour, minute, second]`; `None` where a number is out
+/// of its range, years outside of 1..=9999 among them.
+pub(crate) fn seconds(at: [u32; 6]) -> Option<i64> {
+    let [year, month, day, hour, minute, second] = at.map(i64::from);
+    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let length = match month {
+        2 if leap => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    };
+    let valid = (1..=9999).contains(&year)
+        && (1..=12).contains(&month)
+        && (1..=length).contains(&day)
+        && hour < 24
+        && minute < 60
+        && second <= 60;
+    valid.then(|| days(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second)
+}
+
+/// `YYYY-MM-DDTHH:MM:SSZ`; `None` outside of the years 1 to 9999.
+pub(crate) fn iso(seconds: i64) -> Option<String> {
+    let day = seconds.div_euclid(86_400);
+    let rest = seconds.rem_euclid(86_400);
+    let shifted = day.checked_add(719_468)?;
+    let era = shifted.div_euclid(146_097);
+    let of_era = shifted.rem_euclid(146_097);
+    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);
+    (1..=9999)
+        .contains(&year)
+        .then(|| format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z"))
+}
+
+/// Seconds since 1970 of a date in ISO 8601, such as `2024-05-06`, `2024-05-06T07:08:09.5Z` or
+/// `…+02:00`. Without a zone it is taken as UTC. `None` for anything else, a mere year too.
+#[cfg(feature = "office")]
+pub(crate) fn parse_iso(text: &str) -> Option<i64> {
+    let text = text.trim();
+    let number = |from: usize, to: usize| -> Option<u32> {
+        let digits = text.get(from..to)?;
+        digits.bytes().all(|b| b.is_ascii_digit()).then(|| digits.parse().ok())?
+    };
+    let sign = |at: usize, what: &[u8]| text.as_bytes().get(at).is_some_and(|b| what.contains(b));
+    if !sign(4, b"-") || !sign(7, b"-") {
+        return None;
+    }
+    let mut at = [number(0, 4)?, number(5, 7)?, number(8, 10)?, 0, 0, 0];
+    if text.len() == 10 {
+        return seconds(at);
+    }
+    if !sign(10, b"Tt ") || !sign(13, b":") {
+        return None;
+    }
+    (at[3], at[4]) = (number(11, 13)?, number(14, 16)?);
+    let mut end = 16;
+    if sign(16, b":") {
+        at[5] = number(17, 19)?;
+        end = 19;
+        if sign(19, b".,") {
+            end += 1 + text[20..].bytes().take_while(u8::is_ascii_digit).count();
+        }
+    }
+    let (hours, minutes) = match text.get(end..)? {
+        "" | "Z" | "z" => (0, 0),
+        zone if sign(end, b"+-") => {
+            let minutes = if zone.len() == 6 && sign(end + 3, b":") {
+                number(end + 4, end + 6)?
+            } else if zone.len() == 5 {
+                number(end + 3, end + 5)?
+            } else {
+                return None;
+            };
+            (number(end + 1, end + 3)?, minutes)
+        }
+        _ => return None,
+    };
+    let east = i64::from(hours) * 3600 + i64::from(minutes) * 60;
+    let east = if sign(end, b"-") { -east } else { east };
+    Some(seconds(at)? - east)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn known_seconds() {
+        // From `date -u -d … +%s`.
+        let known = [
+            ([1970, 1, 1, 0, 0, 0], 0, "1970-01-01T00:00:00Z"),
+            ([2000, 2, 29, 23, 59, 59], 951_868_799, "2000-02-29T23:59:59Z"),
+            ([2024, 3, 1, 12, 0, 0], 1_709_294_400, "2024-03-01T12:00:00Z"),
+            ([1601, 1, 1, 0, 0, 0], -11_644_473_600, "1601-01-01T00:00:00Z"),
+            ([1900, 3, 1, 0, 0, 0], -2_203_891_200, "1900-03-01T00:00:00Z"),
+        ];
+        for (at, second, text) in known {
+            assert_eq!(seconds(at), Some(second), "{text}");
+            assert_eq!(iso(second).as_deref(), Some(text));
+        }
+    }
+
+    #[test]
+    fn no_date_outside_of_the_calendar() {
+        for at in [[2023, 2, 29, 0, 0, 0], [2023, 13, 1, 0, 0, 0], [2023, 1, 1, 24, 0, 0]] {
+            assert_eq!(seconds(at), None);
+        }
+        assert_eq!(iso(i64::MAX), None);
+        assert_eq!(iso(i64::MIN), None);
+    }
+
+    #[cfg(feature = "office")]
+    #[test]
+    fn dates_are_read_with_and_without_zone() {
+        let known = [
+            ("2024-05-06", Some("2024-05-06T00:00:00Z")),
+            ("2024-05-06T07:08", Some("2024-05-06T07:08:00Z")),
+            (" 2024-05-06T07:08:09.123456789 ", Some("2024-05-06T07:08:09Z")),
+            ("2024-01-01T00:30:00+02:00", Some("2023-12-31T22:30:00Z")),
+            ("2024-12-31T23:30:00-0130", Some("2025-01-01T01:00:00Z")),
+            ("2024", None),
+            ("2024-05-06T07:08:09+2", None),
+            ("2024-05-06 at noon", None),
+            ("é024-05-06T07:08:09Z", None),
+            ("2024-05-06T07:08:09é", None),
+        ];
+        for (text, date) in known {
+            assert_eq!(parse_iso(text).and_then(iso).as_deref(), date, "{text}");
+        }
+    }
+}

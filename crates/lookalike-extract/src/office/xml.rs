@@ -1,0 +1,155 @@
+//! XML of office files, as calls of a handler.
+//!
+//! Declarations of a DOCTYPE are not read and nothing outside of the file is fetched: besides the
+//! five entities of XML and numbers, no entity has a meaning, and one that stands in the text
+//! makes the file damaged. So nothing expands.
+
+use crate::failure::Failure;
+use crate::job::Job;
+use encoding_rs::{Encoding, UTF_16BE, UTF_16LE};
+use quick_xml::Reader;
+use quick_xml::events::{BytesStart, Event};
+use std::borrow::Cow;
+
+/// Events between two looks at the clock.
+const EVENTS: u32 = 4096;
+/// Bytes in which a declaration names the encoding.
+const DECLARATION_BYTES: usize = 256;
+
+/// Takes what stands in an XML file. Names are without their prefix: which one a namespace has is
+/// up to the file.
+pub(super) trait Handler {
+    /// An element begins. `false` leaves it out, with all in it and its end.
+    fn start(&mut self, name: &str, tag: &BytesStart<'_>) -> Result<bool, Failure>;
+
+    /// An element ends.
+    fn end(&mut self, name: &str) -> Result<(), Failure>;
+
+    /// Text; one run may come in pieces.
+    fn text(&mut self, text: &str) -> Result<(), Failure>;
+}
+
+/// Reads a whole XML file.
+pub(super) fn read(xml: &str, job: &Job<'_>, handler: &mut impl Handler) -> Result<(), Failure> {
+    let mut reader = Reader::from_str(xml);
+    let mut depth = 0u64;
+    // Depth of the element that is left out.
+    let mut skipped = u64::MAX;
+    let mut events = 0u32;
+    let mut any = false;
+    loop {
+        events += 1;
+        if events == EVENTS {
+            events = 0;
+            job.in_time()?;
+        }
+        let event = reader.read_event().map_err(|e| Failure::damaged(format!("XML: {e}")))?;
+        let on = skipped == u64::MAX;
+        match event {
+            Event::Start(tag) => {
+                depth += 1;
+                any = true;
+                if on && !handler.start(tag.local_name().into_inner(), &tag)? {
+                    skipped = depth;
+                }
+            }
+            Event::Empty(tag) => {
+                any = true;
+                let name = tag.local_name();
+                if on && handler.start(name.into_inner(), &tag)? {
+                    handler.end(name.into_inner())?;
+                }
+            }
+            Event::End(tag) => {
+                if on {
+                    handler.end(tag.local_name().into_inner())?;
+                } else if skipped == depth {
+                    skipped = u64::MAX;
+                }
+                depth = depth.saturating_sub(1);
+            }
+            Event::Text(text) if on => handler.text(&text)?,
+            Event::CData(text) if on => handler.text(&text)?,
+            Event::GeneralRef(entity) => {
+                let c = character(&entity)?;
+                if on {
+                    handler.text(c.encode_utf8(&mut [0; 4]))?;
+                }
+            }
+            Event::Eof if depth > 0 => return Err(Failure::damaged("XML that ends too early")),
+            Event::Eof if !any => return Err(Failure::damaged("XML without any element")),
+            Event::Eof => return Ok(()),
+            _ => {}
+        }
+    }
+}
+
+/// The character that an entity stands for.
+fn character(entity: &str) -> Result<char, Failure> {
+    let number = entity.strip_prefix('#').map(|number| {
+        match number.strip_prefix(['x', 'X']) {
+            Some(hex) => u32::from_str_radix(hex, 16),
+            None => number.parse(),
+        }
+        .ok()
+        .and_then(char::from_u32)
+    });
+    match entity {
+        "lt" => Ok('<'),
+        "gt" => Ok('>'),
+        "amp" => Ok('&'),
+        "quot" => Ok('"'),
+        "apos" => Ok('\''),
+        _ => match number {
+            Some(Some(c)) => Ok(c),
+            Some(None) => Ok(char::REPLACEMENT_CHARACTER),
+            None => {
+                let name: String = entity.chars().take(40).collect();
+                Err(Failure::damaged(format!("XML: the entity &{name}; is unknown")))
+            }
+        },
+    }
+}
+
+/// The value of an attribute, whatever its prefix.
+pub(super) fn attribute<'a>(tag: &'a BytesStart<'_>, name: &str) -> Option<Cow<'a, str>> {
+    value(tag, |key| key.rsplit(':').next() == Some(name))
+}
+
+/// The value of the attribute `id` that has a prefix: it names a relation, `id` does not.
+pub(super) fn relation(tag: &BytesStart<'_>) -> Option<String> {
+    value(tag, |key| key.ends_with(":id")).map(Cow::into_owned)
+}
+
+fn value<'a>(tag: &'a BytesStart<'_>, is_it: impl Fn(&str) -> bool) -> Option<Cow<'a, str>> {
+    let mut attributes = tag.attributes();
+    let attributes = attributes.with_checks(false);
+    let found = attributes.flatten().find(|attribute| is_it(attribute.key.into_inner()))?;
+    quick_xml::escape::unescape(&found.value).ok().map(|value| Cow::Owned(value.into_owned()))
+}
+
+/// The text of an XML file: UTF-8, UTF-16 with or without its mark, or what the declaration names.
+pub(super) fn decode(bytes: Vec<u8>) -> Result<String, Failure> {
+    let wide = match &bytes[..] {
+        [b'<', 0, ..] => Some(UTF_16LE),
+        [0, b'<', ..] => Some(UTF_16BE),
+        _ => Encoding::for_bom(&bytes).map(|(encoding, _)| encoding),
+    };
+    if let Some(encoding) = wide {
+        return Ok(encoding.decode_with_bom_removal(&bytes).0.into_owned());
+    }
+    String::from_utf8(bytes).or_else(|error| {
+        let bytes = error.into_bytes();
+        let head = String::from_utf8_lossy(&bytes[..bytes.len().min(DECLARATION_BYTES)]);
+        let declaration = head.split_once("?>").map_or("", |(declaration, _)| declaration);
+        let label =
+            declaration.split_once("encoding").and_then(|(_, rest)| rest.split(['"', '\'']).nth(1));
+        let encoding = label.and_then(|label| Encoding::for_label(label.as_bytes()));
+        match encoding {
+            Some(encoding) if encoding != encoding_rs::UTF_8 => {
+                Ok(encoding.decode_without_bom_handling(&bytes).0.into_owned())
+            }
+            _ => Err(Failure::damaged("XML that is not in the encoding it names")),
+        }
+    })
+}

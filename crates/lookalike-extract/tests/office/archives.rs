@@ -1,0 +1,293 @@
+//! Archives: which files they have, and which of these can be read.
+
+use super::zipped::{Entry, Form, crc, entry, tar, zip, zip_as};
+use super::{extract, extract_with, fixture};
+use lookalike_extract::archive::{EntryKind, TarNext, next_entry, zip_entries};
+use lookalike_extract::{Failure, Limits, Options};
+use std::io::Cursor;
+
+const MODIFIED: i64 = 1_714_979_290 * 1_000_000_000;
+
+fn names(files: &[(String, String)]) -> Vec<&str> {
+    files.iter().map(|(name, _)| name.as_str()).collect()
+}
+
+#[test]
+fn files_of_one_name_are_all_there() {
+    let got = extract("plain.zip", &fixture("plain.zip"));
+    assert!(got.failures.is_empty(), "{got:?}");
+    assert_eq!(names(&got.parts), ["a.txt", "folder/größe.txt", "a.txt#2"]);
+    assert_eq!(got.parts[2].1, "Another of that name.\n");
+}
+
+#[test]
+fn an_entry_can_be_read_by_itself() {
+    let plain = fixture("plain.zip");
+    // A program that unpacks itself has bytes in front.
+    let shifted = [&[7; 1000][..], &plain].concat();
+    for bytes in [plain, shifted] {
+        let listed = zip_entries(Cursor::new(&bytes)).unwrap();
+        assert_eq!(listed.cut, None);
+        let kinds: Vec<EntryKind> = listed.entries.iter().map(|e| e.kind).collect();
+        assert_eq!(kinds, [EntryKind::File, EntryKind::Folder, EntryKind::File, EntryKind::File]);
+        let second = &listed.entries[2];
+        assert_eq!(second.modified, Some(MODIFIED));
+        let start = second.data_offset as usize;
+        let compressed = &bytes[start..start + second.compressed_size as usize];
+        assert_eq!(second.inflate(compressed, 13).unwrap(), b"Second file.\n");
+        let limit = Failure::Limit { what: "expanded bytes".to_owned(), limit: 12 };
+        assert_eq!(second.inflate(compressed, 12), Err(limit));
+        assert!(matches!(second.inflate(&compressed[1..], 100), Err(Failure::Damaged { .. })));
+    }
+}
+
+#[test]
+fn all_forms_of_zip_are_read() {
+    let mut stored = entry("b.txt", b"second");
+    stored.method = 0;
+    let entries = [entry("a.txt", b"first"), stored, entry("c.txt", &vec![b'x'; 100_000])];
+    for form in [Form::Usual, Form::Described, Form::Long] {
+        let bytes = zip_as(form, &entries);
+        let got = extract("x.zip", &bytes);
+        assert!(got.failures.is_empty(), "{got:?}");
+        assert_eq!(names(&got.parts), ["a.txt", "b.txt", "c.txt"]);
+        assert_eq!(got.parts[1].1, "second");
+        assert_eq!(got.bytes(), 5 + 6 + 100_000);
+    }
+}
+
+#[test]
+fn names_are_decoded_and_times_taken_from_where_they_are_best() {
+    let mut old = entry("", b"x");
+    old.name = b"gr\x94\xe1e\\x.txt".to_vec();
+    old.host = 0;
+    // Unix seconds with a zone known, before 1970.
+    old.extra = [&0x5455u16.to_le_bytes()[..], &[5, 0, 1], &(-1i32).to_le_bytes()].concat();
+    let mut new = entry("", b"x");
+    new.extra = vec![0x0A, 0, 32, 0, 0, 0, 0, 0, 1, 0, 24, 0];
+    new.extra.extend((116_444_736_000_000_000u64 + 5).to_le_bytes());
+    new.extra.extend([0; 16]);
+    let bytes = zip_as(Form::Usual, &[old, new]);
+    let listed = zip_entries(Cursor::new(&bytes)).unwrap();
+    assert_eq!(listed.entries[0].name, "größe/x.txt");
+    assert_eq!(listed.entries[0].modified, Some(-1_000_000_000));
+    assert_eq!(listed.entries[1].name, "unnamed");
+    assert_eq!(listed.entries[1].modified, Some(500));
+}
+
+#[test]
+fn what_cannot_be_read_says_why() {
+    let mut link = entry("link", b"a.txt");
+    link.attributes = 0o120_777 << 16;
+    let mut device = entry("device", b"");
+    device.attributes = 0o020_666 << 16;
+    let mut secret = entry("secret", b"x");
+    secret.flags = 1;
+    let mut bzip2 = entry("other", b"x");
+    bzip2.method = 12;
+    let entries = [link, device, secret, bzip2, entry("a.txt", b"kept")];
+    let got = extract("x.zip", &zip_as(Form::Usual, &entries));
+    assert_eq!(names(&got.parts), ["a.txt"]);
+    let said: Vec<String> =
+        got.failures.iter().map(|(name, failure)| format!("{name}: {failure}")).collect();
+    assert_eq!(
+        said,
+        [
+            "link: a link: its text cannot be read",
+            "device: a device: its text cannot be read",
+            "secret: encrypted: it opens with a password only",
+            "other: a file compressed with bzip2 (method 12): its text cannot be read",
+        ]
+    );
+}
+
+#[test]
+fn wrong_sums_and_sizes_are_damage() {
+    let bytes = zip(&[("a.txt", b"some text"), ("b.txt", b"kept")]);
+    let list = bytes.windows(4).position(|w| w == b"PK\x01\x02").unwrap();
+    // The CRC, and the size, in the list of names.
+    for at in [list + 16, list + 24] {
+        let mut bytes = bytes.clone();
+        bytes[at] ^= 1;
+        let got = extract("x.zip", &bytes);
+        assert_eq!(names(&got.parts), ["b.txt"], "{got:?}");
+        assert!(matches!(got.failures[..], [(_, Failure::Damaged { .. })]), "{got:?}");
+    }
+}
+
+#[test]
+fn a_zip_that_is_cut_off_gives_what_is_whole() {
+    let entries = [entry("a.txt", b"first"), entry("b.txt", b"second"), entry("c.txt", b"third")];
+    for form in [Form::Usual, Form::Described] {
+        let bytes = zip_as(form, &entries);
+        let list = bytes.windows(4).position(|w| w == b"PK\x01\x02").unwrap();
+        let third = bytes.windows(5).position(|w| w == b"c.txt").unwrap();
+        for (end, whole) in [(list, 3), (list + 20, 3), (bytes.len() - 1, 3), (third + 7, 2)] {
+            let got = extract("x.zip", &bytes[..end]);
+            assert_eq!(names(&got.parts), ["a.txt", "b.txt", "c.txt"][..whole], "{got:?}");
+            let (name, failure) = got.failures.last().unwrap();
+            assert!(name.is_empty() && matches!(failure, Failure::Damaged { .. }), "{got:?}");
+            assert_eq!(got.failures.len(), 1 + usize::from(whole == 2), "{got:?}");
+        }
+    }
+}
+
+#[test]
+fn entries_that_share_bytes_are_refused_but_one() {
+    let mut bytes = zip(&[("a.txt", &vec![b'a'; 1 << 20])]);
+    let list = bytes.windows(4).position(|w| w == b"PK\x01\x02").unwrap();
+    let end = bytes.windows(4).position(|w| w == b"PK\x05\x06").unwrap();
+    let one = bytes[list..end].to_vec();
+    bytes.truncate(list);
+    bytes.extend(one.repeat(1000));
+    bytes.extend(b"PK\x05\x06\0\0\0\0\xe8\x03\xe8\x03");
+    bytes.extend(((one.len() * 1000) as u32).to_le_bytes());
+    bytes.extend((list as u32).to_le_bytes());
+    bytes.extend([0, 0]);
+    let got = extract("x.zip", &bytes);
+    assert_eq!((got.parts.len(), got.failures.len()), (1, 999));
+}
+
+#[test]
+fn tar_archives_of_both_kinds_are_read() {
+    for (name, modified) in [("pax.tar", MODIFIED + 500_000_000), ("gnu.tar", MODIFIED)] {
+        let bytes = fixture(name);
+        let got = extract(name, &bytes);
+        let long = format!("folder/{}größe.txt", "long-".repeat(30));
+        assert_eq!(names(&got.parts), ["a.txt", long.as_str()], "{got:?}");
+        assert_eq!(got.parts[1].1, "Second file.\n");
+        let failures: Vec<String> = got.failures.iter().map(|(n, f)| format!("{n}: {f}")).collect();
+        let expected =
+            ["link: a link: its text cannot be read", "pipe: a device: its text cannot be read"];
+        assert_eq!(failures, expected);
+        match next_entry(&bytes).unwrap() {
+            TarNext::Entry { entry, .. } => {
+                assert_eq!(
+                    (entry.modified, entry.content),
+                    (Some(modified), &b"First file.\n"[..])
+                );
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn a_stream_of_tar_is_cut_into_entries() {
+    for name in ["pax.tar", "gnu.tar"] {
+        let bytes = fixture(name);
+        let (mut start, mut names) = (0, Vec::new());
+        'entries: loop {
+            let mut len = 0;
+            loop {
+                match next_entry(&bytes[start..start + len]).unwrap() {
+                    TarNext::More { at_least } => {
+                        assert!(at_least as usize > len);
+                        // Asking for less would be refused again.
+                        let short = start + at_least as usize - 1;
+                        let again = next_entry(&bytes[start..short]).unwrap();
+                        assert!(matches!(again, TarNext::More { .. }));
+                        len = at_least as usize;
+                    }
+                    TarNext::Entry { entry, bytes } => {
+                        assert_eq!(bytes, len);
+                        names.push(entry.name);
+                        start += bytes;
+                        break;
+                    }
+                    TarNext::End => break 'entries,
+                }
+            }
+        }
+        assert_eq!(names.len(), 5, "{names:?}");
+        assert_eq!(names[3], "link");
+    }
+}
+
+#[test]
+fn tar_headers_that_are_not_are_damage() {
+    let good = tar("a.txt", b'0', b"first");
+    let mut wrong_sum = tar("b.txt", b'0', b"second");
+    wrong_sum[0] = b'c';
+    let got = extract("x.tar", &[good.clone(), wrong_sum].concat());
+    assert_eq!(names(&got.parts), ["a.txt"]);
+    assert!(matches!(got.failure_of(""), Failure::Damaged { .. }), "{got:?}");
+    let sparse = tar("s.txt", b'S', b"");
+    let pax = tar("x", b'x', b"22 GNU.sparse.major=1\n");
+    let both = [sparse, pax, tar("t.txt", b'0', b"map"), good.clone(), vec![0; 1024]].concat();
+    let got = extract("x.tar", &both);
+    assert_eq!((names(&got.parts), got.failures.len()), (vec!["a.txt"], 2), "{got:?}");
+    // Without the mark of its end there may have been more.
+    let got = extract("x.tar", &good);
+    assert_eq!((names(&got.parts), got.failures.len()), (vec!["a.txt"], 1), "{got:?}");
+    let cut = [&good[..], &good[..700]].concat();
+    assert_eq!(extract("x.tar", &cut).failures.len(), 1);
+    let endless = [tar("x", b'L', b"name").repeat(1000), good].concat();
+    assert!(matches!(next_entry(&endless), Err(Failure::Damaged { .. })));
+}
+
+impl super::Got {
+    fn failure_of(&self, name: &str) -> &Failure {
+        &self.failures.iter().find(|(n, _)| n == name).unwrap().1
+    }
+}
+
+fn limited(change: impl FnOnce(&mut Limits)) -> Options {
+    let mut options = Options::default();
+    change(&mut options.limits);
+    options
+}
+
+#[test]
+fn bombs_stop_at_the_limit() {
+    let zeros = vec![b'0'; 10 << 20];
+    let options = limited(|limits| limits.expanded = 25 << 20);
+    let limit = Failure::Limit { what: "expanded bytes".to_owned(), limit: 25 << 20 };
+    let files: Vec<Entry> = (0..10).map(|i| entry(&format!("{i}.txt"), &zeros)).collect();
+    let flat = zip_as(Form::Usual, &files);
+    let got = extract_with(&options, "x.zip", &flat);
+    assert_eq!((got.parts.len(), got.bytes()), (2, 20 << 20));
+    assert_eq!(got.failure_of(""), &limit);
+    // Each level holds the one below sixteen times.
+    let mut nested = zip(&[("0.txt", &zeros)]);
+    for _ in 0..5 {
+        let files: Vec<Entry> = (0..16).map(|i| entry(&format!("{i}.zip"), &nested)).collect();
+        nested = zip_as(Form::Usual, &files);
+    }
+    let got = extract_with(&options, "x.zip", &nested);
+    assert!(got.bytes() <= 25 << 20);
+    assert!(got.failures.iter().any(|(_, failure)| *failure == limit));
+    // What an entry promises is not what is made room for.
+    let mut promising = zip(&[("a.txt", b"x")]);
+    let list = promising.windows(4).position(|w| w == b"PK\x01\x02").unwrap();
+    promising[list + 24..list + 28].copy_from_slice(&[0xFE; 4]);
+    assert!(matches!(extract("x.zip", &promising).failure(), Failure::Damaged { .. }));
+    assert_eq!(crc(b"123456789"), 0xCBF4_3926);
+}
+
+#[test]
+fn archives_lie_only_so_deep_in_each_other() {
+    let mut bytes = b"text".to_vec();
+    for level in 0..20 {
+        bytes = match level % 2 {
+            0 => zip(&[("a.zip", &bytes)]),
+            _ => [tar("a.tar", b'0', &bytes), vec![0; 1024]].concat(),
+        };
+    }
+    let got = extract("x", &bytes);
+    assert!(matches!(got.failure(), Failure::Limit { limit: 8, .. }), "{got:?}");
+    let options = limited(|limits| limits.depth = 20);
+    assert_eq!(extract_with(&options, "x", &bytes).text(), "text");
+}
+
+#[test]
+fn members_are_counted() {
+    let options = limited(|limits| limits.members = 3);
+    let limit = Failure::Limit { what: "members".to_owned(), limit: 3 };
+    let files: Vec<Entry> = (0..4).map(|i| entry(&format!("{i}.txt"), b"x")).collect();
+    assert!(extract_with(&options, "x.zip", &zip_as(Form::Usual, &files[..3])).failures.is_empty());
+    assert_eq!(extract_with(&options, "x.zip", &zip_as(Form::Usual, &files)).failure(), &limit);
+    let four: Vec<u8> = (0..4).flat_map(|i| tar(&format!("{i}.txt"), b'0', b"x")).collect();
+    let got = extract_with(&options, "x.tar", &four);
+    assert_eq!((got.parts.len(), got.failures.len(), got.failure_of("")), (3, 1, &limit));
+}

@@ -1,0 +1,296 @@
+//! Files that are cut off, changed, mislabelled or made to do harm.
+
+use super::zipped::{Form, entry, zip, zip_as};
+use super::{Got, extract, extract_with, fixture};
+use lookalike_extract::archive::{next_entry, zip_entries};
+use lookalike_extract::{Failure, Options};
+use proptest::prelude::*;
+use std::io::Cursor;
+use std::time::{Duration, Instant};
+
+const FILES: [&str; 13] = [
+    "text.docx",
+    "utf16.docx",
+    "slides.pptx",
+    "sheets.xlsx",
+    "text.odt",
+    "password.odt",
+    "sheets.ods",
+    "slides.odp",
+    "book.epub",
+    "text.rtf",
+    "plain.zip",
+    "pax.tar",
+    "gnu.tar",
+];
+
+fn docx(document: &str) -> Vec<u8> {
+    zip(&[("[Content_Types].xml", b"<Types/>"), ("word/document.xml", document.as_bytes())])
+}
+
+fn odf(body: &str) -> Vec<u8> {
+    let content = format!("<c><body>{body}</body></c>");
+    let mut mime = entry("mimetype", b"application/vnd.oasis.opendocument.text");
+    mime.method = 0;
+    zip_as(Form::Usual, &[mime, entry("content.xml", content.as_bytes())])
+}
+
+fn small() -> Options {
+    let mut options = Options::default();
+    options.limits.expanded = 1 << 20;
+    options
+}
+
+/// What must hold whatever is read.
+fn check(got: &Got, limit: usize) {
+    assert!(got.bytes() <= limit, "{} bytes", got.bytes());
+    let crashed = |(_, failure): &(String, Failure)| matches!(failure, Failure::Crashed { .. });
+    assert!(!got.failures.iter().any(crashed), "{:?}", got.failures);
+}
+
+#[test]
+fn nothing_that_is_cut_off_passes_for_whole() {
+    for name in FILES {
+        let bytes = fixture(name);
+        for part in 1..20 {
+            let cut = &bytes[..bytes.len() * part / 20];
+            let got = extract(name, cut);
+            // Behind the mark of the end there are only more zeros.
+            let is_tar = ["pax.tar", "gnu.tar"].contains(&name);
+            let whole = is_tar && cut.ends_with(&[0; 512]);
+            let said = got.failures.iter().any(|(within, _)| within.is_empty());
+            assert!(whole || said, "{name} cut at {part}/20: {got:?}");
+            assert!(
+                is_tar || name == "plain.zip" || got.parts.is_empty(),
+                "{name} cut at {part}/20: {got:?}"
+            );
+            check(&got, 1 << 20);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn files_with_flipped_bits_give_texts_or_failures(
+        which in 0..FILES.len(),
+        flips in prop::collection::vec((any::<prop::sample::Index>(), 0u8..8), 1..20),
+    ) {
+        let mut bytes = fixture(FILES[which]);
+        for (place, bit) in flips {
+            let place = place.index(bytes.len());
+            bytes[place] ^= 1 << bit;
+        }
+        check(&extract_with(&small(), FILES[which], &bytes), 1 << 20);
+    }
+
+    #[test]
+    fn files_with_pieces_moved_give_texts_or_failures(
+        which in 0..FILES.len(),
+        from in any::<prop::sample::Index>(),
+        to in any::<prop::sample::Index>(),
+        len in 1usize..200,
+    ) {
+        let mut bytes = fixture(FILES[which]);
+        let from = from.index(bytes.len());
+        let piece = bytes[from..bytes.len().min(from + len)].to_vec();
+        let to = to.index(bytes.len());
+        bytes.splice(to..to, piece);
+        check(&extract_with(&small(), FILES[which], &bytes), 1 << 20);
+    }
+
+    #[test]
+    fn changed_xml_gives_texts_or_failures(
+        pieces in prop::collection::vec(0..PIECES.len(), 0..60),
+    ) {
+        let xml: String = pieces.iter().map(|&piece| PIECES[piece]).collect();
+        for bytes in [docx(&format!("<d>{xml}</d>")), odf(&xml)] {
+            check(&extract_with(&small(), "x", &bytes), 1 << 20);
+        }
+    }
+
+    #[test]
+    fn words_of_rtf_in_any_order_give_texts_or_failures(
+        words in prop::collection::vec(0..WORDS.len(), 0..60),
+    ) {
+        let rtf: String = words.iter().map(|&word| WORDS[word]).collect();
+        let open = rtf.matches('{').count() + 1;
+        let rtf = format!("{{\\rtf1 {rtf}{}", "}".repeat(open));
+        check(&extract_with(&small(), "x.rtf", rtf.as_bytes()), 1 << 20);
+    }
+
+    #[test]
+    fn any_bytes_give_texts_or_failures(
+        start in 0..STARTS.len(),
+        rest in prop::collection::vec(any::<u8>(), 0..2000),
+    ) {
+        let bytes = [STARTS[start], &rest].concat();
+        check(&extract_with(&small(), "x", &bytes), 1 << 20);
+        let _ = zip_entries(Cursor::new(&bytes));
+        let _ = next_entry(&bytes);
+    }
+}
+
+const STARTS: [&[u8]; 5] = [b"", b"{\\rtf1", b"PK\x03\x04", b"PK\x05\x06", b"PK\x01\x02"];
+
+const PIECES: [&str; 30] = [
+    "<p>",
+    "</p>",
+    "<t>",
+    "</t>",
+    "é",
+    "漢字 ",
+    "\n",
+    "<tr>",
+    "</tr>",
+    "<tc>",
+    "</tc>",
+    "<txbxContent>",
+    "</txbxContent>",
+    "<text-box>",
+    "</text-box>",
+    "<note>",
+    "</note>",
+    "<table-row>",
+    "</table-row>",
+    "<table-cell number-columns-repeated='9'>",
+    "</table-cell>",
+    "<table-cell/>",
+    "<tab/>",
+    "<s c='5'/>",
+    "<AlternateContent>",
+    "</AlternateContent>",
+    "<Fallback>",
+    "</Fallback>",
+    "&#x1F600;",
+    "<p><text-box><p>ü</p></text-box></p>",
+];
+
+const WORDS: [&str; 26] = [
+    "{",
+    "}",
+    "é",
+    "x",
+    "\\par ",
+    "\\row ",
+    "\\cell ",
+    "\\deleted ",
+    "\\deleted0 ",
+    "{\\footnote ",
+    "{\\*\\shpinst ",
+    "{\\shptxt ",
+    "\\u8212 ",
+    "\\u-10179 ",
+    "\\u-8704 ",
+    "\\'e9",
+    "\\uc3 ",
+    "\\bin3 ",
+    "\\ansicpg932 ",
+    "\\'83",
+    "\\*",
+    "{\\upr ",
+    "\\ud ",
+    "{\\info ",
+    "{\\title ",
+    "\\",
+];
+
+#[test]
+fn entities_are_never_expanded() {
+    let mut laughs = "<!DOCTYPE d [<!ENTITY a0 \"lol\">".to_owned();
+    for i in 1..10 {
+        let refs = format!("&a{};", i - 1).repeat(10);
+        laughs.extend(["<!ENTITY a", &i.to_string(), " \"", &refs, "\">"]);
+    }
+    laughs += "<!ENTITY file SYSTEM \"file:///etc/hostname\">]>";
+    for entity in ["a9", "a0", "file"] {
+        let got = extract("x", &docx(&format!("{laughs}<d><p><t>x&{entity};</t></p></d>")));
+        assert!(matches!(got.failure(), Failure::Damaged { .. }), "{got:?}");
+    }
+    assert_eq!(extract("x", &docx(&format!("{laughs}<d><p><t>x</t></p></d>"))).text(), "x\n");
+}
+
+#[test]
+fn what_repeats_is_bounded() {
+    let cell = "<table-cell number-columns-repeated='99999999999999999999'><p>x</p></table-cell>";
+    let row = format!("<table-row number-rows-repeated='1000000000'>{cell}</table-row>");
+    let got = extract("x", &odf(&row));
+    let line = ["x"; 100].join("\t") + "\n";
+    assert!(got.text() == line.repeat(100), "{} bytes", got.text().len());
+    // Cells in cells multiply, up to the limit.
+    let mut nested = "<p>x</p>".to_owned();
+    for _ in 0..10 {
+        nested = format!("<table-cell number-columns-repeated='100'>{nested}</table-cell>");
+    }
+    let got = extract_with(&small(), "x", &odf(&nested));
+    assert!(matches!(got.failure(), Failure::Limit { .. }), "{got:?}");
+    let blanks = "<p>x<s c='4000000000'/></p>".repeat(10);
+    assert!(extract("x", &odf(&blanks)).text().len() < 20_000);
+}
+
+#[test]
+fn a_shared_text_that_is_used_a_million_times_is_limited() {
+    let text = "x".repeat(10_000);
+    let shared = format!("<sst><si><t>{text}</t></si></sst>");
+    let cells = "<c t='s'><v>0</v></c>".repeat(1000);
+    let sheet = format!("<worksheet><row>{cells}</row></worksheet>");
+    let types = "x/worksheet";
+    let relations = format!(
+        "<R><Relationship Id='a' Type='{types}' Target='s.xml'/>\
+         <Relationship Id='b' Type='x/sharedStrings' Target='t.xml'/></R>"
+    );
+    let bytes = zip(&[
+        ("[Content_Types].xml", b"<Types/>"),
+        ("xl/workbook.xml", b"<w><sheet r:id='a'/></w>"),
+        ("xl/_rels/workbook.xml.rels", relations.as_bytes()),
+        ("xl/s.xml", sheet.as_bytes()),
+        ("xl/t.xml", shared.as_bytes()),
+    ]);
+    assert_eq!(extract("x", &bytes).text().len(), 1000 * 10_001);
+    let limit = Failure::Limit { what: "expanded bytes".to_owned(), limit: 1 << 20 };
+    assert_eq!(extract_with(&small(), "x", &bytes).failure(), &limit);
+}
+
+#[test]
+fn a_file_is_what_it_holds_not_what_it_is_called() {
+    let known = String::from_utf8(fixture("sheets.xlsx.txt")).unwrap();
+    assert_eq!(extract("letter.docx", &fixture("sheets.xlsx")).text(), known);
+    // Not Word at all: an archive like any other.
+    let got = extract("letter.docx", &zip(&[("a.txt", b"some text")]));
+    assert_eq!(got.text(), "some text");
+    let hollow = zip(&[("[Content_Types].xml", b"<Types/>"), ("word/documents/a.txt", b"x")]);
+    assert!(matches!(extract("a.docx", &hollow).failure(), Failure::Damaged { .. }));
+    let blank = docx("<d><p><t> </t></p></d>");
+    assert!(matches!(extract("a.docx", &blank).failure(), Failure::NoText { .. }));
+}
+
+#[test]
+fn broken_xml_is_damage() {
+    for xml in
+        ["", "text", "<d><p>", "<d></p>", "<d><p></d>", "<d>&x", "<d a=", "<d>\u{1}<", "<!--"]
+    {
+        let got = extract("x", &docx(xml));
+        assert!(matches!(got.failure(), Failure::Damaged { .. }), "{xml}: {got:?}");
+    }
+}
+
+#[test]
+fn deep_nesting_takes_no_stack_and_little_time() {
+    let deep = 1_000_000;
+    let started = Instant::now();
+    let files = [
+        docx(&format!("{}{}", "<p>".repeat(deep), "</p>".repeat(deep))),
+        docx(&"<txbxContent><t>x</t>".repeat(deep)),
+        odf(&format!("{}x{}", "<note><p>".repeat(deep), "</p></note>".repeat(deep))),
+        odf(&format!("{}x{}", "<p><text-box>".repeat(deep), "</text-box></p>".repeat(deep))),
+        format!("{{\\rtf1 {}", "{".repeat(deep)).into_bytes(),
+        format!("{{\\rtf1 {}x{}", "{\\footnote ".repeat(deep), "}".repeat(deep)).into_bytes(),
+        format!("{{\\rtf1 {}", "{\\shptxt x}\\u8212 \\f1 ".repeat(deep)).into_bytes(),
+    ];
+    for bytes in files {
+        check(&extract("x", &bytes), 100 << 20);
+    }
+    // Some seconds, without optimization; hours, if it were quadratic.
+    assert!(started.elapsed() < Duration::from_secs(60), "{:?}", started.elapsed());
+}

@@ -1,0 +1,71 @@
+//! Office files, RTF and archives: known texts, and whatever somebody may send.
+#![cfg(all(feature = "office", feature = "archive"))]
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+mod archives;
+mod golden;
+mod hostile;
+mod zipped;
+
+use lookalike_extract::{Extractor, Failed, Failure, Options, Part, Sink};
+
+/// Everything that a file gave: names, and texts with fields in front, or failures.
+#[derive(Default, Debug)]
+struct Got {
+    parts: Vec<(String, String)>,
+    failures: Vec<(String, Failure)>,
+}
+
+impl Sink for Got {
+    fn part(&mut self, part: &Part<'_>) {
+        let mut text = String::new();
+        for name in lookalike_extract::Fields::NAMES {
+            if let Some(value) = part.fields.get(name) {
+                text.extend([name, ": ", value, "\n"]);
+            }
+        }
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        text += part.text;
+        self.parts.push((part.within.to_owned(), text));
+    }
+
+    fn failed(&mut self, failed: &Failed<'_>) {
+        self.failures.push((failed.within.to_owned(), failed.failure.clone()));
+    }
+}
+
+impl Got {
+    fn bytes(&self) -> usize {
+        self.parts.iter().map(|(_, text)| text.len()).sum()
+    }
+
+    /// The one text there is.
+    fn text(&self) -> &str {
+        assert!(self.failures.is_empty() && self.parts.len() == 1, "{self:?}");
+        &self.parts[0].1
+    }
+
+    /// The one failure there is.
+    fn failure(&self) -> &Failure {
+        assert!(self.failures.len() == 1 && self.parts.is_empty(), "{self:?}");
+        &self.failures[0].1
+    }
+}
+
+fn extract(name: &str, bytes: &[u8]) -> Got {
+    extract_with(&Options::default(), name, bytes)
+}
+
+fn extract_with(options: &Options, name: &str, bytes: &[u8]) -> Got {
+    let mut got = Got::default();
+    Extractor::new(options).extract(name, bytes, &mut got);
+    got
+}
+
+/// A file of `fixtures/extract/office/`.
+fn fixture(name: &str) -> Vec<u8> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/extract/office/");
+    std::fs::read(format!("{folder}{name}")).unwrap()
+}

@@ -1,0 +1,150 @@
+//! Writes ZIP and tar archives, also such as no program would.
+
+use flate2::{Compression, Crc, write::DeflateEncoder};
+use std::io::Write as _;
+
+/// A file to be.
+#[derive(Clone)]
+pub(crate) struct Entry {
+    pub(crate) name: Vec<u8>,
+    pub(crate) content: Vec<u8>,
+    pub(crate) method: u16,
+    pub(crate) flags: u16,
+    /// The system that wrote it, and its attributes there.
+    pub(crate) host: u8,
+    pub(crate) attributes: u32,
+    pub(crate) extra: Vec<u8>,
+}
+
+pub(crate) fn entry(name: &str, content: &[u8]) -> Entry {
+    Entry {
+        name: name.as_bytes().to_vec(),
+        content: content.to_vec(),
+        method: 8,
+        flags: 0,
+        host: 3,
+        attributes: 0,
+        extra: Vec::new(),
+    }
+}
+
+/// How the archive is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    Usual,
+    /// Sizes behind the contents.
+    Described,
+    /// Numbers with 64 bits.
+    Long,
+}
+
+fn deflated(content: &[u8]) -> Vec<u8> {
+    let mut encoder = DeflateEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(content).unwrap();
+    encoder.finish().unwrap()
+}
+
+pub(crate) fn crc(content: &[u8]) -> u32 {
+    let mut crc = Crc::new();
+    crc.update(content);
+    crc.sum()
+}
+
+fn put(out: &mut Vec<u8>, numbers16: &[u16]) {
+    for number in numbers16 {
+        out.extend(number.to_le_bytes());
+    }
+}
+
+fn put32(out: &mut Vec<u8>, numbers32: &[u32]) {
+    for number in numbers32 {
+        out.extend(number.to_le_bytes());
+    }
+}
+
+/// 2024-05-06 07:08:10
+const TIME: [u16; 2] = [7 << 11 | 8 << 5 | 5, 44 << 9 | 5 << 5 | 6];
+
+pub(crate) fn zip_as(form: Form, entries: &[Entry]) -> Vec<u8> {
+    let (mut out, mut list) = (Vec::new(), Vec::new());
+    for entry in entries {
+        let data = if entry.method == 8 { deflated(&entry.content) } else { entry.content.clone() };
+        let sizes = [crc(&entry.content), data.len() as u32, entry.content.len() as u32];
+        let offset = out.len() as u32;
+        let described = form == Form::Described;
+        let flags = entry.flags | if described { 8 } else { 0 };
+        let lens = [entry.name.len() as u16, 0];
+        out.extend(b"PK\x03\x04");
+        put(&mut out, &[20, flags, entry.method, TIME[0], TIME[1]]);
+        put32(&mut out, if described { &[0, 0, 0] } else { &sizes });
+        put(&mut out, &lens);
+        out.extend(&entry.name);
+        out.extend(&data);
+        if described {
+            out.extend(b"PK\x07\x08");
+            put32(&mut out, &sizes);
+        }
+        let mut extra = entry.extra.clone();
+        if form == Form::Long {
+            put(&mut extra, &[1, 24]);
+            for number in [sizes[2], sizes[1], offset] {
+                extra.extend(u64::from(number).to_le_bytes());
+            }
+        }
+        list.extend(b"PK\x01\x02");
+        list.extend([20, entry.host]);
+        put(&mut list, &[20, flags, entry.method, TIME[0], TIME[1]]);
+        let long = form == Form::Long;
+        let max = u32::MAX;
+        put32(&mut list, &if long { [sizes[0], max, max] } else { sizes });
+        put(&mut list, &[lens[0], extra.len() as u16, 0, 0, 0]);
+        put32(&mut list, &[entry.attributes, if long { max } else { offset }]);
+        list.extend(&entry.name);
+        list.extend(extra);
+    }
+    let (start, len, count) = (out.len() as u64, list.len() as u64, entries.len());
+    out.extend(list);
+    if form == Form::Long {
+        let record = out.len() as u64;
+        out.extend(b"PK\x06\x06");
+        out.extend(44u64.to_le_bytes());
+        put(&mut out, &[45, 45, 0, 0, 0, 0]);
+        for number in [count as u64, count as u64, len, start] {
+            out.extend(number.to_le_bytes());
+        }
+        out.extend(b"PK\x06\x07");
+        put32(&mut out, &[0]);
+        out.extend(record.to_le_bytes());
+        put32(&mut out, &[1]);
+        out.extend(b"PK\x05\x06");
+        put(&mut out, &[0, 0, 0xFFFF, 0xFFFF]);
+        put32(&mut out, &[u32::MAX, u32::MAX]);
+    } else {
+        out.extend(b"PK\x05\x06");
+        put(&mut out, &[0, 0, count as u16, count as u16]);
+        put32(&mut out, &[len as u32, start as u32]);
+    }
+    put(&mut out, &[0]);
+    out
+}
+
+pub(crate) fn zip(files: &[(&str, &[u8])]) -> Vec<u8> {
+    let entries: Vec<Entry> = files.iter().map(|(name, content)| entry(name, content)).collect();
+    zip_as(Form::Usual, &entries)
+}
+
+/// One entry of a tar archive, in the old form.
+pub(crate) fn tar(name: &str, kind: u8, content: &[u8]) -> Vec<u8> {
+    let mut out = vec![0; 512];
+    out[..name.len()].copy_from_slice(name.as_bytes());
+    out[124..135].copy_from_slice(format!("{:011o}", content.len()).as_bytes());
+    out[136..147].copy_from_slice(b"00000000000");
+    out[148..156].copy_from_slice(b"        ");
+    out[156] = kind;
+    out[257..265].copy_from_slice(b"ustar\x0000");
+    let sum: u32 = out.iter().map(|&b| u32::from(b)).sum();
+    out[148..155].copy_from_slice(format!("{sum:06o}\0").as_bytes());
+    out.extend(content);
+    out.resize(out.len().next_multiple_of(512), 0);
+    out
+}
