@@ -1,0 +1,83 @@
+//! Bytes and the name of an encoding, which may be wrong → text.
+
+use crate::encoding;
+use encoding_rs::{Encoding, REPLACEMENT, UTF_8, WINDOWS_1252};
+use std::borrow::Cow;
+
+/// The encoding that a page or a text has according to its sender, unless its bytes say that this
+/// is wrong.
+pub(crate) fn declared(bytes: &[u8], label: Option<&str>) -> Option<&'static Encoding> {
+    let label = label?.trim().trim_matches(['"', '\'']);
+    let encoding = Encoding::for_label(label.as_bytes()).filter(|e| *e != REPLACEMENT)?;
+    if encoding == WINDOWS_1252 || encoding == UTF_8 {
+        if str::from_utf8(bytes).is_ok() {
+            // What is valid UTF-8 by chance is very rare, what is mislabelled is not.
+            return Some(UTF_8);
+        }
+        // Programs write these without looking at the text.
+        if encoding == WINDOWS_1252 && label.to_ascii_lowercase().contains("ascii") {
+            return None;
+        }
+    }
+    Some(encoding)
+}
+
+/// The text of bytes: in the declared encoding if they are valid in it but for few, in one that
+/// fits them otherwise. NUL bytes are left out.
+pub(super) fn decoded<'a>(bytes: &'a [u8], label: Option<&str>) -> Cow<'a, str> {
+    if let Some(encoding) = declared(bytes, label) {
+        let (text, errors) = encoding.decode_with_bom_removal(bytes);
+        if !errors || few_errors(&text) {
+            return without_nul(text);
+        }
+    }
+    if let Some(text) = encoding::decode(bytes, None) {
+        return text;
+    }
+    let clean: Vec<u8> = bytes.iter().copied().filter(|byte| *byte != 0).collect();
+    let text = encoding::decode(&clean, None).unwrap_or_default();
+    Cow::Owned(text.into_owned())
+}
+
+fn few_errors(text: &str) -> bool {
+    let (mut errors, mut others) = (0_usize, 0_usize);
+    for char in text.chars().filter(|char| !char.is_ascii()) {
+        *(if char == char::REPLACEMENT_CHARACTER { &mut errors } else { &mut others }) += 1;
+    }
+    errors * 8 <= others
+}
+
+fn without_nul(text: Cow<'_, str>) -> Cow<'_, str> {
+    if memchr::memchr(0, text.as_bytes()).is_none() {
+        return text;
+    }
+    Cow::Owned(text.replace('\0', ""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wrong_labels_are_seen() {
+        let cases: [(&[u8], Option<&str>, &str); 10] = [
+            (b"caf\xe9", Some("iso-8859-1"), "café"),
+            (b"caf\xc3\xa9", Some("iso-8859-1"), "café"),
+            (b"caf\xc3\xa9", Some("us-ascii"), "café"),
+            (b"caf\xc3\xa9", None, "café"),
+            (b"caf\xc3\xa9", Some("x-unknown"), "café"),
+            (b"\xcf\xf0\xe8\xe2\xe5\xf2", Some("windows-1251"), "Привет"),
+            (b"\x1b$B%F%9%H\x1b(B", Some("ISO-2022-JP"), "テスト"),
+            (b"a\0b", Some("utf-8"), "ab"),
+            (b"a\0b", None, "ab"),
+            (
+                b"\xf0\xd2\xc9\xd7\xc5\xd4, \xcb\xc1\xcb \xc4\xc5\xcc\xc1",
+                Some("utf-8"),
+                "Привет, как дела",
+            ),
+        ];
+        for (bytes, label, text) in cases {
+            assert_eq!(decoded(bytes, label), text, "{label:?}");
+        }
+    }
+}

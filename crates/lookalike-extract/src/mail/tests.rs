@@ -1,0 +1,1 @@
+//! Whole messages, good and bad.
