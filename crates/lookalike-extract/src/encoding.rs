@@ -1,7 +1,7 @@
 //! Bytes of unknown encoding → text.
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
-use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
+use encoding_rs::{Encoding, REPLACEMENT, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 use std::borrow::Cow;
 
 /// Bytes that the detector of encodings looks at.
@@ -68,6 +68,24 @@ pub fn decode<'a>(bytes: &'a [u8], forced: Option<&'static Encoding>) -> Option<
             Some(encoding.decode_without_bom_handling(bytes).0)
         }
     }
+}
+
+/// The encoding that a page or a text has according to its sender, unless its bytes say that this
+/// is wrong.
+pub(crate) fn declared(bytes: &[u8], label: Option<&str>) -> Option<&'static Encoding> {
+    let label = label?.trim().trim_matches(['"', '\'']);
+    let encoding = Encoding::for_label(label.as_bytes()).filter(|e| *e != REPLACEMENT)?;
+    if encoding == WINDOWS_1252 || encoding == UTF_8 {
+        if str::from_utf8(bytes).is_ok() {
+            // What is valid UTF-8 by chance is very rare, what is mislabelled is not.
+            return Some(UTF_8);
+        }
+        // Programs write these without looking at the text.
+        if encoding == WINDOWS_1252 && label.to_ascii_lowercase().contains("ascii") {
+            return None;
+        }
+    }
+    Some(encoding)
 }
 
 fn utf32(unit: &[u8], big_endian: bool) -> char {

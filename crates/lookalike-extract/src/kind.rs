@@ -251,6 +251,10 @@ fn is_mail(head: &str, named: bool) -> bool {
             if lines == 1 && (line.starts_with("From ") || line.starts_with(">From ")) {
                 continue;
             }
+            // In `.emlx` the first line is the length of the message.
+            if lines == 1 && named && line.trim_end().bytes().all(|b| b.is_ascii_digit()) {
+                continue;
+            }
             return known >= 2 && named;
         };
         if !name.bytes().all(|b| b.is_ascii_graphic()) {

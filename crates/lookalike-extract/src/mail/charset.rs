@@ -1,26 +1,7 @@
 //! Bytes and the name of an encoding, which may be wrong → text.
 
-use crate::encoding;
-use encoding_rs::{Encoding, REPLACEMENT, UTF_8, WINDOWS_1252};
+use crate::encoding::{self, declared};
 use std::borrow::Cow;
-
-/// The encoding that a page or a text has according to its sender, unless its bytes say that this
-/// is wrong.
-pub(crate) fn declared(bytes: &[u8], label: Option<&str>) -> Option<&'static Encoding> {
-    let label = label?.trim().trim_matches(['"', '\'']);
-    let encoding = Encoding::for_label(label.as_bytes()).filter(|e| *e != REPLACEMENT)?;
-    if encoding == WINDOWS_1252 || encoding == UTF_8 {
-        if str::from_utf8(bytes).is_ok() {
-            // What is valid UTF-8 by chance is very rare, what is mislabelled is not.
-            return Some(UTF_8);
-        }
-        // Programs write these without looking at the text.
-        if encoding == WINDOWS_1252 && label.to_ascii_lowercase().contains("ascii") {
-            return None;
-        }
-    }
-    Some(encoding)
-}
 
 /// The text of bytes: in the declared encoding if they are valid in it but for few, in one that
 /// fits them otherwise. NUL bytes are left out.

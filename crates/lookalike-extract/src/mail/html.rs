@@ -1,6 +1,5 @@
 //! The text of a part that is a page.
 
-use super::charset;
 use super::parts::Part;
 use super::transfer::Transfer;
 use crate::failure::Failure;
@@ -10,7 +9,7 @@ use crate::job::Job;
 #[cfg(feature = "html")]
 pub(super) fn text(part: &Part<'_>, job: &Job<'_>, out: &mut String) -> Result<(), Failure> {
     let bytes = Transfer::of(part.header.transfer).decode(part.body, job)?;
-    let encoding = charset::declared(&bytes, part.charset());
+    let encoding = crate::encoding::declared(&bytes, part.charset());
     // A message has no title: it has a subject.
     let mut fields = crate::fields::Fields::default();
     if job.options.quotes {
@@ -24,7 +23,7 @@ pub(super) fn text(part: &Part<'_>, job: &Job<'_>, out: &mut String) -> Result<(
 #[cfg(not(feature = "html"))]
 pub(super) fn text(part: &Part<'_>, job: &Job<'_>, _out: &mut String) -> Result<(), Failure> {
     let bytes = Transfer::of(part.header.transfer).decode(part.body, job)?;
-    let _ = charset::declared(&bytes, part.charset());
+    let _ = bytes;
     Err(Failure::Unsupported { kind: "a web page".to_owned() })
 }
 

@@ -84,9 +84,8 @@ fn content(bytes: &[u8]) -> Cow<'_, [u8]> {
     let mut out = Vec::new();
     let mut kept = 0;
     for at in memmem::find_iter(bytes, b">From ") {
-        let line = memchr::memrchr(b'\n', &bytes[kept..at]).map_or(kept, |end| kept + end + 1);
-        let starts = line > 0 && bytes[line - 1] == b'\n';
-        if starts && bytes[line..at].iter().all(|byte| *byte == b'>') {
+        let marks = bytes[kept..at].iter().rev().take_while(|byte| **byte == b'>').count();
+        if at > marks && bytes[at - marks - 1] == b'\n' {
             out.extend_from_slice(&bytes[kept..at]);
             kept = at + 1;
         }

@@ -26,7 +26,6 @@ mod quotes;
 mod transfer;
 mod words;
 
-pub(crate) use charset::declared;
 pub use mbox::next_message;
 
 use crate::encoding;
@@ -97,7 +96,8 @@ fn unwrapped(bytes: &[u8]) -> &[u8] {
         return bytes;
     }
     let length = str::from_utf8(length).ok().and_then(|length| length.parse().ok());
-    length.and_then(|length: usize| rest.get(..length)).unwrap_or(bytes)
+    let message = length.and_then(|length: usize| rest.get(..length));
+    message.filter(|message| header::colon(message).is_some()).unwrap_or(bytes)
 }
 
 fn set_fields(header: &Header<'_>, fields: &mut Fields) {

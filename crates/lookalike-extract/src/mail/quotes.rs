@@ -301,7 +301,7 @@ mod tests {
             ("hi\n> old\n>> older\nme\n", "hi\nme\n"),
             ("hi\n| old\n|\na | b\n", "hi\na | b\n"),
             ("On Monday, Ann wrote:\n> old\nme\n", "me\n"),
-            ("On 3 May 2002, Ann\n<ann@x> wrote:\n\n> old\nme\n", "me\n"),
+            ("On 3 May 2002, Ann\n<ann@x> wrote:\n\n> old\nme\n", "\nme\n"),
             ("Am 03.05.2002 schrieb Ann:\n> alt\nich\n", "ich\n"),
             ("Le 3 mai 2002, Ann a écrit :\n> vieux\nmoi\n", "moi\n"),
             ("me\nOn 3 May 2002, Ann wrote:\n\nold without marks\n", "me\n"),

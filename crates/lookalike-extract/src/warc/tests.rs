@@ -1,0 +1,1 @@
+//! Records, whole and broken.
