@@ -61,10 +61,7 @@ pub fn decode<'a>(bytes: &'a [u8], forced: Option<&'static Encoding>) -> Option<
         Ok(text) => Some(Cow::Borrowed(text)),
         Err(error) if error.error_len().is_none() => Some(String::from_utf8_lossy(bytes)),
         Err(_) => {
-            let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
-            let evidence = &bytes[..bytes.len().min(EVIDENCE_BYTES)];
-            detector.feed(evidence, evidence.len() == bytes.len());
-            let encoding = detector.guess(None, Utf8Detection::Deny);
+            let encoding = detected(&bytes[..bytes.len().min(EVIDENCE_BYTES)]);
             Some(encoding.decode_without_bom_handling(bytes).0)
         }
     }
@@ -86,6 +83,21 @@ pub(crate) fn declared(bytes: &[u8], label: Option<&str>) -> Option<&'static Enc
         }
     }
     Some(encoding)
+}
+
+/// The encoding that bytes seem to have that are no valid UTF-8.
+pub(crate) fn detected(evidence: &[u8]) -> &'static Encoding {
+    let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
+    detector.feed(evidence, true);
+    detector.guess(None, Utf8Detection::Deny)
+}
+
+/// As [`decode`] for the ASCII in a text, without the detector, which is slow.
+pub(crate) fn glance(bytes: &[u8]) -> Option<Cow<'_, str>> {
+    if mark(bytes).is_some() {
+        return decode(bytes, None);
+    }
+    (!is_binary(bytes, None)).then(|| String::from_utf8_lossy(bytes))
 }
 
 fn utf32(unit: &[u8], big_endian: bool) -> char {

@@ -57,7 +57,7 @@ impl Kind {
             return kind;
         }
         let head = &bytes[..bytes.len().min(HEAD_BYTES)];
-        let Some(head) = encoding::decode(head, None) else { return Self::Binary };
+        let Some(head) = encoding::glance(head) else { return Self::Binary };
         let ending = name
             .rsplit_once('.')
             .map_or(Cow::Borrowed(""), |(_, ending)| Cow::Owned(ending.to_ascii_lowercase()));

@@ -1,7 +1,14 @@
 //! Bytes and the name of an encoding, which may be wrong → text.
 
 use crate::encoding::{self, declared};
+use encoding_rs::Encoding;
+use memchr::{memchr, memrchr};
 use std::borrow::Cow;
+
+/// Bytes that the detector of encodings looks at.
+const EVIDENCE_BYTES: usize = 8 << 10;
+/// Bytes of a line, before and behind a character beyond ASCII, that are part of this.
+const AROUND: usize = 256;
 
 /// The text of bytes: in the declared encoding if they are valid in it but for few, in one that
 /// fits them otherwise. NUL bytes are left out.
@@ -12,12 +19,28 @@ pub(super) fn decoded<'a>(bytes: &'a [u8], label: Option<&str>) -> Cow<'a, str> 
             return without_nul(text);
         }
     }
-    if let Some(text) = encoding::decode(bytes, None) {
-        return text;
+    if let Ok(text) = str::from_utf8(bytes) {
+        return without_nul(Cow::Borrowed(text));
     }
-    let clean: Vec<u8> = bytes.iter().copied().filter(|byte| *byte != 0).collect();
-    let text = encoding::decode(&clean, None).unwrap_or_default();
-    Cow::Owned(text.into_owned())
+    without_nul(encoding::detected(&evidence(bytes)).decode_with_bom_removal(bytes).0)
+}
+
+/// The surroundings of the first characters beyond ASCII: all that tells encodings from each
+/// other. The detector is slow.
+fn evidence(bytes: &[u8]) -> Vec<u8> {
+    let (mut evidence, mut at) = (Vec::new(), 0);
+    while evidence.len() < EVIDENCE_BYTES {
+        let found = at + Encoding::ascii_valid_up_to(&bytes[at..]);
+        if found == bytes.len() {
+            break;
+        }
+        let start = at.max(found.saturating_sub(AROUND));
+        let line = memrchr(b'\n', &bytes[start..found]).map_or(start, |end| start + end + 1);
+        let most = bytes.len().min(found + AROUND);
+        at = memchr(b'\n', &bytes[found..most]).map_or(most, |end| found + end + 1);
+        evidence.extend_from_slice(&bytes[line..at]);
+    }
+    evidence
 }
 
 fn few_errors(text: &str) -> bool {
