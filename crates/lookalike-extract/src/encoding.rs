@@ -61,7 +61,8 @@ pub fn decode<'a>(bytes: &'a [u8], forced: Option<&'static Encoding>) -> Option<
         Ok(text) => Some(Cow::Borrowed(text)),
         Err(error) if error.error_len().is_none() => Some(String::from_utf8_lossy(bytes)),
         Err(_) => {
-            let encoding = detected(&bytes[..bytes.len().min(EVIDENCE_BYTES)]);
+            let evidence = &bytes[..bytes.len().min(EVIDENCE_BYTES)];
+            let encoding = detected(evidence, evidence.len() == bytes.len());
             Some(encoding.decode_without_bom_handling(bytes).0)
         }
     }
@@ -85,10 +86,11 @@ pub(crate) fn declared(bytes: &[u8], label: Option<&str>) -> Option<&'static Enc
     Some(encoding)
 }
 
-/// The encoding that bytes seem to have that are no valid UTF-8.
-pub(crate) fn detected(evidence: &[u8]) -> &'static Encoding {
+/// The encoding that bytes seem to have that are no valid UTF-8, and `whole` if they do not end
+/// within a character.
+pub(crate) fn detected(evidence: &[u8], whole: bool) -> &'static Encoding {
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
-    detector.feed(evidence, true);
+    detector.feed(evidence, whole);
     detector.guess(None, Utf8Detection::Deny)
 }
 

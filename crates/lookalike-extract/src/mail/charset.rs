@@ -7,8 +7,8 @@ use std::borrow::Cow;
 
 /// Bytes that the detector of encodings looks at.
 const EVIDENCE_BYTES: usize = 8 << 10;
-/// Bytes of a line, before and behind a character beyond ASCII, that are part of this.
-const AROUND: usize = 256;
+/// Bytes in front of a character beyond ASCII in which the start of its line is looked for.
+const BEFORE: usize = 256;
 
 /// The text of bytes: in the declared encoding if they are valid in it but for few, in one that
 /// fits them otherwise. NUL bytes are left out.
@@ -22,25 +22,31 @@ pub(super) fn decoded<'a>(bytes: &'a [u8], label: Option<&str>) -> Cow<'a, str> 
     if let Ok(text) = str::from_utf8(bytes) {
         return without_nul(Cow::Borrowed(text));
     }
-    without_nul(encoding::detected(&evidence(bytes)).decode_with_bom_removal(bytes).0)
+    let (evidence, whole) = evidence(bytes);
+    without_nul(encoding::detected(&evidence, whole).decode_with_bom_removal(bytes).0)
 }
 
-/// The surroundings of the first characters beyond ASCII: all that tells encodings from each
-/// other. The detector is slow.
-fn evidence(bytes: &[u8]) -> Vec<u8> {
+/// The first lines with characters beyond ASCII, which are all that tells encodings from each
+/// other: the detector is slow. And whether they end with a character.
+fn evidence(bytes: &[u8]) -> (Vec<u8>, bool) {
     let (mut evidence, mut at) = (Vec::new(), 0);
     while evidence.len() < EVIDENCE_BYTES {
         let found = at + Encoding::ascii_valid_up_to(&bytes[at..]);
         if found == bytes.len() {
             break;
         }
-        let start = at.max(found.saturating_sub(AROUND));
-        let line = memrchr(b'\n', &bytes[start..found]).map_or(start, |end| start + end + 1);
-        let most = bytes.len().min(found + AROUND);
-        at = memchr(b'\n', &bytes[found..most]).map_or(most, |end| found + end + 1);
-        evidence.extend_from_slice(&bytes[line..at]);
+        let near = at.max(found.saturating_sub(BEFORE));
+        // No character of any encoding holds a line feed, so these cuts go through none.
+        let start = memrchr(b'\n', &bytes[near..found]).map_or(found, |end| near + end + 1);
+        let most = bytes.len().min(found + EVIDENCE_BYTES - evidence.len());
+        let Some(end) = memchr(b'\n', &bytes[found..most]) else {
+            evidence.extend_from_slice(&bytes[start..most]);
+            return (evidence, most == bytes.len());
+        };
+        at = found + end + 1;
+        evidence.extend_from_slice(&bytes[start..at]);
     }
-    evidence
+    (evidence, true)
 }
 
 fn few_errors(text: &str) -> bool {
