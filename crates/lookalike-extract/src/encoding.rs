@@ -1,7 +1,7 @@
 //! Bytes of unknown encoding → text.
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
-use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
+use encoding_rs::{Encoding, REPLACEMENT, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 use std::borrow::Cow;
 
 /// Bytes that the detector of encodings looks at.
@@ -67,13 +67,45 @@ pub fn decode<'a>(bytes: &'a [u8], forced: Option<&'static Encoding>) -> Option<
         Ok(text) => Some(Cow::Borrowed(text)),
         Err(error) if error.error_len().is_none() => Some(String::from_utf8_lossy(bytes)),
         Err(_) => {
-            let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
             let evidence = &bytes[..bytes.len().min(EVIDENCE_BYTES)];
-            detector.feed(evidence, evidence.len() == bytes.len());
-            let encoding = detector.guess(None, Utf8Detection::Deny);
+            let encoding = detected(evidence, evidence.len() == bytes.len());
             Some(encoding.decode_without_bom_handling(bytes).0)
         }
     }
+}
+
+/// The encoding that a page or a text has according to its sender, unless its bytes say that this
+/// is wrong.
+pub(crate) fn declared(bytes: &[u8], label: Option<&str>) -> Option<&'static Encoding> {
+    let label = label?.trim().trim_matches(['"', '\'']);
+    let encoding = Encoding::for_label(label.as_bytes()).filter(|e| *e != REPLACEMENT)?;
+    if encoding == WINDOWS_1252 || encoding == UTF_8 {
+        if str::from_utf8(bytes).is_ok() {
+            // What is valid UTF-8 by chance is very rare, what is mislabelled is not.
+            return Some(UTF_8);
+        }
+        // Programs write these without looking at the text.
+        if encoding == WINDOWS_1252 && label.to_ascii_lowercase().contains("ascii") {
+            return None;
+        }
+    }
+    Some(encoding)
+}
+
+/// The encoding that bytes seem to have that are no valid UTF-8, and `whole` if they do not end
+/// within a character.
+pub(crate) fn detected(evidence: &[u8], whole: bool) -> &'static Encoding {
+    let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
+    detector.feed(evidence, whole);
+    detector.guess(None, Utf8Detection::Deny)
+}
+
+/// As [`decode`] for the ASCII in a text, without the detector, which is slow.
+pub(crate) fn glance(bytes: &[u8]) -> Option<Cow<'_, str>> {
+    if mark(bytes).is_some() {
+        return decode(bytes, None);
+    }
+    (!is_binary(bytes, None)).then(|| String::from_utf8_lossy(bytes))
 }
 
 /// The character of four bytes of UTF-32, or U+FFFD.

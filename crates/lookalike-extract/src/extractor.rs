@@ -6,8 +6,8 @@ use crate::fields::Fields;
 use crate::job::Job;
 use crate::kind::{ENCRYPTED_OFFICE, Kind};
 use crate::options::Options;
+use crate::warc::{self, Outside};
 use std::collections::HashSet;
-use std::io::Read;
 use std::panic::{self, AssertUnwindSafe};
 
 /// A text of a file.
@@ -76,7 +76,8 @@ impl Extractor {
         let Self { options, text, fields } = self;
         let job = Job::new(options);
         let names = HashSet::new();
-        let mut walk = Walk { job: &job, sink, wanted, next: 0, names, text, fields };
+        let outside = Outside::default();
+        let mut walk = Walk { job: &job, sink, wanted, next: 0, names, outside, text, fields };
         walk.file(name, "", bytes, 0);
     }
 }
@@ -89,6 +90,8 @@ struct Walk<'a> {
     next: u32,
     /// Names of parts so far.
     names: HashSet<String>,
+    /// What the record of a crawl says about the file in it.
+    outside: Outside,
     text: &'a mut String,
     fields: &'a mut Fields,
 }
@@ -102,7 +105,10 @@ impl Walk<'_> {
             #[cfg(feature = "archive")]
             Kind::Zip | Kind::Tar => self.archive(kind, within, bytes, depth),
             #[cfg(feature = "mail")]
-            Kind::Mail => self.mail(name, within, bytes, depth),
+            Kind::Mail => self.mail(within, bytes, depth),
+            #[cfg(feature = "mail")]
+            Kind::Mbox => self.container(kind, within, bytes, depth, Self::messages),
+            Kind::Warc => self.container(kind, within, bytes, depth, Self::records),
             _ => self.leaf(kind, within, bytes),
         }
     }
@@ -110,8 +116,16 @@ impl Walk<'_> {
     /// A file that is one text.
     fn leaf(&mut self, kind: Kind, within: &str, bytes: &[u8]) {
         let Some(number) = self.number() else { return };
-        let done =
-            self.guarded(kind, bytes, |job, text, fields| text_of(kind, bytes, job, text, fields));
+        let declared = self.outside.encoding;
+        let done = self.guarded(kind, bytes, |job, text, fields| match (kind, declared) {
+            #[cfg(feature = "html")]
+            (Kind::Html, Some(_)) => crate::html::text(bytes, declared, job, text, fields),
+            (Kind::Text, Some(_)) => {
+                text.push_str(&encoding::decode(bytes, declared).ok_or(Failure::Binary)?);
+                Ok(())
+            }
+            _ => text_of(kind, bytes, job, text, fields),
+        });
         self.give(number, kind, within, bytes, done);
     }
 
@@ -165,6 +179,9 @@ impl Walk<'_> {
         };
         match done {
             Ok(()) => {
+                for (name, value) in &self.outside.fields {
+                    self.fields.set(name, value);
+                }
                 let (text, fields) = (self.text.as_str(), &*self.fields);
                 self.sink.part(&Part { number, within, kind, text, fields });
             }
@@ -231,9 +248,79 @@ impl Walk<'_> {
         }
     }
 
+    /// The files of a file that holds them one after the other.
+    fn container(
+        &mut self,
+        kind: Kind,
+        within: &str,
+        bytes: &[u8],
+        depth: u32,
+        read: fn(&mut Self, &str, &[u8], u32) -> Result<(), Failure>,
+    ) {
+        let limit = self.job.options.limits.bytes;
+        let fits = if bytes.len() as u64 <= limit {
+            self.deeper(depth)
+        } else {
+            Err(Failure::Limit { what: "bytes".to_owned(), limit })
+        };
+        if let Err(failure) = fits.and_then(|()| read(self, within, bytes, depth + 1)) {
+            self.failed(kind, within, bytes, &failure);
+        }
+    }
+
+    /// Whether the one part that is wanted was given.
+    fn is_done(&self) -> bool {
+        self.wanted.is_some_and(|wanted| self.next > wanted)
+    }
+
+    /// The messages of a mailbox.
+    #[cfg(feature = "mail")]
+    fn messages(&mut self, within: &str, bytes: &[u8], depth: u32) -> Result<(), Failure> {
+        let (mut rest, mut number) = (bytes, 0_u32);
+        while let Some((done, message)) = crate::mail::next_message(rest, true) {
+            if self.is_done() {
+                break;
+            }
+            self.job.in_time()?;
+            self.job.member()?;
+            number += 1;
+            self.mail(&join(within, &number.to_string()), &message, depth);
+            rest = &rest[done..];
+        }
+        Ok(())
+    }
+
+    /// The records of a crawl that hold a file.
+    fn records(&mut self, within: &str, bytes: &[u8], depth: u32) -> Result<(), Failure> {
+        let (mut rest, mut number) = (bytes, 0_u32);
+        while let Some((done, record)) = warc::next_record(rest, true) {
+            if self.is_done() {
+                break;
+            }
+            self.job.in_time()?;
+            number += 1;
+            let inside = join(within, &number.to_string());
+            match record.and_then(|record| warc::file(&record, self.job)) {
+                Ok(None) => {}
+                Ok(Some(file)) => {
+                    self.job.member()?;
+                    let before = std::mem::replace(&mut self.outside, file.outside);
+                    self.file(&file.name, &inside, &file.bytes, depth);
+                    self.outside = before;
+                }
+                Err(failure) => {
+                    let kind = Kind::Other("a record of a crawl");
+                    self.failed(kind, &inside, &rest[..done], &failure);
+                }
+            }
+            rest = &rest[done..];
+        }
+        Ok(())
+    }
+
     /// The body of a message, and its attachments where they are wanted.
     #[cfg(feature = "mail")]
-    fn mail(&mut self, _name: &str, within: &str, bytes: &[u8], depth: u32) {
+    fn mail(&mut self, within: &str, bytes: &[u8], depth: u32) {
         let number = self.number();
         let mut attachments = Vec::new();
         let wants_more = self.job.options.attachments;
@@ -260,7 +347,6 @@ impl Walk<'_> {
     }
 }
 
-#[cfg(any(feature = "archive", feature = "mail"))]
 fn join(within: &str, name: &str) -> String {
     if within.is_empty() { name.to_owned() } else { format!("{within}/{name}") }
 }
@@ -298,18 +384,9 @@ pub(crate) fn text_of(
 
 /// The content of a compressed file, within the limits.
 fn inflated(kind: Kind, bytes: &[u8], job: &Job<'_>) -> Result<Vec<u8>, Failure> {
-    let damaged = |error: std::io::Error| Failure::damaged(error.to_string());
-    let mut stream: Box<dyn Read + '_> = match kind {
-        Kind::Gzip => Box::new(flate2::read::MultiGzDecoder::new(bytes)),
-        _ => Box::new(zstd::stream::read::Decoder::with_buffer(bytes).map_err(damaged)?),
-    };
-    let mut inner = Vec::new();
-    loop {
-        job.in_time()?;
-        let got = stream.by_ref().take(1 << 20).read_to_end(&mut inner).map_err(damaged)?;
-        job.expand(got)?;
-        if got == 0 {
-            return Ok(inner);
-        }
+    if kind == Kind::Gzip {
+        return job.drain(flate2::read::MultiGzDecoder::new(bytes));
     }
+    let stream = zstd::stream::read::Decoder::with_buffer(bytes);
+    job.drain(stream.map_err(|error| Failure::damaged(error.to_string()))?)
 }

@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::options::Options;
 use std::cell::Cell;
+use std::io::Read;
 use std::time::Instant;
 
 /// A file under way, with all that is in it.
@@ -56,6 +57,20 @@ impl<'a> Job<'a> {
             return Ok(());
         }
         Err(Failure::Limit { what: "members".to_owned(), limit: u64::from(limit) })
+    }
+
+    /// All that comes out of something compressed, within the limits.
+    pub(crate) fn drain(&self, mut stream: impl Read) -> Result<Vec<u8>, Failure> {
+        let mut inner = Vec::new();
+        loop {
+            self.in_time()?;
+            let got = stream.by_ref().take(1 << 20).read_to_end(&mut inner);
+            let got = got.map_err(|error| Failure::damaged(error.to_string()))?;
+            self.expand(got)?;
+            if got == 0 {
+                return Ok(inner);
+            }
+        }
     }
 
     /// How many bytes may still come out.

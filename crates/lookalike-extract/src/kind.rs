@@ -57,7 +57,7 @@ impl Kind {
             return kind;
         }
         let head = &bytes[..bytes.len().min(HEAD_BYTES)];
-        let Some(head) = encoding::decode(head, None) else { return Self::Binary };
+        let Some(head) = encoding::glance(head) else { return Self::Binary };
         let ending = name
             .rsplit_once('.')
             .map_or(Cow::Borrowed(""), |(_, ending)| Cow::Owned(ending.to_ascii_lowercase()));
@@ -256,6 +256,10 @@ fn is_mail(head: &str, named: bool) -> bool {
         let Some((name, _)) = line.split_once(':') else {
             // The line that a mailbox puts in front of a message may have stayed.
             if lines == 1 && (line.starts_with("From ") || line.starts_with(">From ")) {
+                continue;
+            }
+            // In `.emlx` the first line is the length of the message.
+            if lines == 1 && named && line.trim_end().bytes().all(|b| b.is_ascii_digit()) {
                 continue;
             }
             return known >= 2 && named;

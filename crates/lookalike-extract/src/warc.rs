@@ -1,1 +1,208 @@
 //! Records of a crawl (WARC, ISO 28500).
+
+mod http;
+
+use crate::failure::Failure;
+use crate::job::Job;
+use encoding_rs::Encoding;
+use memchr::{memchr, memmem};
+use std::borrow::Cow;
+
+/// The longest header of a record.
+const HEADER_BYTES: usize = 1 << 20;
+/// First bytes of a record.
+const MARK: &[u8] = b"WARC/";
+
+/// A record.
+#[derive(Debug, Clone, Copy)]
+pub struct Record<'a> {
+    /// Its header fields, without the line with the version.
+    header: &'a [u8],
+    /// What stands below.
+    pub block: &'a [u8],
+}
+
+impl<'a> Record<'a> {
+    /// The value of a header field, such as `WARC-Type`; case does not matter.
+    pub fn field(&self, name: &str) -> Option<Cow<'a, str>> {
+        field(self.header, name).map(String::from_utf8_lossy)
+    }
+}
+
+/// Cuts the first record off a WARC file, or off what has been read of one: how many bytes are
+/// done, and the record. `None` where it may go on (`at_end` is false) or where there is none.
+///
+/// Where something else stands than a record, or one does not end where it says, the failure
+/// tells so, and what is done goes up to the next start of a record behind a blank line. A reader
+/// calls again with the bytes that are not done and more of them, at least twice as many. One
+/// that does not want to hold more of a record than it has says `at_end`: the record is damaged
+/// then, and the next is looked for.
+pub fn next_record(bytes: &[u8], at_end: bool) -> Option<(usize, Result<Record<'_>, Failure>)> {
+    let start = bytes.iter().position(|byte| !matches!(byte, b'\r' | b'\n'))?;
+    let here = &bytes[start..];
+    if !here.starts_with(MARK) {
+        if !at_end && MARK.starts_with(here) {
+            return None;
+        }
+        return damaged(bytes, start, at_end, "something else where a record must begin".into());
+    }
+    let window = &here[..here.len().min(HEADER_BYTES)];
+    let Some((header, block)) = header_and_body(window).map(|(h, b)| (h, start + b)) else {
+        if !at_end && window.len() < HEADER_BYTES {
+            return None;
+        }
+        return damaged(bytes, start + 1, at_end, "a record whose header does not end".into());
+    };
+    let fields = &header[memchr(b'\n', header).map_or(header.len(), |end| end + 1)..];
+    let length = field(fields, "content-length").and_then(|value| str::from_utf8(value).ok());
+    let Some(length) = length.and_then(|length| length.parse::<u64>().ok()) else {
+        return damaged(bytes, block - 1, at_end, "a record that does not say its length".into());
+    };
+    let end = usize::try_from(length).ok().and_then(|length| block.checked_add(length));
+    let Some(end) = end.filter(|end| *end <= bytes.len()) else {
+        if !at_end {
+            return None;
+        }
+        let what =
+            format!("a record of {length} bytes, of which {} are there", bytes.len() - block);
+        return damaged(bytes, block - 1, at_end, what);
+    };
+    let behind = &bytes[end..];
+    if !at_end && behind.len() < 4 + MARK.len() {
+        return None;
+    }
+    let ends = behind.iter().take(4).take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
+    if !behind[ends..].is_empty() && !behind[ends..].starts_with(MARK) {
+        let what = format!("a record of {length} bytes that does not end there");
+        return damaged(bytes, block - 1, at_end, what);
+    }
+    Some((end + ends, Ok(Record { header: fields, block: &bytes[block..end] })))
+}
+
+/// A failure that goes up to the next start of a record behind a blank line, from `from` on.
+fn damaged(
+    bytes: &[u8],
+    from: usize,
+    at_end: bool,
+    what: String,
+) -> Option<(usize, Result<Record<'_>, Failure>)> {
+    let next =
+        memmem::find_iter(&bytes[from..], b"\nWARC/1.").map(|found| from + found).find(|found| {
+            let before = &bytes[..*found];
+            before.strip_suffix(b"\r").unwrap_or(before).ends_with(b"\n")
+        });
+    let done = match next {
+        Some(next) => next + 1,
+        None if at_end => bytes.len(),
+        None => return None,
+    };
+    Some((done, Err(Failure::damaged(what))))
+}
+
+/// The lines above the first blank one, and where what is below it begins.
+fn header_and_body(bytes: &[u8]) -> Option<(&[u8], usize)> {
+    let mut at = 0;
+    loop {
+        let next = at + memchr(b'\n', &bytes[at..])? + 1;
+        if bytes[at..next].trim_ascii().is_empty() {
+            return Some((&bytes[..at], next));
+        }
+        at = next;
+    }
+}
+
+/// The value of the first field of that name.
+fn field<'a>(header: &'a [u8], name: &str) -> Option<&'a [u8]> {
+    header.split(|byte| *byte == b'\n').find_map(|line| {
+        let (found, value) = line.split_at(memchr(b':', line)?);
+        let found = found.trim_ascii().eq_ignore_ascii_case(name.as_bytes());
+        found.then(|| value[1..].trim_ascii())
+    })
+}
+
+/// What a record says about the file in it.
+#[derive(Debug, Default)]
+pub(crate) struct Outside {
+    /// `url`, `record-id` and `date`.
+    pub(crate) fields: Vec<(&'static str, String)>,
+    /// As the server declared it, unless that cannot be.
+    pub(crate) encoding: Option<&'static Encoding>,
+}
+
+/// The file in a record.
+#[derive(Debug)]
+pub(crate) struct File<'a> {
+    /// The last part of its address, with an ending that says what the server says it is.
+    pub(crate) name: String,
+    pub(crate) bytes: Cow<'a, [u8]>,
+    pub(crate) outside: Outside,
+}
+
+/// The file in a record: the answer of a server if it was a success and has a content, a
+/// resource, a converted text. Requests and the like have none.
+pub(crate) fn file<'a>(record: &Record<'a>, job: &Job<'_>) -> Result<Option<File<'a>>, Failure> {
+    let kind = record.field("WARC-Type").unwrap_or_default().to_ascii_lowercase();
+    let url = record.field("WARC-Target-URI").unwrap_or_default();
+    let url = url.trim_start_matches('<').trim_end_matches('>');
+    let (media, bytes) = match &*kind {
+        "response" if record.block.starts_with(b"HTTP/") => {
+            match http::content(record.block, job)? {
+                Some((media, bytes)) => (media, bytes),
+                None => return Ok(None),
+            }
+        }
+        "response" | "resource" if !url.starts_with("dns:") => {
+            (record.field("Content-Type").unwrap_or_default(), Cow::Borrowed(record.block))
+        }
+        "conversion" => ("text/plain; charset=utf-8".into(), Cow::Borrowed(record.block)),
+        _ => return Ok(None),
+    };
+    if bytes.is_empty() {
+        return Ok(None);
+    }
+    let (media, parameters) = media.split_once(';').unwrap_or((&media, ""));
+    let media = media.trim().to_ascii_lowercase();
+    let name = match &*media {
+        // Pages come from addresses that end with `.php` and the like.
+        "text/html" | "application/xhtml+xml" => "page.html".to_owned(),
+        _ if kind == "conversion" => "text.md".to_owned(),
+        _ => last_part(url).to_owned(),
+    };
+    let label = parameters.split(';').find_map(|parameter| {
+        let (name, value) = parameter.split_once('=')?;
+        name.trim().eq_ignore_ascii_case("charset").then(|| value.trim())
+    });
+    let encoding = crate::encoding::declared(&bytes, label);
+    let mut fields = vec![("url", url.to_owned())];
+    if let Some(id) = record.field("WARC-Record-ID") {
+        fields.push(("record-id", id.trim_matches(['<', '>']).to_owned()));
+    }
+    if let Some(date) = record.field("WARC-Date").as_deref().and_then(to_second) {
+        fields.push(("date", date));
+    }
+    Ok(Some(File { name, bytes, outside: Outside { fields, encoding } }))
+}
+
+/// A date of a record without parts of a second.
+fn to_second(date: &str) -> Option<String> {
+    let form = |(at, byte): (usize, u8)| match at {
+        4 | 7 => byte == b'-',
+        10 => byte == b'T',
+        13 | 16 => byte == b':',
+        _ => byte.is_ascii_digit(),
+    };
+    let second = date.get(..19).filter(|date| date.bytes().enumerate().all(form))?;
+    date.ends_with('Z').then(|| format!("{second}Z"))
+}
+
+/// The last part of the path of an address.
+fn last_part(url: &str) -> &str {
+    let url = url.split(['?', '#']).next().unwrap_or_default();
+    let path = url
+        .split_once("://")
+        .map_or(url, |(_, rest)| rest.split_once('/').map_or("", |(_, path)| path));
+    path.rsplit('/').next().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,156 @@
+//! Names of attachments.
+
+use super::parts::Part;
+use super::words;
+use std::collections::{HashMap, HashSet};
+
+/// The longest name, in bytes.
+const NAME_BYTES: usize = 200;
+
+/// Endings by content type, for those without a name.
+const ENDINGS: &[(&str, &str)] = &[
+    ("application/pdf", "pdf"),
+    ("application/rtf", "rtf"),
+    ("text/rtf", "rtf"),
+    ("application/zip", "zip"),
+    ("application/gzip", "gz"),
+    ("application/x-gzip", "gz"),
+    ("application/json", "json"),
+    ("application/xml", "xml"),
+    ("text/xml", "xml"),
+    ("application/xhtml+xml", "html"),
+    ("text/html", "html"),
+    ("text/plain", "txt"),
+    ("text/csv", "csv"),
+    ("text/calendar", "ics"),
+    ("text/vcard", "vcf"),
+    ("text/x-vcard", "vcf"),
+    ("message/rfc822", "eml"),
+    ("message/global", "eml"),
+    ("message/news", "eml"),
+    ("message/delivery-status", "txt"),
+    ("text/rfc822-headers", "txt"),
+    ("image/png", "png"),
+    ("image/jpeg", "jpg"),
+    ("image/jpg", "jpg"),
+    ("image/gif", "gif"),
+    ("image/tiff", "tif"),
+    ("image/svg+xml", "svg"),
+    ("application/msword", "doc"),
+    ("application/vnd.ms-excel", "xls"),
+    ("application/vnd.ms-powerpoint", "ppt"),
+    ("application/vnd.openxmlformats-officedocument.wordprocessingml.document", "docx"),
+    ("application/vnd.openxmlformats-officedocument.presentationml.presentation", "pptx"),
+    ("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "xlsx"),
+    ("application/vnd.oasis.opendocument.text", "odt"),
+    ("application/vnd.oasis.opendocument.spreadsheet", "ods"),
+    ("application/vnd.oasis.opendocument.presentation", "odp"),
+    ("application/epub+zip", "epub"),
+];
+
+/// The name that the sender gave a part.
+pub(super) fn declared<'p>(part: &'p Part<'_>) -> Option<&'p str> {
+    let name = part.disposition.params.get("filename").map(String::as_str);
+    name.or(part.parameter("name")).filter(|name| !name.trim().is_empty())
+}
+
+/// Names so far.
+#[derive(Default)]
+pub(super) struct Names {
+    count: usize,
+    taken: HashSet<String>,
+    /// How often a name was wanted, so that many equal ones cost no search.
+    wanted: HashMap<String, usize>,
+}
+
+impl Names {
+    /// A name for the next attachment that none before has: the last part of what the sender
+    /// says, without control characters; where that is nothing, its number with an ending.
+    pub(super) fn name(&mut self, part: &Part<'_>) -> String {
+        self.count += 1;
+        let name = declared(part).map(|name| safe(&words::text(name.as_bytes())));
+        let name = name.filter(|name| !name.is_empty()).unwrap_or_else(|| {
+            let ending = ENDINGS.iter().find(|(media, _)| *media == part.media);
+            format!("attachment-{}.{}", self.count, ending.map_or("bin", |(_, ending)| ending))
+        });
+        self.unique(name)
+    }
+
+    fn unique(&mut self, name: String) -> String {
+        let count = self.wanted.entry(name.clone()).or_insert(0);
+        loop {
+            *count += 1;
+            let name = if *count == 1 { name.clone() } else { numbered(&name, *count) };
+            if self.taken.insert(name.clone()) {
+                return name;
+            }
+        }
+    }
+}
+
+fn numbered(name: &str, number: usize) -> String {
+    match name.rsplit_once('.') {
+        Some((stem, ending)) if !stem.is_empty() => format!("{stem}-{number}.{ending}"),
+        _ => format!("{name}-{number}"),
+    }
+}
+
+/// The last part of a path, without what could mislead; empty where nothing is left.
+fn safe(name: &str) -> String {
+    let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
+    let directs = |c: char| matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let clean: String = last.chars().filter(|c| !c.is_control() && !directs(*c)).collect();
+    let clean = clean.trim_matches(|c: char| c.is_whitespace()).trim_end_matches('.');
+    if clean.trim_matches('.').is_empty() {
+        return String::new();
+    }
+    shortened(clean)
+}
+
+/// A name of at most [`NAME_BYTES`], its ending kept.
+fn shortened(name: &str) -> String {
+    if name.len() <= NAME_BYTES {
+        return name.to_owned();
+    }
+    let ending = name.rfind('.').map_or("", |dot| &name[dot..]);
+    let ending = if ending.len() > 16 { "" } else { ending };
+    let stem = &name[..name.floor_char_boundary(NAME_BYTES - ending.len())];
+    format!("{stem}{ending}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_safe() {
+        let cases = [
+            ("a.pdf", "a.pdf"),
+            ("../../etc/passwd", "passwd"),
+            ("C:\\x\\b.doc", "b.doc"),
+            ("a\u{202e}\u{7}fdp.exe", "afdp.exe"),
+            (" .. ", ""),
+            (".", ""),
+            ("a/", ""),
+            ("x. ", "x"),
+            (".profile", ".profile"),
+        ];
+        for (name, wanted) in cases {
+            assert_eq!(safe(name), wanted, "{name:?}");
+        }
+        let long = safe(&format!("{}.pdf", "é".repeat(300)));
+        assert!(long.len() <= NAME_BYTES && long.ends_with("é.pdf"), "{long}");
+    }
+
+    #[test]
+    fn names_are_unique() {
+        let mut names = Names::default();
+        let mut name = |name: &str| names.unique(name.to_owned());
+        assert_eq!(name("a.pdf"), "a.pdf");
+        assert_eq!(name("a-2.pdf"), "a-2.pdf");
+        assert_eq!(name("a.pdf"), "a-3.pdf");
+        assert_eq!(name("a.pdf"), "a-4.pdf");
+        assert_eq!(name("b"), "b");
+        assert_eq!(name("b"), "b-2");
+    }
+}

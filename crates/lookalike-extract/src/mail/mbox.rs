@@ -1,0 +1,184 @@
+//! Mailboxes: messages one after the other.
+
+use super::header;
+use crate::kind::is_separator;
+use memchr::{memchr, memmem};
+use std::borrow::Cow;
+
+/// Cuts the first message off a mailbox, or off what has been read of one: how many bytes are
+/// done, and the message, without the line before it and the blank line behind it. `None` where
+/// it may go on (`at_end` is false) or where there is none.
+///
+/// A reader keeps the bytes from the first that is not done, and calls again with more of them,
+/// at least twice as many, so that a long message is not looked through too often. However the
+/// bytes are cut up, the messages are the same.
+///
+/// A message begins at a line `From `, address, date, that stands at the start or behind a blank
+/// line and has a header field, or such a line again with `>`, behind it. `Content-Length` is not
+/// used: it is wrong as often as it is needed. Lines that begin with `>From `, or more `>`, lose
+/// one (the variant called mboxrd).
+pub fn next_message(bytes: &[u8], at_end: bool) -> Option<(usize, Cow<'_, [u8]>)> {
+    if bytes.is_empty() {
+        return None;
+    }
+    let first = match memchr(b'\n', bytes) {
+        Some(end) if is_separator(&bytes[..end]) => end + 1,
+        None if !at_end => return None,
+        None if is_separator(bytes) => bytes.len(),
+        _ => 0,
+    };
+    let mut at = first.saturating_sub(1);
+    for found in memmem::find_iter(&bytes[at..], b"\nFrom ") {
+        at = first.saturating_sub(1) + found + 1;
+        if !is_blank_before(bytes, first, at) {
+            continue;
+        }
+        match begins(&bytes[at..], at_end) {
+            Begins::Yes => return Some((at, content(&bytes[first..at]))),
+            Begins::No => {}
+            Begins::Unknown => return None,
+        }
+    }
+    at_end.then(|| (bytes.len(), content(&bytes[first..])))
+}
+
+/// Whether the line that ends before `at` is blank, or is the one before the message.
+fn is_blank_before(bytes: &[u8], first: usize, at: usize) -> bool {
+    let before = &bytes[first..at];
+    let Some(line) = before.strip_suffix(b"\n") else { return at == first && first > 0 };
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    line.is_empty() || line.ends_with(b"\n")
+}
+
+enum Begins {
+    Yes,
+    No,
+    /// The lines that would tell are not there yet.
+    Unknown,
+}
+
+/// Whether a line and the next are those with which a message begins.
+fn begins(bytes: &[u8], at_end: bool) -> Begins {
+    let unknown = if at_end { Begins::No } else { Begins::Unknown };
+    let Some(end) = memchr(b'\n', bytes) else { return unknown };
+    if !is_separator(&bytes[..end]) {
+        return Begins::No;
+    }
+    let next = &bytes[end + 1..];
+    let next = match memchr(b'\n', next) {
+        Some(end) => &next[..end],
+        None if at_end => next,
+        None => return Begins::Unknown,
+    };
+    let yes = header::colon(next).is_some() || next.starts_with(b">From ");
+    if yes { Begins::Yes } else { Begins::No }
+}
+
+/// A message without the blank line at its end, and with its `From ` lines as they were.
+fn content(bytes: &[u8]) -> Cow<'_, [u8]> {
+    let bytes = match bytes {
+        [rest @ .., b'\n', b'\r', b'\n'] => &bytes[..rest.len() + 1],
+        [rest @ .., b'\n', b'\n'] => &bytes[..rest.len() + 1],
+        other => other,
+    };
+    let mut out = Vec::new();
+    let mut kept = 0;
+    for at in memmem::find_iter(bytes, b">From ") {
+        let marks = bytes[kept..at].iter().rev().take_while(|byte| **byte == b'>').count();
+        if at > marks && bytes[at - marks - 1] == b'\n' {
+            out.extend_from_slice(&bytes[kept..at]);
+            kept = at + 1;
+        }
+    }
+    if kept == 0 {
+        return Cow::Borrowed(bytes);
+    }
+    out.extend_from_slice(&bytes[kept..]);
+    Cow::Owned(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const FROM: &str = "From a@b Thu Jan  1 00:00:00 1970\n";
+
+    fn messages(text: &[u8]) -> Vec<Vec<u8>> {
+        let (mut rest, mut all) = (text, Vec::new());
+        while let Some((done, message)) = next_message(rest, true) {
+            assert!(done > 0);
+            all.push(message.into_owned());
+            rest = &rest[done..];
+        }
+        assert!(rest.is_empty());
+        all
+    }
+
+    /// The messages as a reader gets them that reads so many bytes at a time.
+    fn streamed(text: &[u8], step: usize) -> Vec<Vec<u8>> {
+        let (mut buffer, mut all, mut read) = (Vec::new(), Vec::new(), 0);
+        loop {
+            while let Some((done, message)) = next_message(&buffer, read == text.len()) {
+                all.push(message.into_owned());
+                buffer.drain(..done);
+            }
+            if read == text.len() {
+                return all;
+            }
+            let end = text.len().min(read + step);
+            buffer.extend_from_slice(&text[read..end]);
+            read = end;
+        }
+    }
+
+    #[test]
+    fn messages_are_cut() {
+        let cases: [(String, &[&str]); 9] = [
+            (format!("{FROM}To: a\n\nb\n\n{FROM}To: c\n\nd\n"), &["To: a\n\nb\n", "To: c\n\nd\n"]),
+            (format!("{FROM}To: a\n\nb\n{FROM}To: c\n"), &[&*format!("To: a\n\nb\n{FROM}To: c\n")]),
+            (format!("To: a\n\nb\n\n{FROM}To: c"), &["To: a\n\nb\n", "To: c"]),
+            (
+                format!("{FROM}To: a\n\n>From x\n>>From y\n> From z\na >From\n"),
+                &["To: a\n\nFrom x\n>From y\n> From z\na >From\n"],
+            ),
+            (
+                format!("{FROM}To: a\n\nb\n\nFrom me to you\n\nc"),
+                &["To: a\n\nb\n\nFrom me to you\n\nc"],
+            ),
+            (
+                format!("{FROM}To: a\n\nb\n\n{FROM}no header\n"),
+                &[&*format!("To: a\n\nb\n\n{FROM}no header\n")],
+            ),
+            (format!("{FROM}To: a\n\n{FROM}To: b\n"), &["To: a\n", "To: b\n"]),
+            (
+                FROM.replace('\n', "\r\n") + "To: a\r\n\r\nb\r\n\r\n" + FROM + "To: c\n",
+                &["To: a\r\n\r\nb\r\n", "To: c\n"],
+            ),
+            (FROM.to_owned(), &[""]),
+        ];
+        for (text, wanted) in cases {
+            let got = messages(text.as_bytes());
+            let got: Vec<_> = got.iter().map(|m| str::from_utf8(m).unwrap()).collect();
+            assert_eq!(got, wanted, "{text:?}");
+        }
+        assert!(messages(b"").is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn pieces_make_the_same_messages(
+            lines in proptest::collection::vec(0_usize..8, 0..40),
+            step in 1_usize..90,
+        ) {
+            let known = [FROM, "\n", "To: a\n", ">From x\n", "From \n", "text\n", "\r\n", "From a"];
+            let text: String = lines.iter().map(|line| known[*line]).collect();
+            prop_assert_eq!(streamed(text.as_bytes(), step), messages(text.as_bytes()));
+        }
+
+        #[test]
+        fn any_bytes_are_all_done(bytes: Vec<u8>) {
+            messages(&bytes);
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! The text of a part that is plain text.
+
+use super::charset;
+use super::parts::Part;
+use super::transfer::Transfer;
+use crate::failure::Failure;
+use crate::job::Job;
+use memchr::memchr;
+use std::borrow::Cow;
+
+/// The text of a part with `\n` as line ends, its paragraphs joined where the sender says that
+/// they were broken (RFC 3676).
+pub(super) fn text<'a>(part: &Part<'a>, job: &Job<'_>) -> Result<Cow<'a, str>, Failure> {
+    let text = match Transfer::of(part.header.transfer).decode(part.body, job)? {
+        Cow::Borrowed(bytes) => charset::decoded(bytes, part.charset()),
+        Cow::Owned(bytes) => Cow::Owned(charset::decoded(&bytes, part.charset()).into_owned()),
+    };
+    job.in_time()?;
+    let text = line_feeds(text);
+    let says = |name, value: &str| {
+        part.parameter(name).is_some_and(|found| found.trim().eq_ignore_ascii_case(value))
+    };
+    Ok(match &*part.media {
+        "text/plain" if says("format", "flowed") => Cow::Owned(flowed(&text, says("delsp", "yes"))),
+        "text/enriched" | "text/richtext" => Cow::Owned(unmarked(&text)),
+        _ => text,
+    })
+}
+
+/// Makes `\r\n` and `\r` into `\n`.
+fn line_feeds(text: Cow<'_, str>) -> Cow<'_, str> {
+    let Some(mut found) = memchr(b'\r', text.as_bytes()) else { return text };
+    let (mut out, mut rest) = (String::with_capacity(text.len()), &*text);
+    loop {
+        out.push_str(&rest[..found]);
+        out.push('\n');
+        rest = &rest[found + 1..];
+        rest = rest.strip_prefix('\n').unwrap_or(rest);
+        match memchr(b'\r', rest.as_bytes()) {
+            Some(next) => found = next,
+            None => break,
+        }
+    }
+    out.push_str(rest);
+    Cow::Owned(out)
+}
+
+/// Joins lines that end with a blank with those that follow, if both are quoted alike.
+fn flowed(text: &str, delete_space: bool) -> String {
+    let mut out = String::with_capacity(text.len());
+    // How deep the paragraph is quoted that is not at its end.
+    let mut going_on: Option<usize> = None;
+    for line in text.split_inclusive('\n') {
+        let (line, end) = line.strip_suffix('\n').map_or((line, ""), |line| (line, "\n"));
+        let depth = line.bytes().take_while(|byte| *byte == b'>').count();
+        let content = &line[depth..];
+        let content = content.strip_prefix(' ').unwrap_or(content);
+        let signature = content == "-- ";
+        if going_on.is_some() && (going_on != Some(depth) || signature) {
+            out.push('\n');
+            going_on = None;
+        }
+        if going_on.is_none() && depth > 0 {
+            out.extend(std::iter::repeat_n('>', depth));
+            out.push(' ');
+        }
+        let flows = content.ends_with(' ') && !signature;
+        if flows {
+            going_on = Some(depth);
+            out.push_str(if delete_space { &content[..content.len() - 1] } else { content });
+        } else {
+            going_on = None;
+            out.push_str(content);
+            out.push_str(end);
+        }
+    }
+    out
+}
+
+/// Enriched text without its commands; `<<` stands for `<`.
+fn unmarked(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('<') {
+        out.push_str(before);
+        if let Some(after) = after.strip_prefix('<') {
+            out.push('<');
+            rest = after;
+            continue;
+        }
+        match after.as_bytes().iter().take(64).position(|byte| *byte == b'>') {
+            Some(end) => rest = &after[end + 1..],
+            None => {
+                out.push('<');
+                rest = after;
+            }
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paragraphs_are_joined() {
+        let cases = [
+            ("a \nb\nc", false, "a b\nc"),
+            ("a \nb", true, "ab"),
+            ("> a \n> b\n>> c \nd", false, "> a b\n>> c \nd"),
+            (" > no quote\n From", false, "> no quote\nFrom"),
+            ("text \n-- \nme", false, "text \n-- \nme"),
+            ("a \n\nb", false, "a \nb"),
+            ("", false, ""),
+            ("a \n", false, "a "),
+        ];
+        for (text, delete, wanted) in cases {
+            assert_eq!(flowed(text, delete), wanted, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn line_ends_are_line_feeds() {
+        for (text, wanted) in [("a\r\nb\rc\nd", "a\nb\nc\nd"), ("\r\r\n", "\n\n"), ("a\r", "a\n")] {
+            assert_eq!(line_feeds(Cow::Borrowed(text)), wanted, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn commands_of_enriched_text_go() {
+        assert_eq!(unmarked("<bold>a</bold> << b < c"), "a < b < c");
+    }
+}

@@ -1,0 +1,354 @@
+//! Cuts what a plain text quotes, and its signature.
+//!
+//! Left out as quoted: lines marked with `>` or `|`; the line that says who wrote them; behind
+//! "-----Original Message-----", behind a block of fields as Outlook writes it, and behind an
+//! "On … wrote:" whose quotation is not marked, all that follows. A text is never cut at its
+//! start, so that a forwarded message keeps its text.
+//!
+//! Left out as signature: from a line `-- `, from a PGP signature and from the rule above the
+//! footer of a mailing list, up to the end or to what is quoted below.
+
+use super::BLOCK;
+use crate::failure::Failure;
+use crate::options::Options;
+use memchr::memchr;
+
+/// How many lines a look ahead takes.
+const AHEAD: usize = 8;
+
+/// Appends a text without what is not wanted of it; `check` is asked once a block.
+pub(super) fn cut(
+    text: &str,
+    options: &Options,
+    out: &mut String,
+    check: &mut dyn FnMut() -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let start = out.len();
+    let (mut at, mut checked) = (0, 0);
+    let (mut in_signature, mut forwarded) = (false, false);
+    while at < text.len() {
+        if at - checked >= BLOCK {
+            checked = at;
+            check()?;
+        }
+        let rest = &text[at..];
+        let length = memchr(b'\n', rest.as_bytes()).map_or(rest.len(), |end| end + 1);
+        let line = &rest[..length];
+        if is_marked(line) {
+            in_signature = false;
+            at += length;
+            if options.quotes {
+                out.push_str(line);
+            }
+            continue;
+        }
+        let quote = if forwarded { None } else { quote(line, rest) };
+        match quote {
+            Some(Quote::Rest) if out[start..].trim().is_empty() => forwarded = true,
+            Some(Quote::Rest) if options.quotes => {
+                out.push_str(rest);
+                return Ok(());
+            }
+            Some(Quote::Rest) => return Ok(()),
+            Some(Quote::Lines(lines)) => {
+                in_signature = false;
+                let length = rest.split_inclusive('\n').take(lines).map(str::len).sum();
+                at += length;
+                if options.quotes {
+                    out.push_str(&rest[..length]);
+                }
+                continue;
+            }
+            None => forwarded |= is_forward(line),
+        }
+        in_signature |= !options.signatures && begins_signature(line, rest);
+        if !in_signature {
+            out.push_str(line);
+        }
+        at += length;
+    }
+    Ok(())
+}
+
+/// Whether a line has the mark of a quotation.
+fn is_marked(line: &str) -> bool {
+    let line = line.trim_start_matches([' ', '\t']);
+    line.starts_with('>') || line.starts_with("| ") || line.trim_end() == "|"
+}
+
+/// What a line says about those behind it.
+enum Quote {
+    /// These lines, it among them, say who wrote the marked ones that follow.
+    Lines(usize),
+    /// All that follows is quoted.
+    Rest,
+}
+
+/// Words between dashes above a message that is answered.
+const ORIGINALS: [&str; 14] = [
+    "original message",
+    "original appointment",
+    "ursprüngliche nachricht",
+    "originalnachricht",
+    "message d'origine",
+    "message original",
+    "mensaje original",
+    "mensagem original",
+    "messaggio originale",
+    "oorspronkelijk bericht",
+    "ursprungligt meddelande",
+    "original meddelelse",
+    "исходное сообщение",
+    "原始邮件",
+];
+
+/// Words between dashes, or at the start of a line, above a message that is forwarded.
+const FORWARDS: [&str; 8] = [
+    "forwarded message",
+    "forwarded by",
+    "begin forwarded",
+    "weitergeleitete nachricht",
+    "message transféré",
+    "mensaje reenviado",
+    "messaggio inoltrato",
+    "mensagem encaminhada",
+];
+
+/// First words of the line that says who wrote what is quoted.
+const OPENERS: [&str; 18] = [
+    "On ",
+    "Am ",
+    "Le ",
+    "El ",
+    "Il ",
+    "Em ",
+    "Op ",
+    "Den ",
+    "Dnia ",
+    "W dniu ",
+    "Dne ",
+    "Pe ",
+    "At ",
+    "In ",
+    "Quoting ",
+    "Zitat von ",
+    "Begin ",
+    "Em\u{a0}",
+];
+
+/// Words of that line.
+const VERBS: [&str; 20] = [
+    "wrote",
+    "writes",
+    "said",
+    "schrieb",
+    "a écrit",
+    "escribió",
+    "ha scritto",
+    "scrisse",
+    "escreveu",
+    "skrev",
+    "schreef",
+    "kirjoitti",
+    "napisał",
+    "написал",
+    "пишет",
+    "napsal",
+    "yazdı",
+    "写道",
+    "a scris",
+    "wrote this",
+];
+
+/// The fields of a block as Outlook writes it: who, when, about what.
+const FROM: [&str; 12] =
+    ["From", "Von", "De", "Da", "Van", "Från", "Fra", "Od", "От", "发件人", "差出人", "寄件者"];
+const SENT: [&str; 19] = [
+    "Sent",
+    "Date",
+    "Gesendet",
+    "Datum",
+    "Envoyé",
+    "Enviado",
+    "Enviado el",
+    "Fecha",
+    "Inviato",
+    "Data",
+    "Verzonden",
+    "Skickat",
+    "Sendt",
+    "Wysłano",
+    "Отправлено",
+    "Дата",
+    "发送时间",
+    "送信日時",
+    "Dato",
+];
+const SUBJECT: [&str; 13] = [
+    "Subject",
+    "Betreff",
+    "Objet",
+    "Asunto",
+    "Oggetto",
+    "Assunto",
+    "Onderwerp",
+    "Ämne",
+    "Emne",
+    "Temat",
+    "Тема",
+    "主题",
+    "件名",
+];
+
+fn quote(line: &str, rest: &str) -> Option<Quote> {
+    let first = line.trim();
+    if first.is_empty() {
+        return None;
+    }
+    if first.starts_with("--") && names(first, &ORIGINALS) || is_outlook(first, rest) {
+        return Some(Quote::Rest);
+    }
+    let opened = OPENERS.iter().any(|opener| first.starts_with(opener))
+        || first.starts_with(|c: char| c.is_ascii_digit());
+    let most = if opened { 3 } else { 1 };
+    let mut dated = false;
+    for (number, line) in rest.lines().take(most).enumerate() {
+        let line = line.trim();
+        if line.is_empty() || line.len() > 400 {
+            return None;
+        }
+        dated |= line.bytes().any(|byte| byte.is_ascii_digit());
+        if line.ends_with([':', '：']) && VERBS.iter().any(|verb| line.contains(verb)) {
+            let mut below = rest.lines().skip(number + 1).take(4);
+            let quoted = below.find(|line| !line.trim().is_empty()).is_some_and(is_marked);
+            return match (quoted, opened && dated) {
+                (true, _) => Some(Quote::Lines(number + 1)),
+                (false, true) => Some(Quote::Rest),
+                (false, false) => None,
+            };
+        }
+    }
+    None
+}
+
+fn names(line: &str, words: &[&str]) -> bool {
+    line.len() < 200 && {
+        let line = line.to_lowercase();
+        words.iter().any(|word| line.contains(word))
+    }
+}
+
+fn is_forward(line: &str) -> bool {
+    let first = line.trim_start();
+    (first.starts_with("--") || first.starts_with("Begin")) && names(first, &FORWARDS)
+}
+
+/// Whether a block of fields begins here that has who, when and what.
+fn is_outlook(first: &str, rest: &str) -> bool {
+    if !is_field(first, &FROM) {
+        return false;
+    }
+    let fields = || rest.lines().skip(1).take(AHEAD).take_while(|line| !line.trim().is_empty());
+    fields().any(|line| is_field(line, &SENT)) && fields().any(|line| is_field(line, &SUBJECT))
+}
+
+fn is_field(line: &str, names: &[&str]) -> bool {
+    let line = line.trim_start().trim_start_matches('*');
+    names.iter().any(|name| {
+        line.strip_prefix(name).is_some_and(|rest| {
+            rest.trim_start_matches(['*', ' ', '\u{a0}']).starts_with([':', '：'])
+        })
+    })
+}
+
+/// Whether a signature or the footer of a mailing list begins with a line.
+fn begins_signature(line: &str, rest: &str) -> bool {
+    let first = line.trim_end();
+    if first == "--" || first == "-----BEGIN PGP SIGNATURE-----" {
+        return true;
+    }
+    let rule = first.len() >= 16
+        && (first.starts_with("____") || first.starts_with("----") || first.starts_with("===="));
+    rule && rest.lines().skip(1).take(4).any(|line| {
+        names(
+            line,
+            &[
+                "mailing list",
+                "mailinglist",
+                "unsubscribe",
+                "sponsored by",
+                "listinfo",
+                "abbestell",
+            ],
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cut_text(text: &str, quotes: bool, signatures: bool) -> String {
+        let mut out = String::new();
+        let options = Options { quotes, signatures, ..Options::default() };
+        cut(text, &options, &mut out, &mut || Ok(())).unwrap();
+        out
+    }
+
+    #[test]
+    fn quotes_go() {
+        let cases = [
+            ("hi\n> old\n>> older\nme\n", "hi\nme\n"),
+            ("hi\n| old\n|\na | b\n", "hi\na | b\n"),
+            ("On Monday, Ann wrote:\n> old\nme\n", "me\n"),
+            ("On 3 May 2002, Ann\n<ann@x> wrote:\n\n> old\nme\n", "\nme\n"),
+            ("Am 03.05.2002 schrieb Ann:\n> alt\nich\n", "ich\n"),
+            ("Le 3 mai 2002, Ann a écrit :\n> vieux\nmoi\n", "moi\n"),
+            ("me\nOn 3 May 2002, Ann wrote:\n\nold without marks\n", "me\n"),
+            ("Goethe wrote:\nno quotation here\n", "Goethe wrote:\nno quotation here\n"),
+            ("me\n\n-----Original Message-----\nFrom: x\nold\n", "me\n\n"),
+            ("ich\n-----Ursprüngliche Nachricht-----\nalt\n", "ich\n"),
+            ("me\n\nFrom: x\nSent: today\nTo: y\nSubject: z\n\nold\n", "me\n\n"),
+            ("ich\n*Von:* x\n*Gesendet:* heute\n*Betreff:* z\nalt\n", "ich\n"),
+            ("From: here\nto there\n", "From: here\nto there\n"),
+            // A text that begins with the other is forwarded, not answered.
+            ("-----Original Message-----\nFrom: x\n", "-----Original Message-----\nFrom: x\n"),
+            (
+                "fyi\n---- Forwarded message ----\nFrom: x\nDate: y\nSubject: z\n\nold\n",
+                "fyi\n---- Forwarded message ----\nFrom: x\nDate: y\nSubject: z\n\nold\n",
+            ),
+        ];
+        for (text, wanted) in cases {
+            assert_eq!(cut_text(text, false, true), wanted, "{text:?}");
+            assert_eq!(cut_text(text, true, true), text);
+        }
+    }
+
+    #[test]
+    fn signatures_go() {
+        let rule = "_".repeat(40);
+        let footer = format!("text\n{rule}\nX mailing list\nx@y\n");
+        let kept = format!("text\n{rule}\nmore text\n");
+        let cases = [
+            ("text\n-- \nAnn\n", "text\n"),
+            ("text\n--\nAnn", "text\n"),
+            ("text\n-- \nAnn\n\n> old\n", "text\n> old\n"),
+            (
+                "a\n-- \nAnn\nOn 3 May 2002, Bob wrote:\n> old\n",
+                "a\nOn 3 May 2002, Bob wrote:\n> old\n",
+            ),
+            (
+                "a\n-- \nAnn\n-----Original Message-----\nold\n",
+                "a\n-----Original Message-----\nold\n",
+            ),
+            ("-- a list\n-- of two\n", "-- a list\n-- of two\n"),
+            (&footer, "text\n"),
+            (&kept, &kept),
+            ("a\n-----BEGIN PGP SIGNATURE-----\nxyz\n", "a\n"),
+        ];
+        for (text, wanted) in cases {
+            assert_eq!(cut_text(text, true, false), wanted, "{text:?}");
+        }
+        assert_eq!(cut_text("a\n-- \nAnn\n> old\n", false, false), "a\n");
+    }
+}

@@ -1,0 +1,331 @@
+//! Whole messages, good and bad, and hostile ones.
+
+use crate::failure::Failure;
+use crate::fields::Fields;
+use crate::job::Job;
+use crate::options::{Limits, Options};
+use proptest::prelude::*;
+use std::borrow::Cow;
+use std::time::{Duration, Instant};
+
+type Read = (Result<(), Failure>, String, Fields, Vec<(String, Vec<u8>)>);
+
+fn read_with(bytes: &[u8], options: &Options) -> Read {
+    let (mut text, mut fields, mut attachments) = (String::new(), Fields::default(), Vec::new());
+    let job = Job::new(options);
+    let done = super::read(bytes, &job, &mut text, &mut fields, &mut attachments);
+    let owned = attachments.into_iter().map(|(name, bytes)| (name, Cow::into_owned(bytes)));
+    (done, text, fields, owned.collect())
+}
+
+fn with_attachments() -> Options {
+    Options { attachments: true, ..Options::default() }
+}
+
+/// The text of a message that can be read.
+fn text(message: &str) -> String {
+    let (done, text, ..) = read_with(message.as_bytes(), &Options::default());
+    assert_eq!(done, Ok(()), "{message:?}");
+    text
+}
+
+/// A multipart of these parts.
+fn multipart(kind: &str, parts: &[&str]) -> String {
+    let boundary = format!("={kind}=");
+    let parts: String = parts.iter().map(|part| format!("--{boundary}\n{part}\n")).collect();
+    format!("Content-Type: multipart/{kind}; boundary=\"{boundary}\"\n\n{parts}--{boundary}--\n")
+}
+
+const PLAIN: &str = "Content-Type: text/plain\n\nplain";
+const PAGE: &str = "Content-Type: text/html\n\n<p>page</p>";
+const PDF: &str = "Content-Type: application/pdf; name=\"a.pdf\"\n\n%PDF-";
+
+/// Whether pages can be read; said where they cannot.
+fn reads_pages() -> bool {
+    let (done, text, ..) = read_with(PAGE.as_bytes(), &Options::default());
+    if done.is_ok() && text.trim() == "page" {
+        return true;
+    }
+    use std::io::Write as _;
+    writeln!(std::io::stderr(), "SKIPPED: there is no reader of pages").unwrap();
+    false
+}
+
+#[test]
+fn the_body_is_what_is_shown() {
+    let attached = "Content-Disposition: attachment\n\nattached";
+    let inner = format!("Content-Type: message/rfc822\n\nSubject: inner\n\n{}", "forwarded");
+    let cases = [
+        (multipart("alternative", &[PLAIN, PAGE]), "plain"),
+        (multipart("alternative", &[PAGE, PLAIN]), "plain"),
+        (multipart("mixed", &[PLAIN, attached, PLAIN]), "plain\nplain"),
+        (multipart("mixed", &[PLAIN, &inner]), "plain\nforwarded"),
+        (multipart("signed", &[PLAIN, "Content-Type: application/pgp-signature\n\nx"]), "plain"),
+        (multipart("related", &[PLAIN, PLAIN]), "plain"),
+        (
+            multipart("report", &[PLAIN, "Content-Type: message/delivery-status\n\nx", &inner]),
+            "plain",
+        ),
+        (multipart("digest", &["\nSubject: a\n\none", "\nSubject: b\n\ntwo"]), "one\ntwo"),
+        (multipart("mixed", &[&multipart("alternative", &[PLAIN, PAGE]), PLAIN]), "plain\nplain"),
+        (multipart("alternative", &[PLAIN, &multipart("related", &[PAGE, PDF])]), "plain"),
+        (multipart("mixed", &["no header"]), "no header"),
+        (multipart("mixed", &["\nno header"]), "no header"),
+        ("Content-Type: multipart/mixed\n\ntext".to_owned(), "text"),
+        ("Content-Type: multipart/mixed; boundary=x\n\ntext".to_owned(), "text"),
+        ("Content-Type: nonsense\n\ntext".to_owned(), "text"),
+        ("Content-Disposition: attachment\n\ntext".to_owned(), "text"),
+        ("Content-Type: application/pdf\n\n%PDF".to_owned(), ""),
+        ("no header at all".to_owned(), "no header at all"),
+        ("Subject: a\rTo: b\r\rold\rmac".to_owned(), "old\nmac"),
+        ("\u{feff}Subject: a\n\ntext".to_owned(), "text"),
+        ("22\nSubject: a\n\nmessage\nto\n<?xml?>\n<plist/>".to_owned(), "message\nto"),
+        ("From a@b\nTo: c\n\ntext".to_owned(), "text"),
+        (String::new(), ""),
+    ];
+    for (message, wanted) in cases {
+        assert_eq!(text(&message), wanted, "{message:?}");
+    }
+}
+
+#[test]
+fn a_stub_gives_way_to_the_page() {
+    let stub = "Content-Type: text/plain\n\nYour program cannot show HTML.";
+    let long = format!("{stub}{}", " But this goes on.".repeat(30));
+    assert!(text(&multipart("alternative", &[&long, PAGE])).starts_with("Your"));
+    if reads_pages() {
+        assert_eq!(text(&multipart("alternative", &[stub, PAGE])).trim(), "page");
+        assert_eq!(text(&multipart("alternative", &["\n \n", PAGE])).trim(), "page");
+        let blank = "Content-Type: text/html\n\n<p></p>";
+        assert!(text(&multipart("alternative", &[stub, blank])).starts_with("Your"));
+    }
+}
+
+#[test]
+fn a_page_that_cannot_be_read_is_no_empty_text() {
+    let (done, text, ..) = read_with(PAGE.as_bytes(), &Options::default());
+    assert!(done.is_err() || text.trim() == "page", "{done:?} {text:?}");
+}
+
+#[test]
+fn encodings_are_undone() {
+    let typed = |field: &str, body: &str| format!("Content-Type: text/plain; {field}\n\n{body}");
+    assert_eq!(text(&typed("format=flowed", "a \nb\n> c \n> d")), "a b\n> c d");
+    assert_eq!(text(&typed("format=flowed; delsp=yes", "a \nb")), "ab");
+    assert_eq!(text("Content-Transfer-Encoding: BASE64\n\naGVs\nbG8=\n"), "hello");
+    assert_eq!(text("Content-Transfer-Encoding: quoted-printable\n\na=\nb=C3=A9\r\n"), "abé\n");
+    let latin = [typed("charset=\"ISO-8859-1\"", "caf").as_bytes(), b"\xe9"].concat();
+    assert_eq!(read_with(&latin, &Options::default()).1, "café");
+    let wide: Vec<u8> =
+        "\u{feff}Subject: ü\n\nwide".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let (_, text, fields, _) = read_with(&wide, &Options::default());
+    assert_eq!((&*text, fields.get("subject")), ("wide", Some("ü")));
+}
+
+#[test]
+fn fields_are_set() {
+    let message = "Subject: =?utf-8?q?caf=C3=A9?=\n and more\nFrom: Ann <a@b>\nTo: c@d,\n\te@f\n\
+        Message-ID: <1@x> (comment)\nDate: Thu,22 Aug 2002 18:26:25 +0700\n\n";
+    let (_, _, fields, _) = read_with(message.as_bytes(), &Options::default());
+    let wanted = [
+        ("subject", "café and more"),
+        ("from", "Ann <a@b>"),
+        ("to", "c@d, e@f"),
+        ("message-id", "1@x"),
+        ("date", "2002-08-22T11:26:25Z"),
+    ];
+    for (name, value) in wanted {
+        assert_eq!(fields.get(name), Some(value), "{name}");
+    }
+}
+
+#[test]
+fn dates_are_in_utc() {
+    let cases = [
+        ("Sun, 02 Oct 2016 07:06:22 -0700 (PDT)", Some("2016-10-02T14:06:22Z")),
+        ("29 Feb 2000 23:59:59 GMT", Some("2000-02-29T23:59:59Z")),
+        ("31 Dec 1999 23:30:00 -0100", Some("2000-01-01T00:30:00Z")),
+        ("1 Jan 1970 00:00:00 +0000", Some("1970-01-01T00:00:00Z")),
+        ("1 Mar 2100 00:00:00 +0000", Some("2100-03-01T00:00:00Z")),
+        ("nonsense", None),
+        ("", None),
+        ("1 Jan 99999 00:00:00 +0000", None),
+        ("1 Jan 4294967295 00:00:00 +0000", None),
+    ];
+    for (raw, wanted) in cases {
+        assert_eq!(super::date(raw.as_bytes()).as_deref(), wanted, "{raw}");
+    }
+}
+
+#[test]
+fn attachments_have_names() {
+    let encoded = "Content-Type: application/pdf\nContent-Transfer-Encoding: base64\n\
+        Content-Disposition: attachment; filename*0*=utf-8''caf%C3%A9; filename*1=.pdf\n\nJVBERg==";
+    let word = "Content-Type: image/png; name=\"=?utf-8?q?../b=C3=A9.png?=\"\n\nx";
+    let inner = "Content-Type: message/rfc822\nContent-Disposition: attachment\n\nTo: a\n\nb";
+    let none = "Content-Type: application/pdf\n\n%PDF";
+    let related = multipart("related", &[PAGE, word]);
+    let alternative = multipart("alternative", &[PLAIN, &related]);
+    let signature = "Content-Type: application/pgp-signature; name=x.asc\n\nx";
+    let message = multipart("mixed", &[&alternative, encoded, word, inner, none, none, signature]);
+    let (done, text, _, attachments) = read_with(message.as_bytes(), &with_attachments());
+    assert_eq!((done, &*text), (Ok(()), "plain"));
+    let got: Vec<_> = attachments.iter().map(|(n, b)| (&**n, str::from_utf8(b).unwrap())).collect();
+    let wanted = [
+        ("bé.png", "x"),
+        ("café.pdf", "%PDF"),
+        ("bé-2.png", "x"),
+        ("attachment-4.eml", "To: a\n\nb"),
+        ("attachment-5.pdf", "%PDF"),
+        ("attachment-6.pdf", "%PDF"),
+    ];
+    assert_eq!(got, wanted);
+    assert!(read_with(message.as_bytes(), &Options::default()).3.is_empty());
+}
+
+#[test]
+fn what_is_encrypted_is_said() {
+    let sealed = "Content-Type: application/pkcs7-mime; smime-type=enveloped-data\n\nx";
+    let signed = "Content-Type: application/pkcs7-mime; smime-type=signed-data\n\nx";
+    let pgp = "Subject: a\n\n-----BEGIN PGP MESSAGE-----\n\nx\n-----END PGP MESSAGE-----\n";
+    let encrypted =
+        multipart("encrypted", &["Content-Type: application/pgp-encrypted\n\nVersion: 1", PDF]);
+    for message in [sealed, pgp, &encrypted] {
+        let (done, ..) = read_with(message.as_bytes(), &Options::default());
+        assert_eq!(done, Err(Failure::Encrypted), "{message:?}");
+    }
+    let (done, ..) = read_with(signed.as_bytes(), &Options::default());
+    assert!(matches!(done, Err(Failure::Unsupported { .. })), "{done:?}");
+    // An attachment beside a text that can be read.
+    assert_eq!(text(&multipart("mixed", &[PLAIN, sealed])), "plain");
+}
+
+#[test]
+fn quotes_and_signatures_go_where_they_are_not_wanted() {
+    let message = "Subject: a\n\nOn 3 May 2002, Bob wrote:\n> old\nnew\n-- \nAnn\n";
+    let options = Options { quotes: false, signatures: false, ..Options::default() };
+    assert_eq!(read_with(message.as_bytes(), &options).1, "new\n");
+    assert!(text(message).ends_with("> old\nnew\n-- \nAnn\n"));
+}
+
+/// Reads something large; it must take a time that is linear, with room for a slow machine.
+fn hostile(bytes: &[u8]) -> (Result<(), Failure>, String) {
+    let limits = Limits { time: Duration::from_secs(600), ..Limits::default() };
+    let started = Instant::now();
+    let options = Options {
+        attachments: true,
+        quotes: false,
+        signatures: false,
+        limits,
+        ..Options::default()
+    };
+    let (done, text, ..) = read_with(bytes, &options);
+    let most = Duration::from_secs(2 + bytes.len() as u64 / 1_000_000);
+    assert!(started.elapsed() < most, "{} bytes took {:?}", bytes.len(), started.elapsed());
+    (done, text)
+}
+
+#[test]
+fn hostile_headers_take_linear_time() {
+    let long = ["Subject: ".to_owned(), "=?a?q?".repeat(2 << 20), "\n\nbody".to_owned()].concat();
+    assert_eq!(hostile(long.as_bytes()), (Ok(()), "body".to_owned()));
+    let many = ["X: y\n".repeat(1 << 20), "\nbody".to_owned()].concat();
+    assert_eq!(hostile(many.as_bytes()).1, "body");
+    let folds = ["Subject: a\n".to_owned(), " \n".repeat(1 << 20), "\nbody".to_owned()].concat();
+    assert_eq!(hostile(folds.as_bytes()).0, Ok(()));
+    let parameters = ["Content-Type: a/b; ".to_owned(), "a*0*=;".repeat(1 << 20)].concat();
+    assert_eq!(hostile(parameters.as_bytes()).0, Ok(()));
+}
+
+#[test]
+fn hostile_multiparts_meet_limits() {
+    let boundaries =
+        format!("Content-Type: multipart/mixed; boundary=x\n\n{}", "--x\n".repeat(1 << 20));
+    let limit = Failure::Limit { what: "parts of a message".to_owned(), limit: 100_000 };
+    assert_eq!(hostile(boundaries.as_bytes()).0, Err(limit));
+    let mut nested = String::new();
+    for level in 0..10_000 {
+        nested += &format!("Content-Type: multipart/mixed; boundary=b{level}\n\n--b{level}\n");
+    }
+    let limit = Failure::Limit { what: "levels of parts in a message".to_owned(), limit: 8 };
+    assert_eq!(hostile(nested.as_bytes()).0, Err(limit.clone()));
+    let same = "Content-Type: multipart/mixed; boundary=b\n\n--b\n".repeat(10_000);
+    assert_eq!(hostile(same.as_bytes()).0, Ok(()));
+    let messages = "Content-Type: message/rfc822\n\n".repeat(10_000);
+    assert_eq!(hostile(messages.as_bytes()).0, Err(limit));
+    // Parts whose own boundary never comes are looked through once each.
+    let part = "--x\nContent-Type: multipart/mixed; boundary=nowhere\n\n";
+    let lost = format!("Content-Type: multipart/mixed; boundary=x\n\n{}", part.repeat(50_000));
+    assert_eq!(hostile(lost.as_bytes()).0, Ok(()));
+    let dashes = format!("Content-Type: multipart/mixed; boundary=-\n\n{}", "-".repeat(4 << 20));
+    assert_eq!(hostile(dashes.as_bytes()).0, Ok(()));
+}
+
+#[test]
+fn hostile_bodies_take_linear_time() {
+    let bodies = [
+        ">From ".repeat(1 << 20),
+        "On 1\n".repeat(1 << 20),
+        "From: a\nSent: b\n".repeat(1 << 18),
+        "________________________________\n".repeat(1 << 17),
+        "<blockquote type=cite>".repeat(1 << 18),
+        "<!--".repeat(1 << 20),
+        "=\n".repeat(1 << 20),
+        "= ".repeat(1 << 20),
+        "\r".repeat(1 << 22),
+    ];
+    for body in bodies {
+        for field in [
+            "",
+            "Content-Transfer-Encoding: quoted-printable\n",
+            "Content-Type: text/plain; format=flowed\n",
+        ] {
+            assert_eq!(hostile(format!("Subject: a\n{field}\n{body}").as_bytes()).0, Ok(()));
+        }
+        // Whether there is a reader of pages or not: no limit is met.
+        let (done, _) =
+            hostile(format!("Subject: a\nContent-Type: text/html\n\n{body}").as_bytes());
+        assert!(!matches!(done, Err(Failure::TooSlow { .. })), "{done:?}");
+    }
+}
+
+#[test]
+fn time_is_limited() {
+    let limits = Limits { time: Duration::ZERO, ..Limits::default() };
+    let options = Options { limits, ..Options::default() };
+    let (done, ..) = read_with(b"Subject: a\n\nb", &options);
+    assert!(matches!(done, Err(Failure::TooSlow { .. })), "{done:?}");
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_are_read(bytes: Vec<u8>) {
+        drop(read_with(&bytes, &with_attachments()));
+    }
+
+    /// Pieces of messages in any order.
+    #[test]
+    fn any_message_is_read(pieces in proptest::collection::vec(0_usize..26, 0..60)) {
+        let known = [
+            "Content-Type: multipart/mixed; boundary=a\n", "\n", "--a\n", "--a--\n", "--b\n",
+            "Content-Type: multipart/alternative; boundary=b\r\n", "\r\n", "--b--", "text ",
+            "Content-Type: text/html; charset=x\n", "<p>é", "Content-Transfer-Encoding: base64\n",
+            "aGVsbG8=", "=C3=A9=", "Content-Transfer-Encoding: quoted-printable\n",
+            "Content-Type: message/rfc822\n", "Content-Disposition: attachment; filename*0*=x'",
+            "; filename*0=y", "Content-Type: multipart/related; boundary=\"\"\n", "--\n", ">From ",
+            "Subject: =?utf-8?b?w?= =?utf-8?q?=C3?=\n", "Date: 1 Jan 99 1:1:1 +9\n", " ", "-- \n",
+            "Content-Type: text/plain; format=flowed; delsp=yes\n",
+        ];
+        let message: String = pieces.iter().map(|piece| known[*piece]).collect();
+        let mut options = with_attachments();
+        let all = read_with(message.as_bytes(), &options);
+        options.quotes = false;
+        options.signatures = false;
+        let less = read_with(message.as_bytes(), &options);
+        // What is cut is text, and nothing else.
+        prop_assert_eq!(all.3, less.3);
+        if all.0.is_ok() && less.0.is_ok() {
+            prop_assert!(less.1.len() <= all.1.len() + 1, "{:?} {:?}", all.1, less.1);
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Values of header fields: encoded words (RFC 2047), folds, undeclared encodings.
+
+use super::charset;
+use super::transfer;
+use memchr::memmem;
+use std::borrow::Cow;
+
+/// The longest value of a field that is read; the rest of it is left out.
+const VALUE_BYTES: usize = 64 << 10;
+/// The longest encoded word; the standard has 75, senders have more.
+const WORD_BYTES: usize = 4 << 10;
+
+/// The text of a raw value. Words that follow each other in one encoding are decoded together,
+/// since some senders cut them within a character; white space between words goes.
+pub(super) fn text(raw: &[u8]) -> Cow<'_, str> {
+    let raw = &raw[..raw.len().min(VALUE_BYTES)];
+    let Some(first) = memmem::find(raw, b"=?") else { return charset::decoded(raw, None) };
+    let mut value = Value { out: String::with_capacity(raw.len()), label: "", bytes: Vec::new() };
+    let (mut at, mut literal) = (first, 0);
+    while let Some(found) = memmem::find(&raw[at..], b"=?") {
+        at += found;
+        let Some((label, bytes, length)) = word(&raw[at..]) else {
+            at += 2;
+            continue;
+        };
+        let between = &raw[literal..at];
+        if literal == 0 || !between.iter().all(u8::is_ascii_whitespace) {
+            value.literal(between);
+        }
+        value.word(label, &bytes);
+        at += length;
+        literal = at;
+    }
+    value.literal(&raw[literal..]);
+    Cow::Owned(value.out)
+}
+
+struct Value<'a> {
+    out: String,
+    /// Of the bytes that wait to be decoded.
+    label: &'a str,
+    bytes: Vec<u8>,
+}
+
+impl<'a> Value<'a> {
+    fn word(&mut self, label: &'a str, bytes: &[u8]) {
+        if !self.label.eq_ignore_ascii_case(label) {
+            self.flush();
+            self.label = label;
+        }
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    fn literal(&mut self, raw: &[u8]) {
+        self.flush();
+        self.out.push_str(&charset::decoded(raw, None));
+    }
+
+    fn flush(&mut self) {
+        self.out.push_str(&charset::decoded(&self.bytes, Some(self.label)));
+        self.bytes.clear();
+    }
+}
+
+/// The word that begins here: the name of its encoding, its bytes, and its length.
+fn word(raw: &[u8]) -> Option<(&str, Vec<u8>, usize)> {
+    let raw = &raw[..raw.len().min(WORD_BYTES)];
+    let label = raw.get(2..)?;
+    let label = &label[..label.iter().take(64).position(|byte| *byte == b'?')?];
+    let start = 2 + label.len() + 3;
+    let [b'?', method, b'?'] = raw.get(start - 3..start)? else { return None };
+    let length = memmem::find(&raw[start..], b"?=")?;
+    let content = &raw[start..start + length];
+    let bytes = match method {
+        b'B' | b'b' => transfer::base64_short(content),
+        b'Q' | b'q' => transfer::quoted_word(content),
+        _ => return None,
+    };
+    let label = str::from_utf8(label).ok()?;
+    let label = label.split_once('*').map_or(label, |(label, _)| label);
+    Some((label, bytes, start + length + 2))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn encoded_words_are_decoded() {
+        let cases = [
+            ("plain", "plain"),
+            ("=?utf-8?Q?a_b=C3=A9?=", "a bé"),
+            ("=?UTF-8?B?w6k=?= =?utf-8?b?w6k=?=", "éé"),
+            // One character in two words.
+            ("=?utf-8?Q?=C3?=\r\n =?utf-8?Q?=A9?=", "é"),
+            ("=?iso-8859-1?Q?=E9?= =?utf-8?Q?=C3=A9?=", "éé"),
+            ("Re: =?iso-8859-1*en?q?=E9?= x", "Re: é x"),
+            ("\"=?utf-8?Q?Jos=C3=A9?=\" <a@b>", "\"José\" <a@b>"),
+            ("=?x-none?Q?a?=", "a"),
+            ("=?utf-8?X?a?=", "=?utf-8?X?a?="),
+            ("a =? b", "a =? b"),
+            ("=?utf-8?Q?a", "=?utf-8?Q?a"),
+            ("=?utf-8?Q?=3D?=", "="),
+            ("=?utf-8?Q??=", ""),
+            ("=?", "=?"),
+        ];
+        for (raw, wanted) in cases {
+            assert_eq!(text(raw.as_bytes()), wanted, "{raw:?}");
+        }
+        assert_eq!(text(b"caf\xc3\xa9"), "café");
+    }
+}

@@ -1,0 +1,103 @@
+//! Real messages against the bodies that an independent program found in them.
+#![cfg(feature = "mail")]
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+use flate2::read::GzDecoder;
+use lookalike_extract::{Extractor, Failed, Failure, HtmlText, Options, Part, Sink};
+use std::collections::{BTreeMap, HashSet};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::PathBuf;
+
+/// The folder of the messages; told loudly where it is absent.
+#[expect(clippy::disallowed_methods, reason = "where the data lies is no parameter of a test")]
+fn data() -> Option<PathBuf> {
+    let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let folder = std::env::var_os("LOOKALIKE_DATA").map_or_else(beside, PathBuf::from).join("mail");
+    if folder.join("raw.tar.gz").is_file() {
+        return Some(folder);
+    }
+    let message = "SKIPPED: no mail/raw.tar.gz in LOOKALIKE_DATA or ../shared/data";
+    writeln!(std::io::stderr(), "{message}").unwrap();
+    None
+}
+
+#[derive(Default)]
+struct Got {
+    texts: Vec<String>,
+    failures: Vec<Failure>,
+}
+
+impl Sink for Got {
+    fn part(&mut self, part: &Part<'_>) {
+        self.texts.push(part.text.to_owned());
+    }
+
+    fn failed(&mut self, failed: &Failed<'_>) {
+        self.failures.push(failed.failure.clone());
+    }
+}
+
+fn shingles(text: &str) -> HashSet<String> {
+    let words: Vec<_> = text.split_whitespace().collect();
+    words.windows(words.len().clamp(1, 3)).map(|words| words.join(" ")).collect()
+}
+
+fn jaccard(a: &str, b: &str) -> f64 {
+    let (a, b) = (shingles(a), shingles(b));
+    let both = a.intersection(&b).count();
+    let any = a.len() + b.len() - both;
+    if any == 0 { 1.0 } else { both as f64 / any as f64 }
+}
+
+fn messages(folder: &std::path::Path) -> BTreeMap<String, Vec<u8>> {
+    let file = GzDecoder::new(File::open(folder.join("raw.tar.gz")).unwrap());
+    let mut archive = tar::Archive::new(file);
+    let files = archive.entries().unwrap().map(|entry| {
+        let mut entry = entry.unwrap();
+        let name = entry.path().unwrap().to_str().unwrap().to_owned();
+        let mut bytes = Vec::new();
+        entry.read_to_end(&mut bytes).unwrap();
+        (name, bytes)
+    });
+    files.collect()
+}
+
+/// The oracle takes every plain text of a message, or every page if there is none, in any place.
+/// Where it differs by more than a twentieth the reason is another rule; see the counts.
+#[test]
+fn bodies_are_those_of_an_independent_program() {
+    let Some(folder) = data() else { return };
+    let messages = messages(&folder);
+    let options = Options { html: HtmlText::All, ..Options::default() };
+    let mut extractor = Extractor::new(&options);
+    let docs = GzDecoder::new(File::open(folder.join("docs.jsonl.gz")).unwrap());
+    let (mut sum, mut count, mut equal, mut without) = (0.0, 0, 0, 0);
+    let mut others = Vec::new();
+    for line in BufReader::new(docs).lines() {
+        let doc: serde_json::Value = serde_json::from_str(&line.unwrap()).unwrap();
+        let (id, wanted) = (doc["id"].as_str().unwrap(), doc["text"].as_str().unwrap());
+        let mut got = Got::default();
+        extractor.extract("message.eml", &messages[id], &mut got);
+        let [text] = &*got.texts else {
+            assert_eq!(got.failures.len(), 1, "{id}");
+            others.push(format!("{id}: {}", got.failures[0]));
+            without += 1;
+            continue;
+        };
+        let similarity = jaccard(text, wanted);
+        sum += similarity;
+        count += 1;
+        equal += u32::from(similarity > 0.9999);
+        if similarity < 0.95 {
+            others.push(format!("{similarity:.3} {id}"));
+        }
+    }
+    let mean = sum / f64::from(count);
+    let told = format!("mail: {count} compared, mean {mean:.4}, {equal} equal, {without} failed");
+    writeln!(std::io::stderr(), "{told}").unwrap();
+    if mean < 0.97 || count < 2_700 {
+        panic!("{told}\n{}", others.join("\n"));
+    }
+    writeln!(std::io::stderr(), "{}", others.join("\n")).unwrap();
+}
