@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::options::Options;
 use std::cell::Cell;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// A file under way, with all that is in it.
 pub(crate) struct Job<'a> {
@@ -48,6 +48,11 @@ impl<'a> Job<'a> {
             return Ok(());
         }
         Err(Failure::Limit { what: "members".to_owned(), limit: u64::from(limit) })
+    }
+
+    /// How long it may still take.
+    pub(crate) fn time_left(&self) -> Duration {
+        self.options.limits.time.saturating_sub(self.started.elapsed())
     }
 
     /// How many bytes may still come out.

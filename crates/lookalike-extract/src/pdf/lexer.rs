@@ -42,11 +42,6 @@ impl<'a> Lexer<'a> {
         Self { bytes, at: 0, strings: Vec::new() }
     }
 
-    /// How far it is.
-    pub(super) fn position(&self) -> usize {
-        self.at
-    }
-
     fn peek(&self, ahead: usize) -> Option<u8> {
         self.bytes.get(self.at + ahead).copied()
     }
