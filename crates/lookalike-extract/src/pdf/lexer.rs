@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn words_are_cut_as_the_standard_says() {
-        let bytes = b"/F1 12 Tf[(a\\(b(c)\\051\\n\\\nd)-.5(x)]TJ<48 6>Tj % no\n<</A 1.>>BDC T*\"";
+        let bytes = b"/F1 12 Tf[(a\\(b(c)\\051\\n\\\nd)-.5(x)]TJ<48 6>Tj % no\n<</A 1.>>BDC T* \"";
         let expected = [
             "/F1",
             "12",
