@@ -3,12 +3,13 @@
 use crate::encoding;
 use crate::failure::Failure;
 use crate::fields::Fields;
+use crate::guard::{Task, caught};
 use crate::job::Job;
 use crate::kind::{ENCRYPTED_OFFICE, Kind};
 use crate::options::Options;
 use crate::warc::{self, Outside};
+use crate::worker::Worker;
 use std::collections::HashSet;
-use std::panic::{self, AssertUnwindSafe};
 
 /// A text of a file.
 #[derive(Debug, Clone, Copy)]
@@ -51,6 +52,7 @@ pub trait Sink {
 /// Extracts the texts of files, one after the other. One for each thread: it holds buffers.
 pub struct Extractor {
     options: Options,
+    worker: Option<Worker>,
     text: String,
     fields: Fields,
 }
@@ -58,7 +60,9 @@ pub struct Extractor {
 impl Extractor {
     /// For what `options` want.
     pub fn new(options: &Options) -> Self {
-        Self { options: options.clone(), text: String::new(), fields: Fields::default() }
+        let worker = options.worker.as_ref().map(Worker::new);
+        let (text, fields) = (String::new(), Fields::default());
+        Self { options: options.clone(), worker, text, fields }
     }
 
     /// Gives every text of a file to the sink, and everything that has none. `name` helps to tell
@@ -73,11 +77,11 @@ impl Extractor {
     }
 
     fn walk(&mut self, name: &str, bytes: &[u8], wanted: Option<u32>, sink: &mut dyn Sink) {
-        let Self { options, text, fields } = self;
+        let Self { options, worker, text, fields } = self;
         let job = Job::new(options);
         let names = HashSet::new();
-        let outside = Outside::default();
-        let mut walk = Walk { job: &job, sink, wanted, next: 0, names, outside, text, fields };
+        let (worker, outside) = (worker.as_mut(), Outside::default());
+        let mut walk = Walk { job: &job, sink, worker, wanted, next: 0, names, outside, text, fields };
         walk.file(name, "", bytes, 0);
     }
 }
@@ -86,6 +90,7 @@ impl Extractor {
 struct Walk<'a> {
     job: &'a Job<'a>,
     sink: &'a mut dyn Sink,
+    worker: Option<&'a mut Worker>,
     wanted: Option<u32>,
     next: u32,
     /// Names of parts so far.
@@ -117,15 +122,19 @@ impl Walk<'_> {
     fn leaf(&mut self, kind: Kind, within: &str, bytes: &[u8]) {
         let Some(number) = self.number() else { return };
         let declared = self.outside.encoding;
-        let done = self.guarded(kind, bytes, |job, text, fields| match (kind, declared) {
+        let done = match (kind, declared) {
+            (Kind::Pdf, _) => self.apart(kind, bytes),
             #[cfg(feature = "html")]
-            (Kind::Html, Some(_)) => crate::html::text(bytes, declared, job, text, fields),
-            (Kind::Text, Some(_)) => {
+            (Kind::Html, Some(_)) => self.guarded(kind, bytes, |job, text, fields| {
+                crate::html::text(bytes, declared, job, text, fields)
+            }),
+            (Kind::Text, Some(_)) => self.guarded(kind, bytes, |_, text, _| {
                 text.push_str(&encoding::decode(bytes, declared).ok_or(Failure::Binary)?);
                 Ok(())
-            }
-            _ => text_of(kind, bytes, job, text, fields),
-        });
+            }),
+            _ => self
+                .guarded(kind, bytes, |job, text, fields| text_of(kind, bytes, job, text, fields)),
+        };
         self.give(number, kind, within, bytes, done);
     }
 
@@ -143,20 +152,41 @@ impl Walk<'_> {
         bytes: &[u8],
         read: impl FnOnce(&Job<'_>, &mut String, &mut Fields) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        let Self { job, text, fields, .. } = self;
-        text.clear();
-        fields.clear();
-        let limit = job.options.limits.bytes;
+        self.begin(kind, bytes)?;
+        caught(|| read(self.job, self.text, self.fields))
+    }
+
+    /// Runs a reader in the worker, or at least on a stack of its own.
+    fn apart(&mut self, kind: Kind, bytes: &[u8]) -> Result<(), Failure> {
+        self.begin(kind, bytes)?;
+        let task = Task::new(kind, bytes, self.job);
+        let done = match &mut self.worker {
+            Some(worker) => worker.run(&task),
+            None => task.perform_on_own_stack(),
+        };
+        // The limits of the task were the rest of those of the file.
+        self.job.expand(usize::try_from(done.expanded).unwrap_or(usize::MAX))?;
+        match done.failure {
+            Some(Failure::TooSlow { .. }) => {
+                Err(Failure::TooSlow { seconds: self.job.options.limits.time.as_secs() })
+            }
+            Some(failure) => Err(failure),
+            None => {
+                (*self.text, *self.fields) = (done.text, done.fields);
+                Ok(())
+            }
+        }
+    }
+
+    /// What comes before every reader.
+    fn begin(&mut self, kind: Kind, bytes: &[u8]) -> Result<(), Failure> {
+        self.text.clear();
+        self.fields.clear();
+        let limit = self.job.options.limits.bytes;
         if kind != Kind::Text && bytes.len() as u64 > limit {
             return Err(Failure::Limit { what: "bytes".to_owned(), limit });
         }
-        job.in_time()?;
-        let caught = panic::catch_unwind(AssertUnwindSafe(|| read(job, text, fields)));
-        caught.unwrap_or_else(|panic| {
-            let said = panic.downcast_ref::<&str>().copied();
-            let said = said.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-            Err(Failure::Crashed { what: said.unwrap_or("it panicked").to_owned() })
-        })
+        self.job.in_time()
     }
 
     /// Hands on what a reader gave. Text files and messages may be empty; of anything else this

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::options::Options;
 use std::cell::Cell;
 use std::io::Read;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// A file under way, with all that is in it.
 pub(crate) struct Job<'a> {
@@ -71,6 +71,11 @@ impl<'a> Job<'a> {
                 return Ok(inner);
             }
         }
+    }
+
+    /// How long it may still take.
+    pub(crate) fn time_left(&self) -> Duration {
+        self.options.limits.time.saturating_sub(self.started.elapsed())
     }
 
     /// How many bytes may still come out.

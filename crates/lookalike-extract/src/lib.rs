@@ -8,7 +8,7 @@
 //!
 //! What is read is not trusted. A file that is encrypted, cut off, mislabelled or hostile gives a
 //! [`Failure`], never an empty text; size, depth, number and time are limited by [`Limits`]; a
-//! panic of a parser is caught, and PDF can be read in a process of its own ([`Worker`]).
+//! panic of a parser is caught, and PDF can be read in a process of its own ([`WorkerCommand`]).
 //!
 //! Nothing is opened here: files come as bytes.
 
@@ -17,6 +17,7 @@ pub mod encoding;
 mod extractor;
 mod failure;
 mod fields;
+mod guard;
 mod job;
 mod kind;
 mod options;
@@ -33,9 +34,12 @@ mod office;
 mod pdf;
 mod rtf;
 pub mod warc;
+mod wire;
+mod worker;
 
 pub use extractor::{Extractor, Failed, Part, Sink};
 pub use failure::Failure;
 pub use fields::Fields;
 pub use kind::Kind;
-pub use options::{HtmlText, Limits, Options};
+pub use options::{HtmlText, Limits, Options, WorkerCommand};
+pub use worker::serve;

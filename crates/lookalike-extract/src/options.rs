@@ -1,5 +1,7 @@
 //! What text is wanted, and how much a file may cost.
 
+use std::ffi::OsString;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Which text of a web page is wanted.
@@ -25,6 +27,19 @@ pub struct Options {
     pub attachments: bool,
     /// What a file may cost.
     pub limits: Limits,
+    /// Reads formats whose parsers are not trusted (PDF) in a process of its own. Without it they
+    /// are read in this one, where no limit holds against a parser that does not end.
+    pub worker: Option<WorkerCommand>,
+}
+
+/// How to start a process that calls [`serve`](crate::serve): one for each
+/// [`Extractor`](crate::Extractor), when the first file needs it, and again when it has died.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WorkerCommand {
+    /// The program.
+    pub program: PathBuf,
+    /// What makes it call `serve`.
+    pub arguments: Vec<OsString>,
 }
 
 impl Default for Options {
@@ -35,6 +50,7 @@ impl Default for Options {
             signatures: true,
             attachments: false,
             limits: Limits::default(),
+            worker: None,
         }
     }
 }

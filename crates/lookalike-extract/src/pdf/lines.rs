@@ -1,0 +1,310 @@
+//! From glyphs at places to words and lines.
+//!
+//! Text stays in the order of the file, which nearly all programs write in reading order. A gap
+//! along the line parts words, a step across it parts lines. Only lines of scripts that run from
+//! right to left are put in order: files have them as they are seen.
+
+/// A gap of that many ems parts words.
+pub(super) const WORD_GAP: f64 = 0.1;
+/// A step back of that many ems is no accent put on a letter.
+const STEP_BACK: f64 = 1.0;
+/// A step across the line of that many ems begins another one.
+const LINE_STEP: f64 = 0.6;
+
+/// Where a string begins or ends on the page, where it runs to (of length 1), and its em.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    pub(super) x: f64,
+    pub(super) y: f64,
+    pub(super) along: (f64, f64),
+    pub(super) em: f64,
+}
+
+/// A piece of a line: its bytes in the text, and from where to where it reaches.
+#[derive(Debug, Clone, Copy)]
+struct Piece {
+    from: usize,
+    to: usize,
+    start: f64,
+    end: f64,
+    em: f64,
+}
+
+/// Writes strings as lines.
+pub(super) struct Lines<'a> {
+    pub(super) out: &'a mut String,
+    last: Option<Place>,
+    /// Where the last string began, and its bytes in the text.
+    begun: Option<(Place, usize)>,
+    /// Where the text ended before the string under way.
+    before: usize,
+    line: usize,
+    pieces: Vec<Piece>,
+    /// What single glyphs mean that mean several characters.
+    joined: Vec<(usize, usize)>,
+    right_to_left: bool,
+    /// Strings so far.
+    pub(super) strings: u64,
+}
+
+impl<'a> Lines<'a> {
+    pub(super) fn new(out: &'a mut String) -> Self {
+        let line = out.len();
+        let (pieces, joined) = (Vec::new(), Vec::new());
+        Self {
+            out,
+            last: None,
+            begun: None,
+            before: line,
+            line,
+            pieces,
+            joined,
+            right_to_left: false,
+            strings: 0,
+        }
+    }
+
+    /// Begins a string.
+    pub(super) fn begin(&mut self, place: Place) {
+        self.strings += 1;
+        self.before = self.out.len();
+        if let Some(last) = self.last {
+            let (dx, dy) = (place.x - last.x, place.y - last.y);
+            let turned = last.along.0 * place.along.0 + last.along.1 * place.along.1 < 0.7;
+            let forward = dx * last.along.0 + dy * last.along.1;
+            let across = (dx * last.along.1 - dy * last.along.0).abs();
+            let em = last.em.max(place.em);
+            if turned || across > LINE_STEP * em {
+                self.end_line();
+                self.before = self.out.len();
+            } else if forward > WORD_GAP * last.em.min(place.em) || forward < -STEP_BACK * em {
+                self.space();
+            }
+        }
+        self.last = Some(place);
+    }
+
+    /// Parts words.
+    pub(super) fn space(&mut self) {
+        if self.out.len() > self.line && !self.out.ends_with([' ', '\n']) {
+            self.out.push(' ');
+        }
+    }
+
+    /// Where the text of the next glyph begins.
+    pub(super) fn mark(&self) -> usize {
+        self.out.len()
+    }
+
+    /// Looks at what was written since the mark: the text of one glyph.
+    pub(super) fn glyph(&mut self, mark: usize) {
+        let Some(text) = self.out.get(mark..) else { return };
+        let first = text.as_bytes().first().copied().unwrap_or(b' ');
+        if (0x21..0x7f).contains(&first) && text.len() == 1 {
+            return;
+        }
+        if text.chars().all(|c| c.is_whitespace() || c.is_control()) {
+            let blank = text.chars().any(char::is_whitespace);
+            self.out.truncate(mark);
+            if blank {
+                self.space();
+            }
+            return;
+        }
+        if let Some(spelled) = spelled(text) {
+            self.out.truncate(mark);
+            self.out.push_str(&spelled);
+        }
+        let Some(text) = self.out.get(mark..) else { return };
+        self.right_to_left |= text.chars().any(is_right_to_left);
+        if text.chars().nth(1).is_some() {
+            self.joined.push((mark, self.out.len()));
+        }
+    }
+
+    /// Ends a string that began at `start`, whose text begins at `mark`. A string that is drawn
+    /// twice at the same place, to be bold or to have a shadow, counts once.
+    pub(super) fn end(&mut self, start: Place, mark: usize, end: Place) {
+        self.last = Some(end);
+        if mark >= self.out.len() {
+            return;
+        }
+        if let Some((before, from)) = self.begun
+            && from < mark
+            && (before.x - start.x).abs() + (before.y - start.y).abs() < 0.2 * start.em
+            && self.out.get(from..mark).map(str::trim_end)
+                == self.out.get(mark..).map(str::trim_end)
+        {
+            self.out.truncate(self.before.min(mark));
+            return;
+        }
+        self.begun = Some((start, mark));
+        let reach = |place: Place| place.x * start.along.0 + place.y * start.along.1;
+        let (begin, end) = (reach(start), reach(end));
+        let (from, to) = (mark, self.out.len());
+        self.pieces.push(Piece { from, to, start: begin, end, em: start.em });
+    }
+
+    /// Ends a line.
+    pub(super) fn end_line(&mut self) {
+        if self.right_to_left {
+            self.reorder();
+        }
+        self.pieces.clear();
+        self.joined.clear();
+        self.right_to_left = false;
+        self.begun = None;
+        self.last = None;
+        let end = self.out.trim_end_matches(' ').len().max(self.line);
+        self.out.truncate(end);
+        if self.out.len() > self.line {
+            self.out.push('\n');
+        }
+        self.line = self.out.len();
+    }
+
+    /// Puts a line as it is seen into the order in which it is read.
+    fn reorder(&mut self) {
+        self.pieces.sort_by(|a, b| a.start.total_cmp(&b.start));
+        let mut seen: Vec<&str> = Vec::new();
+        let mut reach = f64::INFINITY;
+        for piece in &self.pieces {
+            if piece.start - reach > WORD_GAP * piece.em {
+                seen.push(" ");
+            }
+            reach = piece.end;
+            let mut at = piece.from;
+            while let Some(rest) = self.out.get(at..piece.to).filter(|rest| !rest.is_empty()) {
+                let found = self.joined.binary_search_by_key(&at, |joined| joined.0);
+                let length = match found {
+                    Ok(index) => self.joined[index].1.min(piece.to) - at,
+                    Err(_) => rest.chars().next().map_or(rest.len(), char::len_utf8),
+                };
+                let Some(glyph) = rest.get(..length) else { break };
+                seen.push(glyph);
+                at += length;
+            }
+        }
+        let line = logical(&mut seen);
+        self.out.truncate(self.line);
+        self.out.push_str(&line);
+    }
+}
+
+/// Glyphs from left to right → text in reading order. A simple form of the bidirectional
+/// algorithm: what has a direction takes with it what stands between its like; the direction that
+/// most of the line has is that of the line.
+fn logical(seen: &mut [&str]) -> String {
+    let right = |glyph: &&str| glyph.chars().any(is_right_to_left);
+    let left = |glyph: &&str| !right(glyph) && glyph.chars().any(char::is_alphanumeric);
+    let (rights, lefts) =
+        (seen.iter().filter(|g| right(g)).count(), seen.iter().filter(|g| left(g)).count());
+    let from_right = rights >= lefts;
+    if from_right {
+        seen.reverse();
+    }
+    // Runs of the other direction are turned.
+    let mut at = 0;
+    while at < seen.len() {
+        let other = |glyph: &&str| if from_right { left(glyph) } else { right(glyph) };
+        let same = |glyph: &&str| if from_right { right(glyph) } else { left(glyph) };
+        if !other(&seen[at]) {
+            at += 1;
+            continue;
+        }
+        let stop = seen[at..].iter().position(same).map_or(seen.len(), |n| at + n);
+        let end = seen[at..stop].iter().rposition(other).map_or(at + 1, |n| at + n + 1);
+        seen[at..end].reverse();
+        at = end;
+    }
+    seen.concat()
+}
+
+/// Hebrew, Arabic, Syriac, Thaana, N'Ko and their forms.
+fn is_right_to_left(char: char) -> bool {
+    matches!(char,
+        '\u{590}'..='\u{65f}' | '\u{66d}'..='\u{6ef}' | '\u{6fa}'..='\u{8ff}'
+        | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}')
+}
+
+/// Latin ligatures letter by letter; no soft hyphens within words, no NUL.
+fn spelled(text: &str) -> Option<String> {
+    let unusual = |c: char| matches!(c, '\u{fb00}'..='\u{fb06}') || c.is_control();
+    if !text.contains(unusual) {
+        return None;
+    }
+    let mut out = String::new();
+    for char in text.chars() {
+        match char {
+            '\u{fb00}' => out.push_str("ff"),
+            '\u{fb01}' => out.push_str("fi"),
+            '\u{fb02}' => out.push_str("fl"),
+            '\u{fb03}' => out.push_str("ffi"),
+            '\u{fb04}' => out.push_str("ffl"),
+            '\u{fb05}' | '\u{fb06}' => out.push_str("st"),
+            char if char.is_control() => {}
+            char => out.push(char),
+        }
+    }
+    Some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(x: f64, y: f64) -> Place {
+        Place { x, y, along: (1.0, 0.0), em: 10.0 }
+    }
+
+    /// Strings with their place and width, as lines.
+    fn lines(strings: &[(f64, f64, f64, &str)]) -> String {
+        let mut out = String::new();
+        let mut lines = Lines::new(&mut out);
+        for &(x, y, width, text) in strings {
+            lines.begin(place(x, y));
+            let mark = lines.mark();
+            for char in text.chars() {
+                let glyph = lines.mark();
+                lines.out.push(char);
+                lines.glyph(glyph);
+            }
+            lines.end(place(x, y), mark, place(x + width, y));
+        }
+        lines.end_line();
+        out
+    }
+
+    #[test]
+    fn gaps_part_words_and_steps_part_lines() {
+        let strings =
+            [(0., 0., 20., "wo"), (20.5, 0., 20., "rd"), (42., 3., 5., "2"), (0., -12., 9., "x ")];
+        assert_eq!(lines(&strings), "word 2\nx\n");
+        assert_eq!(lines(&[(0., 0., 5., "e"), (1., 0., 4., "\u{b4}")]), "e\u{b4}\n");
+        assert_eq!(lines(&[(50., 0., 5., "b"), (0., 0., 4., "a")]), "b a\n");
+    }
+
+    #[test]
+    fn what_is_drawn_twice_counts_once() {
+        let strings = [(0., 0., 20., "bold"), (0.3, 0., 20., "bold"), (21., 0., 20., "bold")];
+        assert_eq!(lines(&strings), "boldbold\n");
+        assert_eq!(lines(&[(0., 0., 20., "bold"), (30., 0., 20., "bold")]), "bold bold\n");
+    }
+
+    #[test]
+    fn ligatures_are_spelled() {
+        assert_eq!(lines(&[(0., 0., 20., "o\u{fb03}ce \u{fb01}\0t")]), "office fit\n");
+    }
+
+    #[test]
+    fn lines_from_right_to_left_are_read_from_the_right() {
+        // As seen: DROW 12 OLLEH, with capitals for Hebrew letters.
+        let seen = [(0., 0., 30., "דגבא"), (35., 0., 10., "12"), (50., 0., 30., "זוה")];
+        assert_eq!(lines(&seen), "הוז 12 אבגד\n");
+        let seen = [(0., 0., 30., "word"), (35., 0., 10., "בא"), (50., 0., 30., "more words")];
+        assert_eq!(lines(&seen), "word אב more words\n");
+        // Glyph by glyph from the right.
+        let seen = [(20., 0., 10., "א"), (10., 0., 10., "ב"), (-5., 0., 10., "ג")];
+        assert_eq!(lines(&seen), "אב ג\n");
+    }
+}

@@ -1,0 +1,248 @@
+//! The worker, with children that behave and children that do not. This program is both the test
+//! and, started with an argument, the child.
+
+use lookalike_extract::{Extractor, Failed, Failure, Options, Part, Sink, WorkerCommand};
+use std::io::{Read, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+/// The text or failure of a file.
+#[derive(Default)]
+struct Got(Vec<Result<String, Failure>>);
+
+impl Sink for Got {
+    fn part(&mut self, part: &Part<'_>) {
+        self.0.push(Ok(part.text.to_owned()));
+    }
+
+    fn failed(&mut self, failed: &Failed<'_>) {
+        self.0.push(Err(failed.failure.clone()));
+    }
+}
+
+fn options(argument: &str) -> Options {
+    let program = std::env::current_exe().expect("the path of this program");
+    let arguments = vec!["child".into(), argument.into()];
+    Options { worker: Some(WorkerCommand { program, arguments }), ..Options::default() }
+}
+
+fn read(extractor: &mut Extractor, bytes: &[u8]) -> Result<String, Failure> {
+    let mut got = Got::default();
+    extractor.extract("a.pdf", bytes, &mut got);
+    assert_eq!(got.0.len(), 1);
+    got.0.remove(0)
+}
+
+fn fixture(name: &str) -> Vec<u8> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/extract/pdf");
+    std::fs::read(PathBuf::from(folder).join(name)).expect("a file of the repository")
+}
+
+/// A file whose first page says what the child shall do when it is asked to misbehave.
+fn order(word: &str) -> Vec<u8> {
+    [b"%PDF-1.4\n%", word.as_bytes(), b"\n"].concat()
+}
+
+/// Reads the message of a task and gives it back.
+fn task() -> Vec<u8> {
+    let mut length = [0; 8];
+    std::io::stdin().read_exact(&mut length).expect("a length");
+    let mut task = vec![0; usize::try_from(u64::from_le_bytes(length)).expect("a length")];
+    std::io::stdin().read_exact(&mut task).expect("a task");
+    task
+}
+
+#[expect(unconditional_recursion, reason = "the stack is to overflow")]
+fn recurse(depth: u64) -> u64 {
+    std::hint::black_box(depth) + recurse(depth + 1)
+}
+
+/// What a child does: what its argument says, or the file, or what it should.
+fn child(argument: &str) -> ExitCode {
+    match argument {
+        "overflow" => {
+            task();
+            std::hint::black_box(recurse(0));
+        }
+        "exit" => {
+            task();
+            return ExitCode::from(3);
+        }
+        "sleep" => std::thread::sleep(Duration::from_secs(600)),
+        "half" => {
+            task();
+            std::io::stdout().write_all(&100u64.to_le_bytes()).expect("an output");
+            std::thread::sleep(Duration::from_secs(600));
+        }
+        "nonsense" => {
+            task();
+            std::io::stdout().write_all(&3u64.to_le_bytes()).expect("an output");
+            std::io::stdout().write_all(b"abc").expect("an output");
+            std::thread::sleep(Duration::from_secs(600));
+        }
+        #[cfg(unix)]
+        "limited" => {
+            use nix::sys::resource::{Resource, getrlimit};
+            lookalike_extract::serve().expect("to serve");
+            let (soft, hard) = getrlimit(Resource::RLIMIT_AS).expect("a limit");
+            return ExitCode::from(if soft <= 4 << 30 && hard <= 4 << 30 { 7 } else { 8 });
+        }
+        #[cfg(unix)]
+        "small" => {
+            use nix::sys::resource::{Resource, setrlimit};
+            setrlimit(Resource::RLIMIT_AS, 512 << 20, 512 << 20).expect("a limit");
+            lookalike_extract::serve().expect("to serve");
+        }
+        _ => lookalike_extract::serve().expect("to serve"),
+    }
+    ExitCode::SUCCESS
+}
+
+fn crashed(result: &Result<String, Failure>) -> &str {
+    match result {
+        Err(Failure::Crashed { what }) => what,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn files_are_read_as_without_a_worker() {
+    let mut apart = Extractor::new(&options("serve"));
+    let mut here = Extractor::new(&Options::default());
+    for name in ["simple.pdf", "unicode.pdf", "scanned.pdf", "encrypted.pdf", "forms.pdf"] {
+        let bytes = fixture(name);
+        for cut in [bytes.len(), bytes.len() / 2] {
+            assert_eq!(read(&mut apart, &bytes[..cut]), read(&mut here, &bytes[..cut]), "{name}");
+        }
+    }
+}
+
+fn deaths_are_failures_of_one_file() {
+    let mut extractor = Extractor::new(&options("overflow"));
+    for _ in 0..2 {
+        let result = read(&mut extractor, &fixture("simple.pdf"));
+        if cfg!(unix) {
+            assert!(crashed(&result).starts_with("signal "), "{result:?}");
+        }
+    }
+    let result = read(&mut Extractor::new(&options("exit")), &fixture("simple.pdf"));
+    assert!(crashed(&result).contains('3'), "{result:?}");
+    let result = read(&mut Extractor::new(&options("nonsense")), &fixture("simple.pdf"));
+    assert_eq!(crashed(&result), "its reply makes no sense");
+    let mut missing = options("serve");
+    missing.worker.as_mut().expect("a worker").program = "/nowhere/at all".into();
+    let result = read(&mut Extractor::new(&missing), &fixture("simple.pdf"));
+    assert!(crashed(&result).contains("could not be started"), "{result:?}");
+}
+
+fn what_takes_too_long_is_killed() {
+    for argument in ["sleep", "half"] {
+        let mut options = options(argument);
+        options.limits.time = Duration::from_secs(1);
+        let mut extractor = Extractor::new(&options);
+        // More than a pipe holds, so that the child must read for the parent to get rid of it.
+        let big = [order("big"), vec![b' '; 1 << 20]].concat();
+        let started = Instant::now();
+        assert_eq!(read(&mut extractor, &big), Err(Failure::TooSlow { seconds: 1 }));
+        let took = started.elapsed();
+        assert!(took > Duration::from_secs(1) && took < Duration::from_secs(20), "{took:?}");
+    }
+}
+
+/// Kills the only child of this process that is `sleeping`, from outside.
+#[cfg(target_os = "linux")]
+fn a_killed_child_is_replaced() {
+    let children = || {
+        let path = format!("/proc/self/task/{}/children", std::process::id());
+        let list = std::fs::read_to_string(path).unwrap_or_default();
+        list.split_whitespace().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let kill = |child: &str| {
+        let status = std::process::Command::new("kill").args(["-9", child]).status();
+        assert!(status.expect("the program kill").success());
+    };
+    let simple = fixture("simple.pdf");
+    let mut extractor = Extractor::new(&options("serve"));
+    let good = read(&mut extractor, &simple);
+    assert!(good.is_ok());
+    let first = children();
+    assert_eq!(first.len(), 1, "one child that stays");
+    assert_eq!(read(&mut extractor, &simple), good);
+    assert_eq!(children(), first, "the same child");
+    // Between two files.
+    kill(&first[0]);
+    std::thread::sleep(Duration::from_millis(200));
+    assert_eq!(read(&mut extractor, &simple), good);
+    let second = children();
+    assert_ne!(second, first);
+    drop(extractor);
+    assert_eq!(children(), Vec::<String>::new(), "no child outlives its extractor");
+    // In the middle of one.
+    let killer = std::thread::spawn(move || {
+        let started = Instant::now();
+        while children().is_empty() && started.elapsed() < Duration::from_secs(20) {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        std::thread::sleep(Duration::from_millis(100));
+        children().first().map(|child| kill(child))
+    });
+    let result = read(&mut Extractor::new(&options("sleep")), &simple);
+    assert_eq!(crashed(&result), "signal 9: it was killed");
+    assert!(killer.join().expect("no panic").is_some());
+}
+
+/// One page of blanks that become more than the child may have.
+#[cfg(unix)]
+fn memory_is_limited() {
+    let result = read(&mut Extractor::new(&options("limited")), b"%PDF-");
+    assert!(matches!(result, Err(Failure::Damaged { .. })), "{result:?}");
+    let mut child = std::process::Command::new(std::env::current_exe().expect("this program"))
+        .args(["child", "limited"])
+        .stdin(std::process::Stdio::null())
+        .spawn()
+        .expect("a child");
+    assert_eq!(child.wait().expect("its end").code(), Some(7));
+
+    let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::fast());
+    for _ in 0..640 {
+        encoder.write_all(&vec![b' '; 1 << 20]).expect("memory");
+    }
+    let bomb = encoder.finish().expect("memory");
+    let head = format!(
+        "%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n\
+         2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n\
+         3 0 obj<</Type/Page/Parent 2 0 R/Contents 4 0 R>>endobj\n\
+         4 0 obj<</Filter/FlateDecode/Length {}>>stream\n",
+        bomb.len()
+    );
+    let tail = b"\nendstream endobj\ntrailer<</Root 1 0 R/Size 5>>\nstartxref\n0\n%%EOF\n";
+    let file = [head.as_bytes(), &bomb, tail].concat();
+    let mut extractor = Extractor::new(&options("small"));
+    let result = read(&mut extractor, &file);
+    assert!(crashed(&result).starts_with("signal 6"), "{result:?}");
+    assert!(read(&mut extractor, &fixture("simple.pdf")).is_ok());
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().collect();
+    if let [_, word, argument] = arguments.as_slice()
+        && word == "child"
+    {
+        return child(argument);
+    }
+    let tests: &[(&str, fn())] = &[
+        ("files_are_read_as_without_a_worker", files_are_read_as_without_a_worker),
+        ("deaths_are_failures_of_one_file", deaths_are_failures_of_one_file),
+        ("what_takes_too_long_is_killed", what_takes_too_long_is_killed),
+        #[cfg(target_os = "linux")]
+        ("a_killed_child_is_replaced", a_killed_child_is_replaced),
+        #[cfg(unix)]
+        ("memory_is_limited", memory_is_limited),
+    ];
+    for (name, test) in tests {
+        let started = Instant::now();
+        test();
+        println!("test worker::{name} ... ok ({:.1} s)", started.elapsed().as_secs_f64());
+    }
+    ExitCode::SUCCESS
+}
