@@ -88,7 +88,7 @@ fn odd_markup_gives_its_text() {
         ("<div hidden=until-found>a</div>", "a"),
         ("<div style='display:none'>waits for a script</div>", "waits for a script"),
         ("<select><option>a<option>b</select>c", "c"),
-        ("<a href=x>a<p>b</a>c", "a\nb\nc"),
+        ("<a href=x>a<p>b</a>c", "a\nbc"),
         ("<DIV>a</DiV><BR/>b", "a\nb"),
         ("<plaintext>a</plaintext><b>", "a</plaintext><b>"),
         ("<p>e\u{301}\u{a0}ö\u{2003}x", "e\u{301}\u{a0}ö\u{2003}x"),

@@ -73,11 +73,10 @@ fn declared_by(tag: &[u8]) -> Option<&'static Encoding> {
 /// The value behind `=`, with or without quotes.
 fn after_equals(rest: &[u8]) -> Option<&[u8]> {
     let value = rest.trim_ascii_start().strip_prefix(b"=")?.trim_ascii_start();
-    let value = match value.first()? {
+    match value.first()? {
         quote @ (b'"' | b'\'') => value[1..].split(|byte| byte == quote).next(),
-        _ => value.split(|byte| matches!(byte, b';' | b'"' | b'\'' | b'>' | b' ' | b'\t')).next(),
-    };
-    value
+        _ => value.split(|byte| b";\"'> \t".contains(byte)).next(),
+    }
 }
 
 /// The encoding of a label. UTF-16 means UTF-8, since the label could be read.

@@ -204,8 +204,7 @@ impl Stack {
     /// Whether there was something.
     pub(super) fn imply_end(&mut self, next: Element) -> bool {
         let (ended, walls) = match next {
-            Element::Item => (Set::of(&[next]), Set::of(&[Element::List])),
-            Element::Term => (Set::of(&[next]), Set::of(&[Element::List])),
+            Element::Item | Element::Term => (Set::of(&[next]), Set::of(&[Element::List])),
             Element::Cell => (Set::of(&[next]), Set::of(&[Element::Row, Element::Table])),
             Element::Row => {
                 (Set::of(&[next, Element::Cell]), Set::of(&[Element::RowGroup, Element::Table]))

@@ -107,14 +107,13 @@ impl<'a> Page<'a> {
         }
         match element {
             Element::Break => self.text.line_break(),
-            Element::Rule => self.text.gap(Gap::Line),
+            Element::Rule | Element::Body => self.text.gap(Gap::Line),
             Element::Html => {
                 self.is_xml |= self.tag.namespace;
                 if self.about.language.is_empty() {
                     self.about.language.clone_from(&self.tag.language);
                 }
             }
-            Element::Body => self.text.gap(Gap::Line),
             Element::Meta => self.about.meta(&self.tag.key, &self.tag.content),
             Element::Relation => self.about.relation(&self.tag.key, &self.tag.content),
             Element::Title
@@ -225,6 +224,9 @@ impl<'a> Page<'a> {
             _ if element.is_stacked() => {
                 if self.stack.end(element) {
                     self.settle();
+                } else if element == Element::Link {
+                    // Its start is behind a block, which tags may cross.
+                    self.link = 0;
                 }
                 self.text.gap(gap(element));
             }

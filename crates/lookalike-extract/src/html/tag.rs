@@ -32,6 +32,7 @@ enum Phase {
 }
 
 /// A start or end tag.
+#[expect(clippy::struct_excessive_bools, reason = "attributes are there or not")]
 #[derive(Debug)]
 pub(super) struct Tag {
     pub(super) name: Name,
@@ -174,7 +175,6 @@ impl Tag {
         };
         let value = self.value.as_slice();
         match attribute {
-            None => {}
             // Hidden until found is shown by a search.
             Some(Attribute::Hidden) => self.hidden = !value.eq_ignore_ascii_case(b"until-found"),
             Some(Attribute::AriaHidden) => self.aria_hidden = value.eq_ignore_ascii_case(b"true"),
@@ -182,7 +182,7 @@ impl Tag {
             Some(Attribute::Names) if self.sound == Sound::None => {
                 self.sound = hint::sound(value, self.in_main);
             }
-            Some(Attribute::Names) => {}
+            None | Some(Attribute::Names) => {}
             Some(Attribute::Role) => self.role = hint::role(value, self.in_main),
             Some(Attribute::Href) => self.href = true,
             Some(Attribute::Namespace) => self.namespace = true,
