@@ -72,7 +72,8 @@ pub fn next_record(bytes: &[u8], at_end: bool) -> Option<(usize, Result<Record<'
         return None;
     }
     let ends = behind.iter().take(4).take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
-    if !behind[ends..].is_empty() && !behind[ends..].starts_with(MARK) {
+    let next = &behind[ends..];
+    if !next.is_empty() && !next.starts_with(MARK) && !behind.starts_with(b"\r\n\r\n") {
         let what = format!("a record of {length} bytes that does not end there");
         return damaged(bytes, block - 1, at_end, what);
     }

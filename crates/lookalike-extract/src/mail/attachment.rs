@@ -73,14 +73,14 @@ impl Names {
             let ending = ENDINGS.iter().find(|(media, _)| *media == part.media);
             format!("attachment-{}.{}", self.count, ending.map_or("bin", |(_, ending)| ending))
         });
-        self.unique(name)
+        self.unique(&name)
     }
 
-    fn unique(&mut self, name: String) -> String {
-        let count = self.wanted.entry(name.clone()).or_insert(0);
+    fn unique(&mut self, name: &str) -> String {
+        let count = self.wanted.entry(name.to_owned()).or_insert(0);
         loop {
             *count += 1;
-            let name = if *count == 1 { name.clone() } else { numbered(&name, *count) };
+            let name = if *count == 1 { name.to_owned() } else { numbered(name, *count) };
             if self.taken.insert(name.clone()) {
                 return name;
             }
@@ -114,7 +114,9 @@ fn shortened(name: &str) -> String {
     }
     let ending = name.rfind('.').map_or("", |dot| &name[dot..]);
     let ending = if ending.len() > 16 { "" } else { ending };
-    let stem = &name[..name.floor_char_boundary(NAME_BYTES - ending.len())];
+    let most = NAME_BYTES - ending.len();
+    let fits = |(at, char): (usize, char)| at + char.len_utf8() <= most;
+    let stem: String = name.char_indices().take_while(|c| fits(*c)).map(|(_, c)| c).collect();
     format!("{stem}{ending}")
 }
 
@@ -145,7 +147,7 @@ mod tests {
     #[test]
     fn names_are_unique() {
         let mut names = Names::default();
-        let mut name = |name: &str| names.unique(name.to_owned());
+        let mut name = |name: &str| names.unique(name);
         assert_eq!(name("a.pdf"), "a.pdf");
         assert_eq!(name("a-2.pdf"), "a-2.pdf");
         assert_eq!(name("a.pdf"), "a-3.pdf");

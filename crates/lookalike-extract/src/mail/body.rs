@@ -31,11 +31,13 @@ pub(super) struct Reader<'r, 'a> {
     fates: Vec<Fate>,
     /// The number and the text of a page that was read already, to see whether it has one.
     ready: Option<(usize, String)>,
+    /// Whether no part so far had a text.
+    blank: bool,
 }
 
 impl<'r, 'a> Reader<'r, 'a> {
     pub(super) fn new(job: &'r Job<'r>, parts: &'r [Part<'a>]) -> Self {
-        Self { job, parts, fates: vec![Fate::Shown; parts.len()], ready: None }
+        Self { job, parts, fates: vec![Fate::Shown; parts.len()], ready: None, blank: true }
     }
 
     /// Writes the text, and the attachments if they are wanted. A part of the body that cannot be
@@ -159,20 +161,20 @@ impl<'r, 'a> Reader<'r, 'a> {
     fn text(&mut self, number: usize, out: &mut String) -> Result<(), Failure> {
         let part = &self.parts[number];
         let text = if is_page(&part.media) {
-            match self.ready.take_if(|(ready, _)| *ready == number) {
-                Some((_, text)) => Cow::Owned(text),
-                None => {
-                    let mut text = String::new();
-                    html::text(part, self.job, &mut text)?;
-                    Cow::Owned(text)
-                }
+            let ready = self.ready.take_if(|(ready, _)| *ready == number);
+            let mut text = ready.map(|(_, text)| text).unwrap_or_default();
+            if text.is_empty() {
+                html::text(part, self.job, &mut text)?;
             }
+            Cow::Owned(text)
         } else {
             plain::text(part, self.job)?
         };
-        if out.trim().is_empty() && text.trim_start().starts_with("-----BEGIN PGP MESSAGE-----") {
+        let shown = text.trim_start();
+        if self.blank && shown.starts_with("-----BEGIN PGP MESSAGE-----") {
             return Err(Failure::Encrypted);
         }
+        self.blank &= shown.is_empty();
         self.job.expand(text.len())?;
         if !out.is_empty() && !out.ends_with('\n') {
             out.push('\n');

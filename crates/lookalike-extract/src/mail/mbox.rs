@@ -76,11 +76,8 @@ fn begins(bytes: &[u8], at_end: bool) -> Begins {
 
 /// A message without the blank line at its end, and with its `From ` lines as they were.
 fn content(bytes: &[u8]) -> Cow<'_, [u8]> {
-    let bytes = match bytes {
-        [rest @ .., b'\n', b'\r', b'\n'] => &bytes[..rest.len() + 1],
-        [rest @ .., b'\n', b'\n'] => &bytes[..rest.len() + 1],
-        other => other,
-    };
+    let blank = if bytes.ends_with(b"\n\r\n") { 2 } else { usize::from(bytes.ends_with(b"\n\n")) };
+    let bytes = &bytes[..bytes.len() - blank];
     let mut out = Vec::new();
     let mut kept = 0;
     for at in memmem::find_iter(bytes, b">From ") {

@@ -75,10 +75,10 @@ fn read_uniform<'a>(
 /// A message in UTF-16 or UTF-32 as UTF-8, one with lone carriage returns with line feeds.
 fn uniform(bytes: &[u8]) -> Cow<'_, [u8]> {
     let wide = [&[0xFF, 0xFE][..], &[0xFE, 0xFF], &[0, 0, 0xFE, 0xFF]];
-    if wide.iter().any(|mark| bytes.starts_with(mark)) {
-        if let Some(text) = encoding::decode(bytes, None) {
-            return Cow::Owned(text.into_owned().into_bytes());
-        }
+    if wide.iter().any(|mark| bytes.starts_with(mark))
+        && let Some(text) = encoding::decode(bytes, None)
+    {
+        return Cow::Owned(text.into_owned().into_bytes());
     }
     if memchr(b'\n', bytes).is_some() || memchr(b'\r', bytes).is_none() {
         return Cow::Borrowed(bytes);

@@ -88,12 +88,11 @@ fn unmarked(text: &str) -> String {
             rest = after;
             continue;
         }
-        match after.as_bytes().iter().take(64).position(|byte| *byte == b'>') {
-            Some(end) => rest = &after[end + 1..],
-            None => {
-                out.push('<');
-                rest = after;
-            }
+        rest = after;
+        if let Some(end) = after.as_bytes().iter().take(64).position(|byte| *byte == b'>') {
+            rest = &after[end + 1..];
+        } else {
+            out.push('<');
         }
     }
     out.push_str(rest);

@@ -10,11 +10,11 @@ use std::borrow::Cow;
 /// The most encodings that may lie one in the other.
 const ENCODINGS: usize = 4;
 
-/// The content type and the content of an answer, if it was a success.
-pub(super) fn content<'a>(
-    answer: &'a [u8],
-    job: &Job<'_>,
-) -> Result<Option<(Cow<'a, str>, Cow<'a, [u8]>)>, Failure> {
+/// The content type and the content.
+type Content<'a> = (Cow<'a, str>, Cow<'a, [u8]>);
+
+/// What an answer holds, if it was a success.
+pub(super) fn content<'a>(answer: &'a [u8], job: &Job<'_>) -> Result<Option<Content<'a>>, Failure> {
     let first = &answer[..memchr(b'\n', answer).unwrap_or(answer.len())];
     let status = first.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).nth(1);
     if !status.is_some_and(|status| status.len() == 3 && status[0] == b'2') {
@@ -86,10 +86,8 @@ fn chunk(bytes: &[u8]) -> Option<(u64, &[u8])> {
 fn decompressed(encoding: &str, bytes: &[u8], job: &Job<'_>) -> Result<Option<Vec<u8>>, Failure> {
     let plain = match encoding {
         "" | "identity" | "none" | "utf-8" => return Ok(None),
-        "gzip" | "x-gzip" if bytes.starts_with(&[0x1F, 0x8B]) => {
-            job.drain(MultiGzDecoder::new(bytes))?
-        }
-        "gzip" | "x-gzip" => return Ok(None),
+        "gzip" | "x-gzip" if !bytes.starts_with(&[0x1F, 0x8B]) => return Ok(None),
+        "gzip" | "x-gzip" => job.drain(MultiGzDecoder::new(bytes))?,
         "deflate" => match bytes {
             [a, b, ..] if a & 15 == 8 && (u32::from(*a) << 8 | u32::from(*b)) % 31 == 0 => {
                 job.drain(ZlibDecoder::new(bytes))?
@@ -102,7 +100,7 @@ fn decompressed(encoding: &str, bytes: &[u8], job: &Job<'_>) -> Result<Option<Ve
             job.drain(stream.map_err(|error| Failure::damaged(error.to_string()))?)?
         }
         other => {
-            let name: String = other.chars().filter(|c| c.is_ascii_graphic()).take(20).collect();
+            let name: String = other.chars().filter(char::is_ascii_graphic).take(20).collect();
             return Err(Failure::Unsupported { kind: format!("a page compressed with {name}") });
         }
     };
