@@ -32,6 +32,14 @@ pub struct Collection {
     bytes: Option<u64>,
 }
 
+/// Options that decide what documents there are, in words.
+fn reading(options: &ReadOptions) -> String {
+    let mut options = ReadOptions { leave_out: Vec::new(), ..options.clone() };
+    // Who reads a file does not decide what it says.
+    options.extract.worker = None;
+    format!("{options:?}")
+}
+
 /// What one thread at a time takes blocks from.
 struct Lane {
     source: Arc<Source>,
@@ -86,7 +94,7 @@ impl Collection {
             lanes: lanes.map(lane).collect(),
             sources,
             first_reference: opened.first_reference,
-            reading: format!("{:?}", ReadOptions { leave_out: Vec::new(), ..options.clone() }),
+            reading: reading(options),
             first: AtomicUsize::new(0),
             settings: opened.settings,
             listed: opened.listed,

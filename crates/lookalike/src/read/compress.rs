@@ -19,6 +19,9 @@ impl Compression {
             (Self::Gzip, stem)
         } else if let Some(stem) = strip(name, ".zst") {
             (Self::Zstd, stem)
+        } else if strip(name, ".tgz").is_some() {
+            // This ending tells of the archive in it, too.
+            (Self::Gzip, name)
         } else {
             (Self::None, name)
         }

@@ -15,6 +15,8 @@
 //! | `*.jsonl`, `*.ndjson` | [`Format::Jsonl`] |
 //! | `*.csv`, `*.tsv`, `*.train` | [`Format::Csv`], [`Format::Tsv`], [`Format::Lines`] |
 //! | `*.parquet` | [`Format::Parquet`] |
+//! | `*.mbox`, `*.warc`, `*.tar`, `*.tgz` | [`Format::Mbox`], [`Format::Warc`], [`Format::Tar`] |
+//! | `*.zip` | its files, as those of a folder |
 //! | any other file | JSONL if it begins with `{"`, Parquet if with `PAR1`, else one document |
 //! | a folder | its `*.jsonl`, `*.ndjson`, `*.parquet` files as such, any other as one document |
 //! | `-`, a pipe | JSONL if it begins with `{"`, else an error that asks for the format |
@@ -30,6 +32,7 @@
 mod block;
 mod collection;
 mod compress;
+mod container;
 mod content;
 mod csv;
 mod encoding;

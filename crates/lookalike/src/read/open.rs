@@ -121,6 +121,8 @@ impl Opener<'_> {
                 Format::Parquet
             } else if is_jsonl(&head) {
                 Format::Jsonl
+            } else if let Some(format) = of_kind(stem, &head) {
+                format
             } else {
                 Format::File
             }
@@ -182,10 +184,11 @@ impl Opener<'_> {
         } else {
             let (head, whole) = peek(stream, SNIFFED_BYTES).map_err(failed)?;
             stream = whole;
-            if !head.is_empty() && !is_jsonl(&head) {
-                return Err(ReadError::FormatNeeded { source_name: shown });
+            match of_kind("", &head) {
+                Some(format) => format,
+                None if head.is_empty() || is_jsonl(&head) => Format::Jsonl,
+                None => return Err(ReadError::FormatNeeded { source_name: shown }),
             }
-            Format::Jsonl
         };
         self.opened.bytes = None;
         let origin = Origin::Stream(Mutex::new(Some(stream)));
@@ -215,7 +218,7 @@ impl Opener<'_> {
             let id = if self.alone { found.name.clone() } else { name_of(&found.path) };
             let (compression, stem) = Compression::of_name(&found.name);
             let by_name = format_of(stem).filter(|format| match format {
-                Format::Jsonl => true,
+                Format::Jsonl | Format::Mbox | Format::Warc | Format::Tar => true,
                 Format::Parquet => compression == Compression::None,
                 _ => false,
             });
@@ -251,8 +254,23 @@ pub(super) fn format_of(name: &str) -> Option<Format> {
         (".tsv", Format::Tsv),
         (".train", Format::Lines),
         (".parquet", Format::Parquet),
+        (".mbox", Format::Mbox),
+        (".warc", Format::Warc),
+        (".wet", Format::Warc),
+        (".tar", Format::Tar),
+        (".tgz", Format::Tar),
     ];
     ends.into_iter().find(|(end, _)| strip(name, end).is_some()).map(|(_, format)| format)
+}
+
+/// The format of a stream of files that begins so.
+fn of_kind(name: &str, head: &[u8]) -> Option<Format> {
+    match lookalike_extract::Kind::of(name, head) {
+        lookalike_extract::Kind::Mbox => Some(Format::Mbox),
+        lookalike_extract::Kind::Warc => Some(Format::Warc),
+        lookalike_extract::Kind::Tar => Some(Format::Tar),
+        _ => None,
+    }
 }
 
 /// Whether a file begins as Parquet does, plain or encrypted.

@@ -24,6 +24,12 @@ pub enum Format {
     Tsv,
     /// A row is one document; the footer names the columns.
     Parquet,
+    /// A message is one document: messages one after the other, each behind a line `From …`.
+    Mbox,
+    /// What a crawler fetched or made of it (WARC, WET): a page is one document.
+    Warc,
+    /// The files of a tar archive.
+    Tar,
 }
 
 impl Format {
@@ -49,6 +55,9 @@ impl fmt::Display for Format {
             Self::Csv => "csv",
             Self::Tsv => "tsv",
             Self::Parquet => "parquet",
+            Self::Mbox => "mbox",
+            Self::Warc => "warc",
+            Self::Tar => "tar",
         })
     }
 }
@@ -65,6 +74,9 @@ impl FromStr for Format {
             "csv" => Ok(Self::Csv),
             "tsv" => Ok(Self::Tsv),
             "parquet" => Ok(Self::Parquet),
+            "mbox" => Ok(Self::Mbox),
+            "warc" => Ok(Self::Warc),
+            "tar" => Ok(Self::Tar),
             _ => Err(ReadError::UnknownFormat { got: text.to_owned() }),
         }
     }

@@ -36,6 +36,7 @@ impl Piece<'_> {
             Format::Csv => self.read_values(b',', scratch, sink),
             Format::Tsv => self.read_values(b'\t', scratch, sink),
             Format::Text | Format::File => self.read_whole(scratch, sink),
+            Format::Mbox | Format::Warc | Format::Tar => self.read_inner(format, scratch, sink),
             Format::Lines | Format::Jsonl => self.read_lines(format, scratch, sink),
             Format::Parquet => self.read_rows(scratch, sink),
         }

@@ -1,6 +1,7 @@
 //! What records of all formats have in common: their fields, and where one ends and the next
 //! begins in a stream.
 
+use super::container;
 use super::csv;
 use super::error::SkipReason;
 use super::options::Format;
@@ -52,6 +53,7 @@ pub(super) fn cut(format: Format, bytes: &[u8]) -> Cut {
         Format::Lines | Format::Jsonl => {
             Cut { whole: memrchr(b'\n', bytes).map_or(0, |at| at + 1), unclosed: false }
         }
+        Format::Mbox | Format::Warc | Format::Tar => container::cut(format, bytes),
         Format::Csv => csv::cut(b',', bytes),
         Format::Tsv => csv::cut(b'\t', bytes),
     }

@@ -1,5 +1,6 @@
 //! What is left of a block that was read: how single documents, or all of them, are read again.
 
+use super::container;
 use super::csv;
 use super::error::{ReadError, SkipReason, Skipped};
 use super::file::{self, DocumentFile, OnePart};
@@ -180,7 +181,7 @@ impl Retained {
         if let Some(file) = self.file(place) {
             return self.fetch_part(file, place, scratch, f);
         }
-        let Scratch { bytes: buffer, id: id_buffer, text, values, .. } = scratch;
+        let Scratch { bytes: buffer, id: id_buffer, text, values, extractor, .. } = scratch;
         let record = self.bytes_at(place.start, place.length, buffer, place)?;
         let Kind::Records { format, .. } = &self.source.kind else {
             return Err(self.changed(place, "no such document".to_owned()));
@@ -190,6 +191,12 @@ impl Retained {
                 let text = encoding::decode(record, self.source.settings.encoding)
                     .ok_or_else(|| self.changed(place, SkipReason::Binary.to_string()))?;
                 return Ok(f(&text));
+            }
+            (Format::Mbox | Format::Warc | Format::Tar, _) => {
+                let extractor = self.source.settings.extractor(extractor);
+                let mut part = OnePart::new(f);
+                container::again(*format, record, place.part, extractor, &mut part);
+                return self.taken(part, place);
             }
             (Format::Csv | Format::Tsv, Some(columns)) => {
                 let delimiter = if *format == Format::Csv { b',' } else { b'\t' };
@@ -228,6 +235,11 @@ impl Retained {
         }
         let mut part = OnePart::new(f);
         contents.extract(Some(place.part), settings.extractor(&mut scratch.extractor), &mut part);
+        self.taken(part, place)
+    }
+
+    /// What was got out of a part that was there before.
+    fn taken<R, F>(&self, part: OnePart<F, R>, place: Place) -> Result<R, ReadError> {
         part.taken.ok_or_else(|| {
             let what = part.failure.map_or("no such part".to_owned(), |why| why.to_string());
             self.changed(place, what)

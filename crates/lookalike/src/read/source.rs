@@ -186,7 +186,7 @@ impl Source {
         let (head, stream) = peek(stream, 4).map_err(|error| self.io(error))?;
         let decoded = match format {
             // A whole text is decoded like that of a file, with its encoding found.
-            Format::Text => Err(stream),
+            Format::Text | Format::Mbox | Format::Warc | Format::Tar => Err(stream),
             _ => encoding::transcode(&head, self.settings.encoding, stream),
         };
         let (stream, plain) = match decoded {

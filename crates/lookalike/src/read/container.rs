@@ -1,0 +1,268 @@
+//! Streams of files: the messages of a mailbox, the records of a crawl, the entries of a tar
+//! archive. Each is cut off as a record, and is a file again, with a document or several.
+
+use super::content::Content;
+use super::error::{ReadError, SkipReason, Skipped};
+use super::further::Further;
+use super::options::Format;
+use super::parse::Piece;
+use super::record::Cut;
+use super::source::{Settings, Source};
+use super::{Document, Place, Raw, RawSink, Scratch};
+use lookalike_extract::{Extractor, Failed, Failure, Part, Sink};
+use std::borrow::Cow;
+
+#[cfg(feature = "archive")]
+use lookalike_extract::archive::{TarEntry, TarNext, next_entry};
+
+/// What a record is.
+enum Inner<'a> {
+    /// A message without what the mailbox put round it.
+    Message(Cow<'a, [u8]>),
+    /// A record of a crawl with its header; some hold no file.
+    Crawled(&'a [u8]),
+    #[cfg(feature = "archive")]
+    Entry(TarEntry<'a>),
+    /// No file.
+    Nothing,
+    Damaged(Failure),
+}
+
+/// Cuts the first record off: its length, and what it is. `None` where it may go on, or there is
+/// none.
+fn first(format: Format, bytes: &[u8], at_end: bool) -> Option<(usize, Inner<'_>)> {
+    if bytes.is_empty() {
+        return None;
+    }
+    match format {
+        #[cfg(feature = "mail")]
+        Format::Mbox => {
+            let (done, message) = lookalike_extract::mail::next_message(bytes, at_end)?;
+            Some((done, Inner::Message(message)))
+        }
+        Format::Warc => {
+            let (done, record) = lookalike_extract::warc::next_record(bytes, at_end)?;
+            let inner = record.map_or_else(Inner::Damaged, |_| Inner::Crawled(&bytes[..done]));
+            Some((done, inner))
+        }
+        #[cfg(feature = "archive")]
+        Format::Tar => match next_entry(bytes) {
+            Ok(TarNext::Entry { entry, bytes }) => Some((bytes, Inner::Entry(entry))),
+            Ok(TarNext::More { .. }) if !at_end => None,
+            Ok(TarNext::More { .. }) => {
+                let what = "the archive is cut off".to_owned();
+                Some((bytes.len(), Inner::Damaged(Failure::Damaged { what })))
+            }
+            // Nothing but zeros should follow.
+            Ok(TarNext::End) => Some((bytes.len(), Inner::Nothing)),
+            Err(failure) => Some((bytes.len(), Inner::Damaged(failure))),
+        },
+        _ => {
+            let kind = format!("a file of the format {format}");
+            Some((bytes.len(), Inner::Damaged(Failure::Unsupported { kind })))
+        }
+    }
+}
+
+/// Where the last whole record ends.
+pub(super) fn cut(format: Format, bytes: &[u8]) -> Cut {
+    let mut whole = 0;
+    while let Some((done, _)) = first(format, &bytes[whole..], false).filter(|(done, _)| *done > 0)
+    {
+        whole += done;
+    }
+    Cut { whole, unclosed: false }
+}
+
+impl Piece<'_> {
+    /// Gives the documents of every record to the sink, in order.
+    pub(super) fn read_inner(
+        self,
+        format: Format,
+        scratch: &mut Scratch,
+        sink: &mut impl RawSink,
+    ) -> Result<(), ReadError> {
+        let settings = &*self.source.settings;
+        let Scratch { further, extractor, .. } = scratch;
+        let extractor = settings.extractor(extractor);
+        let (mut start, mut line) = (0, 0);
+        while let Some((done, inner)) = first(format, &self.bytes[start..], true) {
+            let raw = &self.bytes[start..start + done];
+            let place = Place { start: start as u32, length: done as u32, line, part: 0 };
+            let number = self.first_line + u64::from(line);
+            let (id, modified) = (base(self.source, &inner, number), modified(self.source, &inner));
+            let raw_record = raw.strip_suffix(b"\n").unwrap_or(raw);
+            let mut parts = Parts {
+                source: self.source,
+                place,
+                line: number,
+                base: id,
+                is_crawl: format == Format::Warc,
+                raw: raw_record,
+                modified,
+                id: String::new(),
+                further: &mut *further,
+                sink: &mut *sink,
+            };
+            extract(inner, None, extractor, &mut parts);
+            start += done.max(1);
+            line += memchr::memchr_iter(b'\n', raw).count() as u32;
+        }
+        Ok(())
+    }
+}
+
+/// Gives the text of one part of a record to `sink`.
+pub(super) fn again(
+    format: Format,
+    record: &[u8],
+    part: u32,
+    extractor: &mut Extractor,
+    sink: &mut dyn Sink,
+) {
+    if let Some((_, inner)) = first(format, record, true) {
+        extract(inner, Some(part), extractor, sink);
+    }
+}
+
+fn extract(
+    inner: Inner<'_>,
+    number: Option<u32>,
+    extractor: &mut Extractor,
+    sink: &mut dyn Sink,
+) {
+    let mut read = |name: &str, bytes: &[u8]| match number {
+        Some(number) => extractor.extract_part(name, bytes, number, sink),
+        None => extractor.extract(name, bytes, sink),
+    };
+    match inner {
+        Inner::Message(message) => read("message.eml", &message),
+        Inner::Crawled(record) => read("record.warc", record),
+        #[cfg(feature = "archive")]
+        Inner::Entry(entry) if entry.kind == lookalike_extract::archive::EntryKind::File => {
+            match records(&entry.name) {
+                None => read(&entry.name, entry.content),
+                Some(failure) => failed(&failure, entry.content, sink),
+            }
+        }
+        #[cfg(feature = "archive")]
+        Inner::Entry(entry) => {
+            if let Some(failure) = entry.kind.failure() {
+                failed(&failure, &[], sink);
+            }
+        }
+        Inner::Nothing => {}
+        Inner::Damaged(failure) => failed(&failure, &[], sink),
+    }
+}
+
+fn failed(failure: &Failure, bytes: &[u8], sink: &mut dyn Sink) {
+    let kind = lookalike_extract::Kind::Binary;
+    sink.failed(&Failed { within: "", kind, failure, bytes });
+}
+
+/// Why a file of an archive is no document: it is many.
+pub(super) fn records(name: &str) -> Option<Failure> {
+    let (_, stem) = super::compress::Compression::of_name(name);
+    let format = Format::of_name(stem).filter(|format| {
+        matches!(format, Format::Jsonl | Format::Parquet | Format::Mbox | Format::Warc)
+    })?;
+    let kind = format!("a {format} file in an archive (unpacked, its records are read)");
+    Some(Failure::Unsupported { kind })
+}
+
+/// What the ids of a record's documents begin with.
+fn base(source: &Source, inner: &Inner<'_>, line: u64) -> String {
+    match inner {
+        #[cfg(feature = "archive")]
+        Inner::Entry(entry) => format!("{}/{}", source.name, entry.name),
+        _ => format!("{}:{line}", source.name),
+    }
+}
+
+fn modified(source: &Source, inner: &Inner<'_>) -> Option<u64> {
+    #[cfg(feature = "archive")]
+    if let Inner::Entry(entry) = inner {
+        return entry.modified.and_then(|time| u64::try_from(time).ok());
+    }
+    let _ = inner;
+    source.modified()
+}
+
+/// Hands the parts of one record on as documents.
+struct Parts<'a, S> {
+    source: &'a Source,
+    /// But for the part.
+    place: Place,
+    line: u64,
+    base: String,
+    /// Its one record is a file in a file, of which the name says nothing.
+    is_crawl: bool,
+    raw: &'a [u8],
+    modified: Option<u64>,
+    id: String,
+    further: &'a mut Further,
+    sink: &'a mut S,
+}
+
+impl<S> Parts<'_, S> {
+    /// The name of a part in its record.
+    fn within<'w>(&self, within: &'w str) -> &'w str {
+        if !self.is_crawl {
+            return within;
+        }
+        within.split_once('/').map_or("", |(_, within)| within)
+    }
+
+    fn set_id(&mut self, within: &str, own: Option<&str>) {
+        self.id.clear();
+        self.id.push_str(own.unwrap_or(&self.base));
+        let within = self.within(within);
+        if !within.is_empty() {
+            self.id.push('/');
+            self.id.push_str(within);
+        }
+    }
+}
+
+impl Settings {
+    /// The field of a message or of a record of a crawl that is its id.
+    fn own_id<'f>(&self, format: Format, fields: &'f lookalike_extract::Fields) -> Option<&'f str> {
+        match self.fields.id.as_str() {
+            _ if self.fields.line_ids => None,
+            "id" if format == Format::Warc => fields.get("record-id"),
+            "id" => None,
+            name => fields.get(name),
+        }
+    }
+}
+
+impl<S: RawSink> Sink for Parts<'_, S> {
+    fn part(&mut self, part: &Part<'_>) {
+        let settings = &*self.source.settings;
+        let own = settings.own_id(self.source.format(), part.fields);
+        self.set_id(part.within, own);
+        self.further.clear();
+        for name in &settings.fields.further {
+            self.further.push(part.fields.get(name));
+        }
+        let document = Document {
+            id: &self.id,
+            text: part.text,
+            place: Place { part: part.number, ..self.place },
+            fields: &self.further.list(),
+            modified: self.modified,
+        };
+        let whole = self.within(part.within).is_empty();
+        let raw = if whole { Raw::Record(self.raw) } else { Raw::Part(&self.source.path) };
+        self.sink.record(&document, raw);
+    }
+
+    fn failed(&mut self, failed: &Failed<'_>) {
+        self.set_id(failed.within, None);
+        let content = (!failed.bytes.is_empty()).then(|| Content::of(failed.bytes));
+        let reason = SkipReason::NoText { failure: failed.failure.clone(), content };
+        let (source, line) = (self.source.shown.clone(), Some(self.line));
+        self.sink.skipped(Skipped { source, line, id: Some(self.id.clone()), reason });
+    }
+}
