@@ -81,7 +81,8 @@ impl Extractor {
         let job = Job::new(options);
         let names = HashSet::new();
         let (worker, outside) = (worker.as_mut(), Outside::default());
-        let mut walk = Walk { job: &job, sink, worker, wanted, next: 0, names, outside, text, fields };
+        let mut walk =
+            Walk { job: &job, sink, worker, wanted, next: 0, names, outside, text, fields };
         walk.file(name, "", bytes, 0);
     }
 }

@@ -1,7 +1,7 @@
 //! Blocks: what one thread reads at a time.
 
 use super::error::ReadError;
-use super::file;
+use super::file::{self, DocumentFile};
 use super::parse::Piece;
 use super::retained::{Kept, Retained, Stretch};
 use super::source::{Kind, Source};
@@ -50,7 +50,7 @@ impl Block {
             (Content::Records(records), _) => records.piece.len() as u64,
             (Content::Files(range), Kind::Files(files)) => {
                 let files = files.get(range.clone()).unwrap_or_default();
-                files.iter().map(|file| file.stamp.bytes).max().unwrap_or(0)
+                files.iter().map(DocumentFile::bytes).max().unwrap_or(0)
             }
             (Content::Files(_), Kind::Records { .. }) => 0,
         }
@@ -79,7 +79,7 @@ impl Block {
             }
             (Content::Files(range), Kind::Files(files)) => {
                 let files = files.get(range.clone()).unwrap_or_default();
-                let bytes = files.iter().map(|file| file.stamp.bytes).sum();
+                let bytes = files.iter().map(DocumentFile::bytes).sum();
                 self.source.settings.consumed.fetch_add(bytes, Ordering::Relaxed);
                 file::read_all(&self.source, files, scratch, sink)
             }

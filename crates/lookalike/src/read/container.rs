@@ -125,12 +125,7 @@ pub(super) fn again(
     }
 }
 
-fn extract(
-    inner: Inner<'_>,
-    number: Option<u32>,
-    extractor: &mut Extractor,
-    sink: &mut dyn Sink,
-) {
+fn extract(inner: Inner<'_>, number: Option<u32>, extractor: &mut Extractor, sink: &mut dyn Sink) {
     let mut read = |name: &str, bytes: &[u8]| match number {
         Some(number) => extractor.extract_part(name, bytes, number, sink),
         None => extractor.extract(name, bytes, sink),

@@ -15,6 +15,17 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::PathBuf;
 
+#[cfg(feature = "archive")]
+use super::position::read_exact_at;
+#[cfg(feature = "archive")]
+use lookalike_extract::archive::{EntryKind, ZipEntry, zip_entries};
+#[cfg(feature = "archive")]
+use std::collections::HashSet;
+#[cfg(feature = "archive")]
+use std::io::Cursor;
+#[cfg(feature = "archive")]
+use std::path::Path;
+
 /// Bytes looked at before the rest of a file is read: most files without text show here.
 const FIRST_BYTES: u64 = 64 << 10;
 
@@ -28,6 +39,68 @@ pub(super) struct DocumentFile {
     pub(super) stamp: Stamp,
     /// Named by the user, not found in a folder: it is an error if it cannot be read.
     pub(super) named: bool,
+    /// Where it is in the ZIP archive `path`.
+    #[cfg(feature = "archive")]
+    pub(super) entry: Option<Box<ZipEntry>>,
+}
+
+impl DocumentFile {
+    /// A file that is not in an archive.
+    pub(super) fn new(path: PathBuf, id: String, stamp: Stamp, named: bool) -> Self {
+        Self {
+            path,
+            id,
+            stamp,
+            named,
+            #[cfg(feature = "archive")]
+            entry: None,
+        }
+    }
+
+    /// Bytes that are read of it.
+    pub(super) fn bytes(&self) -> u64 {
+        #[cfg(feature = "archive")]
+        if let Some(entry) = &self.entry {
+            return entry.compressed_size;
+        }
+        self.stamp.bytes
+    }
+
+    /// When it was changed.
+    fn modified(&self) -> Option<u64> {
+        #[cfg(feature = "archive")]
+        if let Some(time) = self.entry.as_ref().and_then(|entry| entry.modified) {
+            return u64::try_from(time).ok();
+        }
+        self.stamp.modified
+    }
+
+    /// Its path, in an archive with its name there behind.
+    pub(super) fn shown(&self) -> String {
+        #[cfg(feature = "archive")]
+        if let Some(entry) = &self.entry {
+            return format!("{}/{}", name_of(&self.path), entry.name);
+        }
+        name_of(&self.path)
+    }
+
+    /// Its name without folders.
+    fn name(&self) -> Cow<'_, str> {
+        #[cfg(feature = "archive")]
+        if let Some(entry) = &self.entry {
+            return Cow::Borrowed(entry.name.rsplit('/').next().unwrap_or_default());
+        }
+        self.path.file_name().unwrap_or_default().to_string_lossy()
+    }
+
+    /// What it is in its input, where a document is all of it.
+    fn raw(&self) -> Raw<'_> {
+        #[cfg(feature = "archive")]
+        if self.entry.is_some() {
+            return Raw::Part(&self.path);
+        }
+        Raw::File(&self.path)
+    }
 }
 
 /// A file that was read.
@@ -67,8 +140,12 @@ pub(super) fn read<'a>(
     settings: &Settings,
     bytes: &'a mut Vec<u8>,
 ) -> Result<Contents<'a>, SkipReason> {
-    let name = file.path.file_name().unwrap_or_default().to_string_lossy();
+    let name = file.name();
     let (compression, stem) = Compression::of_name(&name);
+    #[cfg(feature = "archive")]
+    if let Some(entry) = &file.entry {
+        return read_entry(&file.path, entry, (compression, stem), settings, bytes);
+    }
     let opened = File::open(&file.path).map_err(unreadable)?;
     let size = opened.metadata().map_err(unreadable)?.len();
     bytes.clear();
@@ -83,6 +160,36 @@ pub(super) fn read<'a>(
     let length = if compression == Compression::None { bytes.len() as u64 } else { size };
     let kind = if settings.as_text { Kind::Text } else { Kind::of(stem, bytes) };
     Ok(Contents { kind, bytes, length, name: stem.to_owned() })
+}
+
+/// Reads a file of a ZIP archive: its bytes there, and no others.
+#[cfg(feature = "archive")]
+fn read_entry<'a>(
+    path: &Path,
+    entry: &ZipEntry,
+    (compression, name): (Compression, &str),
+    settings: &Settings,
+    bytes: &'a mut Vec<u8>,
+) -> Result<Contents<'a>, SkipReason> {
+    let failed = |failure| SkipReason::NoText { failure, content: None };
+    let limits = &settings.extract.limits;
+    let limit = limits.bytes.min(MAX_DOCUMENT_BYTES as u64);
+    if entry.compressed_size > limit {
+        return Err(failed(Failure::Limit { what: "bytes".to_owned(), limit }));
+    }
+    let mut compressed = vec![0; entry.compressed_size as usize];
+    let archive = File::open(path).map_err(unreadable)?;
+    read_exact_at(&archive, &mut compressed, entry.data_offset).map_err(unreadable)?;
+    *bytes = entry.inflate(&compressed, limits.expanded.min(limit)).map_err(failed)?;
+    if compression != Compression::None {
+        let inner = std::mem::take(bytes);
+        fill(compression.decode(Cursor::new(inner)).map_err(unreadable)?, name, settings, bytes)?;
+    }
+    if let Some(failure) = super::container::records(&entry.name) {
+        return Err(failed(failure));
+    }
+    let kind = if settings.as_text { Kind::Text } else { Kind::of(name, bytes) };
+    Ok(Contents { kind, bytes, length: entry.size, name: name.to_owned() })
 }
 
 fn unreadable(error: io::Error) -> SkipReason {
@@ -153,9 +260,9 @@ pub(super) fn read_all(
                     text: &text,
                     place: Place { start, length, line: 0, part: 0 },
                     fields: &further.list(),
-                    modified: file.stamp.modified,
+                    modified: file.modified(),
                 };
-                sink.record(&document, Raw::File(&file.path));
+                sink.record(&document, file.raw());
             }
             Err(reason) => {
                 sink.skipped(settings.refuse(file.named, skipped(file, "", reason))?);
@@ -167,7 +274,7 @@ pub(super) fn read_all(
 
 fn skipped(file: &DocumentFile, within: &str, reason: SkipReason) -> Skipped {
     let behind = |name: String| if within.is_empty() { name } else { format!("{name}/{within}") };
-    let (source, id) = (behind(name_of(&file.path)), Some(behind(file.id.clone())));
+    let (source, id) = (behind(file.shown()), Some(behind(file.id.clone())));
     Skipped { source, line: None, id, reason }
 }
 
@@ -203,10 +310,10 @@ impl<S: RawSink> Sink for Parts<'_, S> {
             text: part.text,
             place: Place { part: part.number, ..self.place },
             fields: &self.further.list(),
-            modified: self.file.stamp.modified,
+            modified: self.file.modified(),
         };
-        let path = &self.file.path;
-        let raw = if part.within.is_empty() { Raw::File(path) } else { Raw::Part(path) };
+        let whole = part.within.is_empty();
+        let raw = if whole { self.file.raw() } else { Raw::Part(&self.file.path) };
         self.sink.record(&document, raw);
     }
 
@@ -248,7 +355,7 @@ impl<R, F: FnOnce(&str) -> R> Sink for OnePart<F, R> {
 
 impl Settings {
     /// What a file that cannot be read is: an error, or a skipped one to list.
-    fn refuse(&self, named: bool, skipped: Skipped) -> Result<Skipped, ReadError> {
+    pub(super) fn refuse(&self, named: bool, skipped: Skipped) -> Result<Skipped, ReadError> {
         if named && !self.skip_bad { Err(ReadError::BadRecord(skipped)) } else { Ok(skipped) }
     }
 
@@ -256,6 +363,48 @@ impl Settings {
     pub(super) fn extractor<'a>(&self, made: &'a mut Option<Extractor>) -> &'a mut Extractor {
         made.get_or_insert_with(|| Extractor::new(&self.extract))
     }
+}
+
+/// The files of a ZIP archive as documents, and what of it cannot be read. `id` is that of the
+/// archive, which those of its files begin with.
+#[cfg(feature = "archive")]
+pub(super) fn zipped(
+    path: &Path,
+    id: &str,
+    stamp: Stamp,
+) -> Result<(Vec<DocumentFile>, Vec<Skipped>), SkipReason> {
+    let failed = |failure| SkipReason::NoText { failure, content: None };
+    let archive = io::BufReader::new(File::open(path).map_err(unreadable)?);
+    let listed = zip_entries(archive).map_err(failed)?;
+    let (mut files, mut refused) = (Vec::new(), Vec::new());
+    let archive = name_of(path);
+    let refuse = |source: String, id: String, failure| Skipped {
+        source,
+        line: None,
+        id: Some(id),
+        reason: failed(failure),
+    };
+    let mut names = HashSet::new();
+    for entry in listed.entries {
+        let mut inside = format!("{id}/{}", entry.name);
+        let mut count = 1;
+        while !names.insert(inside.clone()) {
+            count += 1;
+            inside = format!("{id}/{}#{count}", entry.name);
+        }
+        match entry.failure.clone().or_else(|| entry.kind.failure()) {
+            Some(failure) => {
+                refused.push(refuse(format!("{archive}/{}", entry.name), inside, failure));
+            }
+            None if entry.kind == EntryKind::File => {
+                let file = DocumentFile::new(path.to_owned(), inside, stamp, false);
+                files.push(DocumentFile { entry: Some(Box::new(entry)), ..file });
+            }
+            None => {}
+        }
+    }
+    refused.extend(listed.cut.map(|failure| refuse(archive, id.to_owned(), failure)));
+    Ok((files, refused))
 }
 
 /// Whether files are taken as they are, whatever they hold.

@@ -130,13 +130,42 @@ impl Opener<'_> {
         let stamp = Stamp::of(&metadata);
         self.add_bytes(stamp.bytes);
         if matches!(format, Format::Text | Format::File) {
-            let path = path.to_owned();
-            self.named.push(DocumentFile { path, id: shown, stamp, named: true });
+            let files = self.files(path.to_owned(), shown, stamp, format, true)?;
+            self.named.extend(files);
         } else {
             let kind = Kind::Records { format, origin: Origin::File(compression, stamp) };
             self.push(path.to_owned(), shown.clone(), shown, kind)?;
         }
         Ok(())
+    }
+
+    /// A file, or the files in it where it is an archive that can be read at any place.
+    fn files(
+        &mut self,
+        path: PathBuf,
+        id: String,
+        stamp: Stamp,
+        format: Format,
+        named: bool,
+    ) -> Result<Vec<DocumentFile>, ReadError> {
+        #[cfg(feature = "archive")]
+        if format == Format::File && strip(&id, ".zip").is_some() {
+            return match file::zipped(&path, &id, stamp) {
+                Ok((files, refused)) => {
+                    self.opened.listed.extend(refused);
+                    Ok(files)
+                }
+                Err(reason) => {
+                    let (source, id) = (name_of(&path), Some(id));
+                    let skipped = Skipped { source, line: None, id, reason };
+                    let skipped = self.opened.settings.refuse(named, skipped)?;
+                    self.opened.listed.push(skipped);
+                    Ok(Vec::new())
+                }
+            };
+        }
+        let _ = format;
+        Ok(vec![DocumentFile::new(path, id, stamp, named)])
     }
 
     fn add_bytes(&mut self, bytes: u64) {
@@ -223,8 +252,8 @@ impl Opener<'_> {
                 _ => false,
             });
             match self.options.format.or(by_name).unwrap_or(Format::File) {
-                Format::Text | Format::File => {
-                    texts.push(DocumentFile { path: found.path, id, stamp, named: false });
+                format @ (Format::Text | Format::File) => {
+                    texts.extend(self.files(found.path, id, stamp, format, false)?);
                 }
                 format => {
                     let origin = Origin::File(compression, stamp);

@@ -126,7 +126,7 @@ impl Retained {
     pub fn location(&self, place: Place) -> (String, Option<u64>) {
         let line = self.stretch().map(|stretch| stretch.first_line + u64::from(place.line));
         match self.file(place) {
-            Some(file) => (super::walk::name_of(&file.path), line),
+            Some(file) => (file.shown(), line),
             None => (self.source.shown.clone(), line),
         }
     }

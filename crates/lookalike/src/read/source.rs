@@ -245,7 +245,10 @@ impl Source {
             Kind::Records { .. } => (None, None),
             Kind::Files(files) => (None, Some(files)),
         };
-        let files = files.into_iter().flatten().map(|file| (file.path.as_path(), file.stamp));
+        // Files of one archive stand one after the other.
+        let archives = files.into_iter().flat_map(|files| files.chunk_by(|a, b| a.path == b.path));
+        let files = archives.filter_map(|files| files.first());
+        let files = files.map(|file| (file.path.as_path(), file.stamp));
         file.into_iter().map(|stamp| (self.path.as_path(), stamp)).chain(files)
     }
 
@@ -312,7 +315,7 @@ fn batch(files: &[DocumentFile], start: usize, block_bytes: u64) -> Range<usize>
     let mut size: u64 = 0;
     let mut end = start;
     while let Some(file) = files.get(end) {
-        size = size.saturating_add(file.stamp.bytes.min(MAX_DOCUMENT_BYTES as u64));
+        size = size.saturating_add(file.bytes().min(MAX_DOCUMENT_BYTES as u64));
         if end > start && (size > block_bytes || end - start == BLOCK_FILES) {
             break;
         }
