@@ -1,9 +1,14 @@
 //! What is taken from web pages, mail, PDF and office files, and what they may cost.
 
+use crate::cmd::{Failure, Outcome};
 use clap::{Args, ValueEnum};
-use lookalike::extract::{HtmlText, Limits, Options};
+use lookalike::extract::{self, HtmlText, Limits, Options, WorkerCommand};
 use lookalike::spill::parse_memory;
+use std::process::ExitCode;
 use std::time::Duration;
+
+/// The hidden command by which this program reads files for itself, in a process of its own.
+pub(crate) const WORKER: &str = "extract-worker";
 
 /// How files that are not plain text are read.
 #[derive(Debug, Args)]
@@ -81,8 +86,18 @@ impl ExtractArgs {
                 pages: self.max_pages,
                 time: Duration::from_secs(self.max_seconds),
             },
+            // Where the system does not tell, files are read in this process.
+            worker: std::env::current_exe()
+                .ok()
+                .map(|program| WorkerCommand { program, arguments: vec![WORKER.into()] }),
         }
     }
+}
+
+/// Reads what the process that started this one sends.
+pub(crate) fn serve() -> Outcome {
+    extract::serve().map_err(Failure::Print)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 fn size(text: &str) -> Result<u64, String> {

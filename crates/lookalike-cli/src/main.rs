@@ -42,6 +42,9 @@ enum Command {
     Tune(tune::Args),
     Evaluate(evaluate::Args),
     Audit(audit::Args),
+    /// Reads files that other processes send, for these
+    #[command(name = extraction::WORKER, hide = true)]
+    ExtractWorker,
 }
 
 fn main() -> ExitCode {
@@ -52,6 +55,7 @@ fn main() -> ExitCode {
         Command::Tune(args) => tune::run(&args),
         Command::Evaluate(args) => evaluate::run(&args),
         Command::Audit(args) => audit::run(&args),
+        Command::ExtractWorker => extraction::serve(),
     };
     outcome.unwrap_or_else(|failure| {
         if let Some(message) = failure.message() {
