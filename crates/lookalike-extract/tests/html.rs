@@ -91,6 +91,7 @@ fn odd_markup_gives_its_text() {
         ("<select><option>a<option>b</select>c", "c"),
         ("<a href=x>a<p>b</a>c", "a\nbc"),
         ("<DIV>a</DiV><BR/>b", "a\nb"),
+        ("<dialog>a</dialog>b<dialog open>c</dialog>", "b\nc"),
         ("<plaintext>a</plaintext><b>", "a</plaintext><b>"),
         ("<p>e\u{301}\u{a0}ö\u{2003}x", "e\u{301}\u{a0}ö\u{2003}x"),
     ] {
