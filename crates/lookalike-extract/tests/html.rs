@@ -1,5 +1,6 @@
 //! Pages: small ones with the text they must give, hostile ones, any bytes, and real ones against
 //! another reader's text.
+#![allow(clippy::unwrap_used, reason = "a part of tests")]
 
 use flate2::read::GzDecoder;
 use lookalike_extract::{
@@ -90,6 +91,7 @@ fn odd_markup_gives_its_text() {
         ("<select><option>a<option>b</select>c", "c"),
         ("<a href=x>a<p>b</a>c", "a\nbc"),
         ("<DIV>a</DiV><BR/>b", "a\nb"),
+        ("<dialog>a</dialog>b<dialog open>c</dialog>", "b\nc"),
         ("<plaintext>a</plaintext><b>", "a</plaintext><b>"),
         ("<p>e\u{301}\u{a0}ö\u{2003}x", "e\u{301}\u{a0}ö\u{2003}x"),
     ] {
@@ -100,6 +102,51 @@ fn odd_markup_gives_its_text() {
     {
         let none = Failure::NoText { kind: "a web page".to_owned() };
         assert_eq!(read(HtmlText::All, Limits::default(), page.as_bytes()), Err(none), "{page}");
+    }
+}
+
+/// Long enough to be text by itself.
+const LONG: &str = "Whoever walks along the river in the morning meets nobody but the herons, \
+                    which stand in the reeds and wait for what the water brings.";
+
+#[test]
+fn main_text_is_what_a_page_says_or_what_is_dense() {
+    let menu = "<ul><li><a href=a>Home</a><li><a href=b>News</a><li><a href=c>Shop</a></ul>";
+    let links = "<p><a href=a>One of many links</a>".repeat(5);
+    for (page, expected) in [
+        // What it says.
+        (format!("{LONG}<div role=main><p>{LONG}</div>{LONG}"), vec![LONG]),
+        (format!("{menu}<article>a</article><article>{LONG}</article><p>z"), vec!["a", LONG]),
+        (format!("{menu}<main>{links}{menu}</main>"), vec!["Home", "many"]),
+        (format!("<main><nav>{menu}</nav><p>{LONG}<aside>b</aside></main>"), vec![LONG, "b"]),
+        (format!("<header>{LONG}</header><div>{LONG}"), vec![LONG]),
+        (format!("<section><header>a</header><p>{LONG}</section>"), vec!["a", LONG]),
+        (format!("<div id=content>{LONG}{links}</div>{menu}"), vec![LONG, "many"]),
+        (format!("<div class=toc>{menu}</div>{LONG}"), vec!["Home", LONG]),
+        // What it says but cannot be.
+        (format!("<div class='menu'>{menu}<h1>a</h1><p>{LONG}</div>"), vec!["a", LONG]),
+        (format!("<nav>{menu}<h1>a</h1><p>{LONG}"), vec!["a", LONG]),
+        (format!("<div hidden>a<p>{LONG}"), vec!["a", LONG]),
+        (format!("<main>x</main><p>{LONG}"), vec!["x", LONG]),
+        (format!("<div id=content>x</div><p>{LONG}"), vec!["x", LONG]),
+        // What is dense.
+        (format!("{menu}<h1>a</h1><p>{LONG}<p>b<p>{LONG}{menu}<p>c{menu}"), vec!["a", "b", LONG]),
+        (format!("<p>{LONG}{links}<p>{LONG}"), vec![LONG]),
+        (format!("<p>{LONG}<p><a href=a>a</a><p>{LONG}"), vec![LONG, "a"]),
+        (format!("<p>{LONG}<p>{LONG}<p>Copyright 2020 me<p>{}", &LONG[..95]), vec![LONG]),
+        (format!("<h1>Copyright</h1><p>{LONG}"), vec!["Copyright", LONG]),
+        (format!("{menu}<pre>a\nb</pre><p>{LONG}"), vec!["a", "b", LONG]),
+        // Nearly nothing.
+        (format!("<nav>{menu}</nav>a"), vec!["Home", "a"]),
+        (links.clone(), vec!["many"]),
+        ("a".to_owned(), vec!["a"]),
+    ] {
+        let main = text(HtmlText::Main, &page);
+        for word in ["Home", "many", "Copyright", "a", "b", "c", "x", "z", LONG] {
+            let there = main.contains(word)
+                && (word.len() > 1 || main.split_whitespace().any(|other| other == word));
+            assert_eq!(there, expected.contains(&word), "{word:?} of {page} in {main}");
+        }
     }
 }
 
@@ -123,7 +170,7 @@ fn hostile_pages_come_to_an_end() {
         "<section>".to_owned() + &repeat("<b>") + &repeat("</a></nav></i>"),
         repeat("<table><tr><td>"),
         repeat("<ul><li class=nav>a") + &repeat("</ul>"),
-        format!("<p {}>", (0..MANY).map(|i| format!(" a{i}=b")).collect::<String>()),
+        (0..MANY).fold("<p".to_owned(), |tag, i| tag + &format!(" a{i}=b")) + ">",
         format!("<div class='{}'>a", repeat("nav ")),
         format!("<meta name=author content='{}'>a", repeat("nav ")),
         format!("<p {}>", repeat("x")),
@@ -289,6 +336,7 @@ fn jaccard(a: &HashSet<u64>, b: &HashSet<u64>) -> f64 {
 }
 
 /// Pairs of at least so many tenths, by trying those that share a shingle.
+#[expect(clippy::iter_over_hash_type, reason = "pairs are a set, too")]
 fn pairs(sets: &[HashSet<u64>], tenths: usize) -> HashSet<(usize, usize)> {
     let mut having: HashMap<u64, Vec<usize>> = HashMap::new();
     let mut found = HashSet::new();
@@ -296,7 +344,9 @@ fn pairs(sets: &[HashSet<u64>], tenths: usize) -> HashSet<(usize, usize)> {
         let mut common = vec![0; a];
         for shingle in set {
             let others = having.entry(*shingle).or_default();
-            others.iter().for_each(|other| common[*other] += 1);
+            for other in &*others {
+                common[*other] += 1;
+            }
             others.push(a);
         }
         for (b, common) in common.into_iter().enumerate() {

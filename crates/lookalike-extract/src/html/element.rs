@@ -9,6 +9,7 @@ pub(super) enum Element {
     /// A line of its own, without a meaning of its own.
     Block,
     Section,
+    Dialog,
     Nav,
     Header,
     Footer,
@@ -74,6 +75,7 @@ impl Element {
             b"pre" | b"listing" => Self::Pre,
             b"nav" => Self::Nav,
             b"section" => Self::Section,
+            b"dialog" => Self::Dialog,
             b"header" => Self::Header,
             b"footer" => Self::Footer,
             b"aside" => Self::Aside,
@@ -85,9 +87,9 @@ impl Element {
                 Self::Void
             }
             b"address" | b"blockquote" | b"caption" | b"center" | b"colgroup" | b"details"
-            | b"dialog" | b"div" | b"fieldset" | b"figcaption" | b"figure" | b"form"
-            | b"frameset" | b"hgroup" | b"legend" | b"object" | b"optgroup" | b"option"
-            | b"search" | b"summary" => Self::Block,
+            | b"div" | b"fieldset" | b"figcaption" | b"figure" | b"form" | b"frameset"
+            | b"hgroup" | b"legend" | b"object" | b"optgroup" | b"option" | b"search"
+            | b"summary" => Self::Block,
             b"select" | b"template" | b"canvas" | b"video" | b"audio" | b"datalist"
             | b"annotation" | b"annotation-xml" => Self::Inert,
             b"svg" => Self::Svg,
@@ -158,6 +160,7 @@ const INLINE: Set = Set::of(&[
 const CONTAINER: Set = Set::of(&[
     Element::Block,
     Element::Section,
+    Element::Dialog,
     Element::Nav,
     Element::Header,
     Element::Footer,

@@ -53,8 +53,8 @@ struct Page<'a> {
     places: Vec<Place>,
 }
 
-/// The blocks that are seen, or of these the main ones: for each whether it is chosen; nothing where
-/// that is all of them. Deterministic, and linear in the number of blocks.
+/// The blocks that are seen, or of these the main ones: for each whether it is chosen; nothing
+/// where that is all of them. Deterministic, and linear in the number of blocks.
 pub(super) fn choose(text: &Text, main: bool) -> Option<Vec<bool>> {
     if text.regions.len() == 1 && !main {
         return None;

@@ -4,10 +4,11 @@
 //! tree: a stack of open elements says where links, regions and hidden parts end, so that time and
 //! memory are linear in the page and nothing is recursive, whatever the page is.
 //!
-//! Text is what a reader sees of it without scripts being run: no `script`, `style`, `template`, `select`,
-//! `svg`, `noscript` (browsers run scripts), no comments, nothing that is `hidden` or has a style
-//! that hides it. The text for a picture (`alt`) is not seen and does not count. Blocks begin a line,
-//! cells of tables are separated by tabs, white space is made single blanks outside of `pre`.
+//! Text is what a reader sees of it without scripts being run: no `script`, `style`, `template`,
+//! `select`, `svg`, `noscript` (browsers run scripts), no comments, nothing that is `hidden` or has
+//! a style that hides it, unless that is all there is. The text for a picture (`alt`) is not seen
+//! and does not count. Blocks begin a line, cells of tables are separated by tabs, white space is
+//! made single blanks outside of `pre`.
 
 mod about;
 mod charset;
@@ -25,6 +26,7 @@ use crate::options::HtmlText;
 use encoding_rs::Encoding;
 use html5gum::{Readable as _, Reader, Tokenizer};
 use page::Page;
+use text::Text;
 
 /// Bytes between two looks at the clock.
 const STEP: usize = 1 << 20;
@@ -52,18 +54,27 @@ pub(crate) fn text(
     page.tell()?;
     page.about.tell(fields);
     let chosen = main_text::choose(&page.text, job.options.html == HtmlText::Main);
-    let text = page.text;
-    match chosen {
-        None => out.push_str(&String::from_utf8_lossy(&text.bytes)),
-        Some(chosen) => {
-            for block in (0..chosen.len()).filter(|block| chosen[*block]) {
-                let bytes = &text.bytes[text.blocks[block].start..text.end_of(block)];
-                let bytes = if out.is_empty() { bytes.trim_ascii_start() } else { bytes };
-                out.push_str(&String::from_utf8_lossy(bytes));
-            }
-        }
-    }
+    collect(&page.text, chosen.as_deref(), out);
     Ok(())
+}
+
+/// Puts the chosen blocks together; without a choice all.
+fn collect(text: &Text, chosen: Option<&[bool]>, out: &mut String) {
+    // Valid, since the page was; lossy only so that nothing depends on it. The quick check first.
+    let put = |out: &mut String, bytes: &[u8]| match std::str::from_utf8(bytes) {
+        Ok(text) => out.push_str(text),
+        Err(_) => out.push_str(&String::from_utf8_lossy(bytes)),
+    };
+    let Some(chosen) = chosen else { return put(out, &text.bytes) };
+    let mut block = 0;
+    while block < chosen.len() {
+        let run = chosen[block..].iter().take_while(|chosen| **chosen).count();
+        if run > 0 {
+            let bytes = &text.bytes[text.blocks[block].start..text.end_of(block + run - 1)];
+            put(out, if out.is_empty() { bytes.trim_ascii_start() } else { bytes });
+        }
+        block += run.max(1);
+    }
 }
 
 /// The bytes of a page, given out while there is time.

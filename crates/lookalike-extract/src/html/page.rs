@@ -188,6 +188,7 @@ impl<'a> Page<'a> {
         let in_main = self.mains > 0;
         match element {
             Element::Inert | Element::Svg => return Some(RegionKind::Inert),
+            Element::Dialog if !tag.open => return Some(RegionKind::Hidden),
             _ if tag.hidden => return Some(RegionKind::Hidden),
             _ if !element.is_container() => return None,
             _ => {}

@@ -10,6 +10,8 @@ const VALUE_BYTES: usize = 4 << 10;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Attribute {
     Hidden,
+    /// Of a `dialog`.
+    Open,
     AriaHidden,
     Style,
     /// `class` or `id`.
@@ -45,6 +47,7 @@ pub(super) struct Tag {
     phase: Phase,
     value: Vec<u8>,
     pub(super) hidden: bool,
+    pub(super) open: bool,
     pub(super) aria_hidden: bool,
     pub(super) sound: Sound,
     pub(super) role: Role,
@@ -67,6 +70,7 @@ impl Tag {
             phase: Phase::None,
             value: Vec::new(),
             hidden: false,
+            open: false,
             aria_hidden: false,
             sound: Sound::None,
             role: Role::None,
@@ -86,6 +90,7 @@ impl Tag {
         self.element = None;
         self.phase = Phase::None;
         self.hidden = false;
+        self.open = false;
         self.aria_hidden = false;
         self.sound = Sound::None;
         self.role = Role::None;
@@ -155,6 +160,7 @@ impl Tag {
         match name {
             b"hidden" => Some(Attribute::Hidden),
             b"style" => Some(Attribute::Style),
+            b"open" if element == Element::Dialog => Some(Attribute::Open),
             b"href" if element == Element::Link => Some(Attribute::Href),
             b"class" | b"id" if element.is_container() => Some(Attribute::Names),
             b"role" if element.is_container() => Some(Attribute::Role),
@@ -177,6 +183,7 @@ impl Tag {
         match attribute {
             // Hidden until found is shown by a search.
             Some(Attribute::Hidden) => self.hidden = !value.eq_ignore_ascii_case(b"until-found"),
+            Some(Attribute::Open) => self.open = true,
             Some(Attribute::AriaHidden) => self.aria_hidden = value.eq_ignore_ascii_case(b"true"),
             Some(Attribute::Style) => self.hidden |= hint::hides(value),
             Some(Attribute::Names) if self.sound == Sound::None => {
