@@ -108,8 +108,11 @@ fn fixtures_give_what_stands_beside_them() {
     assert_eq!(count, 7);
 }
 
-/// The oracle takes every plain text of a message, or every page if there is none, in any place.
-/// Where it differs by more than a twentieth the reason is another rule; see the counts.
+/// The oracle takes every plain text of a message, in any place, or every page if there is none.
+/// Of those that differ by more than a twentieth, two thirds are `format=flowed`, whose quoted
+/// paragraphs are joined here and keep the marks of each line there: without marks they are
+/// alike. In a quarter the declared encoding is wrong or missing, and is detected here. The others
+/// have attached texts, which are no body here, or boundaries that were never declared.
 #[test]
 fn bodies_are_those_of_an_independent_program() {
     let Some(folder) = data() else { return };
@@ -117,7 +120,7 @@ fn bodies_are_those_of_an_independent_program() {
     let options = Options { html: HtmlText::All, ..Options::default() };
     let mut extractor = Extractor::new(&options);
     let docs = GzDecoder::new(File::open(folder.join("docs.jsonl.gz")).unwrap());
-    let (mut sum, mut count, mut equal, mut without) = (0.0, 0, 0, 0);
+    let (mut sum, mut unmarked, mut count, mut equal, mut without) = (0.0, 0.0, 0, 0, 0);
     let mut others = Vec::new();
     for line in BufReader::new(docs).lines() {
         let doc: serde_json::Value = serde_json::from_str(&line.unwrap()).unwrap();
@@ -132,6 +135,7 @@ fn bodies_are_those_of_an_independent_program() {
         };
         let similarity = jaccard(text, wanted);
         sum += similarity;
+        unmarked += jaccard(&text.replace('>', " "), &wanted.replace('>', " "));
         count += 1;
         equal += u32::from(similarity > 0.9999);
         if similarity < 0.95 {
@@ -139,7 +143,12 @@ fn bodies_are_those_of_an_independent_program() {
         }
     }
     let mean = sum / f64::from(count);
-    let told = format!("mail: {count} compared, mean {mean:.4}, {equal} equal, {without} failed");
+    let unmarked = unmarked / f64::from(count);
+    let told = format!(
+        "mail: {count} compared, mean {mean:.4}, without marks {unmarked:.4}, {equal} equal, \
+         {without} failed, {} far",
+        others.len() - without
+    );
     writeln!(std::io::stderr(), "{told}").unwrap();
-    assert!(mean >= 0.97 && count >= 2_700, "{told}\n{}", others.join("\n"));
+    assert!(mean >= 0.985 && unmarked >= 0.99 && count >= 2_900, "{told}\n{}", others.join("\n"));
 }
