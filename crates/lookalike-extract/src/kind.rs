@@ -65,12 +65,16 @@ impl Kind {
             Self::Text
         } else if matches!(&*ending, "html" | "htm" | "xhtml" | "shtml") || is_page(&head) {
             Self::Html
-        } else if is_mbox(&head) {
-            Self::Mbox
-        } else if is_mail(&head, matches!(&*ending, "eml" | "emlx")) {
-            Self::Mail
         } else {
-            Self::Text
+            let named = matches!(&*ending, "eml" | "emlx");
+            // A line that was cut off would not look like one of a header.
+            let cut = if bytes.len() > HEAD_BYTES { head.rfind('\n') } else { None };
+            let lines = &head[..cut.map_or(head.len(), |end| end + 1)];
+            match () {
+                () if is_mail(lines, named) && (named || !is_mbox(lines)) => Self::Mail,
+                () if is_mbox(lines) => Self::Mbox,
+                () => Self::Text,
+            }
         }
     }
 
@@ -253,11 +257,11 @@ fn is_mail(head: &str, named: bool) -> bool {
         if lines > 1 && line.starts_with([' ', '\t']) {
             continue;
         }
+        // The line that a mailbox puts in front of a message may have stayed.
+        if lines == 1 && (line.starts_with("From ") || line.starts_with(">From ")) {
+            continue;
+        }
         let Some((name, _)) = line.split_once(':') else {
-            // The line that a mailbox puts in front of a message may have stayed.
-            if lines == 1 && (line.starts_with("From ") || line.starts_with(">From ")) {
-                continue;
-            }
             // In `.emlx` the first line is the length of the message.
             if lines == 1 && named && line.trim_end().bytes().all(|b| b.is_ascii_digit()) {
                 continue;
@@ -296,7 +300,7 @@ mod tests {
 
     #[test]
     fn files_are_what_they_hold() {
-        let kinds: [(&str, &[u8], Kind); 17] = [
+        let kinds: [(&str, &[u8], Kind); 18] = [
             ("a", b"", Kind::Text),
             ("a.txt", b"From the start: nothing\n", Kind::Text),
             ("a.pdf", b"just words", Kind::Text),
@@ -308,6 +312,7 @@ mod tests {
             ("a", b"Note: x\nSubject: y\n\nbody", Kind::Text),
             ("a", b"From a@b Thu Jan  1 00:00:00 1970\nFrom: x\nTo: y\n\n", Kind::Mbox),
             ("a", b"From a point of view\nFrom: x\nTo: y\n\n", Kind::Mail),
+            ("a.eml", b"From a@b Thu Jan  1 00:00:00 1970\nFrom: x\n\n", Kind::Mail),
             ("a.doc", b"{\\rtf1 x}", Kind::Rtf),
             ("a", b"\x89PNG\r\n\x1a\n\0", Kind::Other("a PNG image")),
             ("a", b"GIF8 is a format", Kind::Other("a GIF image")),
@@ -315,6 +320,11 @@ mod tests {
             ("a", b"\xff\xfe<\0h\0t\0m\0l\0>\0", Kind::Html),
             ("a", b"PK\x05\x06", Kind::Zip),
         ];
+        let long =
+            format!("From a@b Thu Jan  1 00:00:00 1970\nFrom: x\nTo: {}\n\n", "y, ".repeat(5000));
+        let long = long.replace("y, y, ", "y,\nz: ");
+        assert_eq!(Kind::of("a", long.as_bytes()), Kind::Mbox);
+        assert_eq!(Kind::of("a.eml", long.as_bytes()), Kind::Mail);
         for (name, bytes, kind) in kinds {
             assert_eq!(
                 Kind::of(name, bytes),

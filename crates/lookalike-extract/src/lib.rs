@@ -3,7 +3,7 @@
 //! ```text
 //! name, bytes ─ Kind::of ─┬─ html, rtf, office, pdf, plain text ──────────► Sink::part
 //!                         ├─ mail: its body is a part, its attachments are files again
-//!                         └─ archive: its members are files again          Sink::failed
+//!                         └─ archive, mailbox, crawl: files again           Sink::failed
 //! ```
 //!
 //! What is read is not trusted. A file that is encrypted, cut off, mislabelled or hostile gives a

@@ -1,13 +1,13 @@
 //! Real messages against the bodies that an independent program found in them.
 #![cfg(feature = "mail")]
-#![allow(clippy::unwrap_used, reason = "a test")]
+#![allow(clippy::unwrap_used, clippy::format_push_string, reason = "a test")]
 
 use flate2::read::GzDecoder;
-use lookalike_extract::{Extractor, Failed, Failure, HtmlText, Options, Part, Sink};
+use lookalike_extract::{Extractor, Failed, Failure, Fields, HtmlText, Options, Part, Sink};
 use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The folder of the messages; told loudly where it is absent.
 #[expect(clippy::disallowed_methods, reason = "where the data lies is no parameter of a test")]
@@ -50,7 +50,7 @@ fn jaccard(a: &str, b: &str) -> f64 {
     if any == 0 { 1.0 } else { both as f64 / any as f64 }
 }
 
-fn messages(folder: &std::path::Path) -> BTreeMap<String, Vec<u8>> {
+fn messages(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let file = GzDecoder::new(File::open(folder.join("raw.tar.gz")).unwrap());
     let mut archive = tar::Archive::new(file);
     let files = archive.entries().unwrap().map(|entry| {
@@ -63,8 +63,56 @@ fn messages(folder: &std::path::Path) -> BTreeMap<String, Vec<u8>> {
     files.collect()
 }
 
-/// The oracle takes every plain text of a message, or every page if there is none, in any place.
-/// Where it differs by more than a twentieth the reason is another rule; see the counts.
+/// All that a file gives, to be read by people.
+#[derive(Default)]
+struct Dump(String);
+
+impl Sink for Dump {
+    fn part(&mut self, part: &Part<'_>) {
+        self.0 += &format!("=== {} {:?} {}\n", part.number, part.within, part.kind.name());
+        for name in Fields::NAMES {
+            if let Some(value) = part.fields.get(name) {
+                self.0 += &format!("{name}: {value}\n");
+            }
+        }
+        self.0 += &format!("---\n{}\n", part.text);
+    }
+
+    fn failed(&mut self, failed: &Failed<'_>) {
+        self.0 += &format!("=== {:?} {}\n", failed.within, failed.failure);
+    }
+}
+
+/// What stands beside each file in `fixtures/extract/mail/` was read and found right.
+#[test]
+fn fixtures_give_what_stands_beside_them() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/extract/mail");
+    let mut count = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|ending| ending == "txt") {
+            continue;
+        }
+        let bytes = std::fs::read(&path).unwrap();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        let mut dump = Dump::default();
+        let mut options = Options { attachments: true, ..Options::default() };
+        Extractor::new(&options).extract(name, &bytes, &mut dump);
+        dump.0 += "\n##### without quotes, signatures and attachments\n";
+        options = Options { quotes: false, signatures: false, ..Options::default() };
+        Extractor::new(&options).extract(name, &bytes, &mut dump);
+        let wanted = std::fs::read_to_string(path.with_extension("txt")).unwrap_or_default();
+        assert_eq!(dump.0, wanted, "{name} gives\n{}", dump.0);
+        count += 1;
+    }
+    assert_eq!(count, 7);
+}
+
+/// The oracle takes every plain text of a message, in any place, or every page if there is none.
+/// Of those that differ by more than a twentieth, two thirds are `format=flowed`, whose quoted
+/// paragraphs are joined here and keep the marks of each line there: without marks they are
+/// alike. In a quarter the declared encoding is wrong or missing, and is detected here. The others
+/// have attached texts, which are no body here, or boundaries that were never declared.
 #[test]
 fn bodies_are_those_of_an_independent_program() {
     let Some(folder) = data() else { return };
@@ -72,7 +120,7 @@ fn bodies_are_those_of_an_independent_program() {
     let options = Options { html: HtmlText::All, ..Options::default() };
     let mut extractor = Extractor::new(&options);
     let docs = GzDecoder::new(File::open(folder.join("docs.jsonl.gz")).unwrap());
-    let (mut sum, mut count, mut equal, mut without) = (0.0, 0, 0, 0);
+    let (mut sum, mut unmarked, mut count, mut equal, mut without) = (0.0, 0.0, 0, 0, 0);
     let mut others = Vec::new();
     for line in BufReader::new(docs).lines() {
         let doc: serde_json::Value = serde_json::from_str(&line.unwrap()).unwrap();
@@ -87,6 +135,7 @@ fn bodies_are_those_of_an_independent_program() {
         };
         let similarity = jaccard(text, wanted);
         sum += similarity;
+        unmarked += jaccard(&text.replace('>', " "), &wanted.replace('>', " "));
         count += 1;
         equal += u32::from(similarity > 0.9999);
         if similarity < 0.95 {
@@ -94,10 +143,12 @@ fn bodies_are_those_of_an_independent_program() {
         }
     }
     let mean = sum / f64::from(count);
-    let told = format!("mail: {count} compared, mean {mean:.4}, {equal} equal, {without} failed");
+    let unmarked = unmarked / f64::from(count);
+    let told = format!(
+        "mail: {count} compared, mean {mean:.4}, without marks {unmarked:.4}, {equal} equal, \
+         {without} failed, {} far",
+        others.len() - without
+    );
     writeln!(std::io::stderr(), "{told}").unwrap();
-    if mean < 0.97 || count < 2_700 {
-        panic!("{told}\n{}", others.join("\n"));
-    }
-    writeln!(std::io::stderr(), "{}", others.join("\n")).unwrap();
+    assert!(mean >= 0.985 && unmarked >= 0.99 && count >= 2_900, "{told}\n{}", others.join("\n"));
 }

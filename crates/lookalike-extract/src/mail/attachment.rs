@@ -98,9 +98,10 @@ fn numbered(name: &str, number: usize) -> String {
 /// The last part of a path, without what could mislead; empty where nothing is left.
 fn safe(name: &str) -> String {
     let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
-    let directs = |c: char| matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    let clean: String = last.chars().filter(|c| !c.is_control() && !directs(*c)).collect();
-    let clean = clean.trim_matches(|c: char| c.is_whitespace()).trim_end_matches('.');
+    // Marks that turn the direction of writing hide what a name ends with.
+    let turns = |c| matches!(u32::from(c), 0x200E | 0x200F | 0x202A..=0x202E | 0x2066..=0x2069);
+    let clean: String = last.chars().filter(|c| !c.is_control() && !turns(*c)).collect();
+    let clean = clean.trim().trim_end_matches('.');
     if clean.trim_matches('.').is_empty() {
         return String::new();
     }

@@ -136,6 +136,9 @@ const OPENERS: [&str; 18] = [
     "Em\u{a0}",
 ];
 
+/// The first letters of these.
+const INITIALS: &[u8] = b"OALEIDWPQZB";
+
 /// Words of that line.
 const VERBS: [&str; 20] = [
     "wrote",
@@ -208,8 +211,9 @@ fn quote(line: &str, rest: &str) -> Option<Quote> {
     if first.starts_with("--") && names(first, &ORIGINALS) || is_outlook(first, rest) {
         return Some(Quote::Rest);
     }
-    let opened = OPENERS.iter().any(|opener| first.starts_with(opener))
-        || first.starts_with(|c: char| c.is_ascii_digit());
+    let initial = first.as_bytes()[0];
+    let opened = initial.is_ascii_digit()
+        || INITIALS.contains(&initial) && OPENERS.iter().any(|opener| first.starts_with(opener));
     let most = if opened { 3 } else { 1 };
     let mut dated = false;
     for (number, line) in rest.lines().take(most).enumerate() {
@@ -245,7 +249,9 @@ fn is_forward(line: &str) -> bool {
 
 /// Whether a block of fields begins here that has who, when and what.
 fn is_outlook(first: &str, rest: &str) -> bool {
-    if !is_field(first, &FROM) {
+    // Most lines are told apart by this.
+    let near = &first.as_bytes()[..first.len().min(24)];
+    if !near.iter().any(|byte| matches!(byte, b':' | 0xEF)) || !is_field(first, &FROM) {
         return false;
     }
     let fields = || rest.lines().skip(1).take(AHEAD).take_while(|line| !line.trim().is_empty());
@@ -321,6 +327,13 @@ mod tests {
         for (text, wanted) in cases {
             assert_eq!(cut_text(text, false, true), wanted, "{text:?}");
             assert_eq!(cut_text(text, true, true), text);
+        }
+    }
+
+    #[test]
+    fn no_opener_is_overlooked() {
+        for opener in OPENERS {
+            assert!(INITIALS.contains(&opener.as_bytes()[0]), "{opener}");
         }
     }
 
