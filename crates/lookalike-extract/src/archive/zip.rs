@@ -168,7 +168,9 @@ fn directory<R: Read + Seek>(reader: &mut R, size: u64) -> Result<Option<Directo
         }
     }
     if len == 0 && start <= end {
-        return Ok(Some(Directory { start: end, len: 0, shift: 0 }));
+        // An empty list before which there are files is no list.
+        let empty = read_at(reader, 0, 4)? != LOCAL;
+        return Ok(empty.then_some(Directory { start: end, len: 0, shift: 0 }));
     }
     let mut begins = |at: u64| read_at(reader, at.min(size), 4).map(|b| b == CENTRAL);
     match end.checked_sub(len) {

@@ -8,6 +8,7 @@ use crate::failure::Failure;
 use crate::job::Job;
 use encoding_rs::{Encoding, UTF_16BE, UTF_16LE};
 use quick_xml::Reader;
+use quick_xml::escape::unescape;
 use quick_xml::events::{BytesStart, Event};
 use std::borrow::Cow;
 
@@ -113,7 +114,9 @@ fn character(entity: &str) -> Result<char, Failure> {
 
 /// The value of an attribute, whatever its prefix.
 pub(super) fn attribute<'a>(tag: &'a BytesStart<'_>, name: &str) -> Option<Cow<'a, str>> {
-    value(tag, |key| key.rsplit(':').next() == Some(name))
+    value(tag, |key| {
+        key.strip_suffix(name).is_some_and(|prefix| prefix.is_empty() || prefix.ends_with(':'))
+    })
 }
 
 /// The value of the attribute `id` that has a prefix: it names a relation, `id` does not.
@@ -125,7 +128,10 @@ fn value<'a>(tag: &'a BytesStart<'_>, is_it: impl Fn(&str) -> bool) -> Option<Co
     let mut attributes = tag.attributes();
     let attributes = attributes.with_checks(false);
     let found = attributes.flatten().find(|attribute| is_it(attribute.key.into_inner()))?;
-    quick_xml::escape::unescape(&found.value).ok().map(|value| Cow::Owned(value.into_owned()))
+    match found.value {
+        Cow::Borrowed(value) => unescape(value).ok(),
+        Cow::Owned(value) => unescape(&value).ok().map(|value| Cow::Owned(value.into_owned())),
+    }
 }
 
 /// The text of an XML file: UTF-8, UTF-16 with or without its mark, or what the declaration names.

@@ -133,6 +133,17 @@ fn a_zip_that_is_cut_off_gives_what_is_whole() {
 }
 
 #[test]
+fn an_empty_list_hides_nothing() {
+    let mut bytes = zip(&[("a.txt", b"first")]);
+    let end = bytes.len() - 22;
+    bytes[end + 8..].fill(0);
+    let got = extract("x.zip", &bytes);
+    assert_eq!((names(&got.parts), got.failures.len()), (vec!["a.txt"], 1), "{got:?}");
+    let empty = zip(&[]);
+    assert_eq!(zip_entries(Cursor::new(&empty)).unwrap().entries, []);
+}
+
+#[test]
 fn entries_that_share_bytes_are_refused_but_one() {
     let mut bytes = zip(&[("a.txt", &vec![b'a'; 1 << 20])]);
     let list = bytes.windows(4).position(|w| w == b"PK\x01\x02").unwrap();
