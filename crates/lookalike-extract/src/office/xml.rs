@@ -159,3 +159,23 @@ pub(super) fn decode(bytes: Vec<u8>) -> Result<String, Failure> {
         }
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn encodings_are_marked_declared_or_utf_8() {
+        let xml = "<?xml version='1.0' encoding='ISO-8859-1'?><a>größe</a>";
+        let latin: Vec<u8> = xml.chars().map(|c| c as u8).collect();
+        let wide =
+            |bytes: fn(u16) -> [u8; 2]| -> Vec<u8> { xml.encode_utf16().flat_map(bytes).collect() };
+        let (little, big) = (wide(u16::to_le_bytes), wide(u16::to_be_bytes));
+        let marked = [&[0xFE, 0xFF], &big[..]].concat();
+        for bytes in [xml.as_bytes().to_vec(), latin, little, big, marked] {
+            assert_eq!(decode(bytes.clone()).as_deref(), Ok(xml), "{:?}", &bytes[..4]);
+        }
+        assert!(decode(b"<a>\xf6</a>".to_vec()).is_err());
+        assert!(decode(b"<?xml encoding='utf-8'?><a>\xf6</a>".to_vec()).is_err());
+    }
+}

@@ -24,11 +24,11 @@ const FILES: [&str; 13] = [
     "gnu.tar",
 ];
 
-fn docx(document: &str) -> Vec<u8> {
+pub(crate) fn docx(document: &str) -> Vec<u8> {
     zip(&[("[Content_Types].xml", b"<Types/>"), ("word/document.xml", document.as_bytes())])
 }
 
-fn odf(body: &str) -> Vec<u8> {
+pub(crate) fn odf(body: &str) -> Vec<u8> {
     let content = format!("<c><body>{body}</body></c>");
     let mut mime = entry("mimetype", b"application/vnd.oasis.opendocument.text");
     mime.method = 0;
