@@ -168,7 +168,9 @@ fn directory<R: Read + Seek>(reader: &mut R, size: u64) -> Result<Option<Directo
         }
     }
     if len == 0 && start <= end {
-        return Ok(Some(Directory { start: end, len: 0, shift: 0 }));
+        // An empty list before which there are files is no list.
+        let empty = read_at(reader, 0, 4)? != LOCAL;
+        return Ok(empty.then_some(Directory { start: end, len: 0, shift: 0 }));
     }
     let mut begins = |at: u64| read_at(reader, at.min(size), 4).map(|b| b == CENTRAL);
     match end.checked_sub(len) {
@@ -441,6 +443,9 @@ fn by_headers<R: Read + Seek>(reader: &mut R, size: u64, most: u32) -> Result<Zi
         let fixed = read_at(reader, at, 30)?;
         let lens = (u16_at(&fixed, 26), u16_at(&fixed, 28));
         let (true, (Some(name_len), Some(extra_len))) = (fixed.starts_with(LOCAL), lens) else {
+            if fixed.starts_with(CENTRAL) {
+                break "its list of names is cut off".to_owned();
+            }
             let here = if fixed.is_empty() { "the archive ends" } else { "no header is" };
             break format!("{here} at byte {at}, and its list of names is missing");
         };
@@ -489,22 +494,43 @@ fn described_sizes<R: Read + Seek>(
     let mut at = entry.data_offset;
     while at < size {
         let chunk = read_at(reader, at, SCAN_BYTES as u64)?;
+        let is_last = at + chunk.len() as u64 >= size;
         for found in memmem::find_iter(&chunk, DESCRIPTOR) {
-            let len = at + found as u64 - entry.data_offset;
             let record = &chunk[found..];
-            let short = (u32_at(record, 8).map(u64::from), u32_at(record, 12).map(u64::from));
-            let long = (u64_at(record, 8), u64_at(record, 16));
-            for ((compressed, full), bytes) in [(short, 16), (long, 24)] {
-                if let (true, Some(full), Some(crc)) =
-                    (compressed == Some(len), full, u32_at(record, 4))
-                {
-                    (entry.compressed_size, entry.size, entry.crc32) = (len, full, crc);
-                    return Ok(bytes);
-                }
+            // Most bytes that are looked at: the longer form, and two behind it.
+            if record.len() < 26 && !is_last {
+                continue;
+            }
+            let len = at + found as u64 - entry.data_offset;
+            if let Some((bytes, full, crc)) = described(record, len) {
+                (entry.compressed_size, entry.size, entry.crc32) = (len, full, crc);
+                return Ok(bytes);
             }
         }
+        if is_last || chunk.len() < 26 {
+            break;
+        }
         // A record may lie on the border of two chunks.
-        at += (chunk.len().max(24) - 23) as u64;
+        at += (chunk.len() - 25) as u64;
     }
     Ok(0)
+}
+
+/// Length, size of the content and CRC of the record behind `len` compressed bytes, which has
+/// numbers of 64 or 32 bits. What follows it begins with `PK`.
+fn described(record: &[u8], len: u64) -> Option<(u64, u64, u32)> {
+    let crc = u32_at(record, 4)?;
+    let follows = |at: usize| {
+        let rest = record.get(at..).unwrap_or_default();
+        b"PK".starts_with(&rest[..rest.len().min(2)])
+    };
+    let long = || {
+        let fits = u64_at(record, 8) == Some(len) && follows(24);
+        fits.then(|| u64_at(record, 16).map(|full| (24, full, crc)))?
+    };
+    let short = || {
+        let fits = u32_at(record, 8).map(u64::from) == Some(len) && follows(16);
+        fits.then(|| u32_at(record, 12).map(|full| (16, u64::from(full), crc)))?
+    };
+    long().or_else(short)
 }

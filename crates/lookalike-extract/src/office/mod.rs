@@ -2,12 +2,15 @@
 //!
 //! The text is what the author wrote into the body:
 //!
-//! | of | in, in this order | left out |
-//! |---|---|---|
-//! | DOCX, ODT | body with tables and text boxes, footnotes, endnotes | headers, footers, comments, deleted text, field codes, charts |
-//! | PPTX, ODP | slides as shown, each with its notes | masters, layouts, comments, slide numbers, charts |
-//! | XLSX, ODS | sheets, row by row | formulas, comments, names of sheets, charts |
-//! | EPUB | chapters | navigation that is not among them |
+//! | of | in, in this order |
+//! |---|---|
+//! | DOCX, ODT | body with tables and text boxes, footnotes, endnotes |
+//! | PPTX, ODP | slides as shown, each with its notes |
+//! | XLSX, ODS | sheets, row by row |
+//! | EPUB | chapters |
+//!
+//! Left out are headers, footers, comments, deleted text, field codes, formulas, names of sheets,
+//! numbers of slides, masters and layouts, charts and diagrams, what only describes a picture.
 //!
 //! Headers and footers are left out because they stand on every page of unlike documents, too.
 //! A file that is damaged anywhere in these gives a failure instead of half of its text.

@@ -8,6 +8,7 @@ use crate::failure::Failure;
 use crate::job::Job;
 use encoding_rs::{Encoding, UTF_16BE, UTF_16LE};
 use quick_xml::Reader;
+use quick_xml::escape::unescape;
 use quick_xml::events::{BytesStart, Event};
 use std::borrow::Cow;
 
@@ -113,7 +114,9 @@ fn character(entity: &str) -> Result<char, Failure> {
 
 /// The value of an attribute, whatever its prefix.
 pub(super) fn attribute<'a>(tag: &'a BytesStart<'_>, name: &str) -> Option<Cow<'a, str>> {
-    value(tag, |key| key.rsplit(':').next() == Some(name))
+    value(tag, |key| {
+        key.strip_suffix(name).is_some_and(|prefix| prefix.is_empty() || prefix.ends_with(':'))
+    })
 }
 
 /// The value of the attribute `id` that has a prefix: it names a relation, `id` does not.
@@ -125,7 +128,10 @@ fn value<'a>(tag: &'a BytesStart<'_>, is_it: impl Fn(&str) -> bool) -> Option<Co
     let mut attributes = tag.attributes();
     let attributes = attributes.with_checks(false);
     let found = attributes.flatten().find(|attribute| is_it(attribute.key.into_inner()))?;
-    quick_xml::escape::unescape(&found.value).ok().map(|value| Cow::Owned(value.into_owned()))
+    match found.value {
+        Cow::Borrowed(value) => unescape(value).ok(),
+        Cow::Owned(value) => unescape(&value).ok().map(|value| Cow::Owned(value.into_owned())),
+    }
 }
 
 /// The text of an XML file: UTF-8, UTF-16 with or without its mark, or what the declaration names.
@@ -152,4 +158,24 @@ pub(super) fn decode(bytes: Vec<u8>) -> Result<String, Failure> {
             _ => Err(Failure::damaged("XML that is not in the encoding it names")),
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn encodings_are_marked_declared_or_utf_8() {
+        let xml = "<?xml version='1.0' encoding='ISO-8859-1'?><a>größe</a>";
+        let latin: Vec<u8> = xml.chars().map(|c| c as u8).collect();
+        let wide =
+            |bytes: fn(u16) -> [u8; 2]| -> Vec<u8> { xml.encode_utf16().flat_map(bytes).collect() };
+        let (little, big) = (wide(u16::to_le_bytes), wide(u16::to_be_bytes));
+        let marked = [&[0xFE, 0xFF], &big[..]].concat();
+        for bytes in [xml.as_bytes().to_vec(), latin, little, big, marked] {
+            assert_eq!(decode(bytes.clone()).as_deref(), Ok(xml), "{:?}", &bytes[..4]);
+        }
+        assert!(decode(b"<a>\xf6</a>".to_vec()).is_err());
+        assert!(decode(b"<?xml encoding='utf-8'?><a>\xf6</a>".to_vec()).is_err());
+    }
 }

@@ -46,7 +46,7 @@ fn all_forms_of_zip_are_read() {
     let mut stored = entry("b.txt", b"second");
     stored.method = 0;
     let entries = [entry("a.txt", b"first"), stored, entry("c.txt", &vec![b'x'; 100_000])];
-    for form in [Form::Usual, Form::Described, Form::Long] {
+    for form in [Form::Usual, Form::Described, Form::LongDescribed, Form::Long] {
         let bytes = zip_as(form, &entries);
         let got = extract("x.zip", &bytes);
         assert!(got.failures.is_empty(), "{got:?}");
@@ -117,8 +117,11 @@ fn wrong_sums_and_sizes_are_damage() {
 
 #[test]
 fn a_zip_that_is_cut_off_gives_what_is_whole() {
-    let entries = [entry("a.txt", b"first"), entry("b.txt", b"second"), entry("c.txt", b"third")];
-    for form in [Form::Usual, Form::Described] {
+    // The first one is longer than what is looked through at once, the second has nothing.
+    let mut first = entry("a.txt", &b"first PK\x07\x08 ".repeat(20_000));
+    first.method = 0;
+    let entries = [first, entry("b.txt", b""), entry("c.txt", b"third")];
+    for form in [Form::Usual, Form::Described, Form::LongDescribed] {
         let bytes = zip_as(form, &entries);
         let list = bytes.windows(4).position(|w| w == b"PK\x01\x02").unwrap();
         let third = bytes.windows(5).position(|w| w == b"c.txt").unwrap();
@@ -130,6 +133,17 @@ fn a_zip_that_is_cut_off_gives_what_is_whole() {
             assert_eq!(got.failures.len(), 1 + usize::from(whole == 2), "{got:?}");
         }
     }
+}
+
+#[test]
+fn an_empty_list_hides_nothing() {
+    let mut bytes = zip(&[("a.txt", b"first")]);
+    let end = bytes.len() - 22;
+    bytes[end + 8..].fill(0);
+    let got = extract("x.zip", &bytes);
+    assert_eq!((names(&got.parts), got.failures.len()), (vec!["a.txt"], 1), "{got:?}");
+    let empty = zip(&[]);
+    assert_eq!(zip_entries(Cursor::new(&empty)).unwrap().entries, []);
 }
 
 #[test]

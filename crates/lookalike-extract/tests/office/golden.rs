@@ -1,5 +1,7 @@
 //! Files whose text is known, written by `fixtures/extract/office/make.py`.
 
+use super::hostile::{docx, odf};
+use super::zipped::zip;
 use super::{extract, fixture};
 use lookalike_extract::Failure;
 use std::io::Write as _;
@@ -54,4 +56,57 @@ fn rtf_in_other_words() {
     for (rtf, text) in known {
         assert_eq!(extract("x.rtf", rtf.as_bytes()).text(), text, "{rtf}");
     }
+}
+
+#[test]
+fn word_in_other_words() {
+    let known = [
+        // Only for older programs; and one alternative in another.
+        ("<AlternateContent><Fallback><p><t>x</t></p></Fallback></AlternateContent>", "x\n"),
+        (
+            "<p><AlternateContent><Choice><AlternateContent><Choice><t>a</t></Choice>\
+             <Fallback><t>b</t></Fallback></AlternateContent></Choice><Choice><t>c</t></Choice>\
+             <Fallback><t>d</t></Fallback></AlternateContent></p>",
+            "a\n",
+        ),
+        (
+            "<p><t>a</t><txbxContent><p><t>b</t><txbxContent><p><t>c</t></p></txbxContent></p>\
+             </txbxContent><t>d</t></p><p><t>e</t></p>",
+            "ad\nbc\n\ne\n",
+        ),
+        ("<p><ruby><rt><t>kan</t></rt><rubyBase><t>漢</t></rubyBase></ruby></p>", "漢\n"),
+        ("<p><t>co</t><noBreakHyphen/><t>op<![CDATA[ <&> ]]></t>stray</p>", "co-op <&> \n"),
+        ("<p><del><del><t>x</t></del><t>y</t></del><t>z</t></p>", "z\n"),
+    ];
+    for (xml, text) in known {
+        assert_eq!(extract("x", &docx(&format!("<d>{xml}</d>"))).text(), text, "{xml}");
+    }
+}
+
+#[test]
+fn opendocument_in_other_words() {
+    let known = [
+        // A note in a box goes with the box, a box in a note with the note.
+        ("<p>a<text-box><p>b<note><p>c</p></note>d</p></text-box>e</p><p>f</p>", "ae\nbc\nd\nf\n"),
+        ("<p>a<note><p>b<text-box><p>c</p></text-box></p></note>d</p><p>e</p>", "ad\nc\ne\nb\n"),
+        (
+            "<table-row><table-cell><table><table-row><table-cell><p>a</p></table-cell>\
+             </table-row></table></table-cell><table-cell><p>b</p></table-cell></table-row>",
+            "a\tb\n",
+        ),
+        ("<p>a<tab/>b<s/>c\n   <span>d</span>\n</p>stray<h>e</h>", "a\tb c d \ne\n"),
+    ];
+    for (xml, text) in known {
+        assert_eq!(extract("x", &odf(xml)).text(), text, "{xml}");
+    }
+}
+
+#[test]
+fn damaged_fields_leave_the_text() {
+    let bytes = zip(&[
+        ("[Content_Types].xml", b"<Types/>"),
+        ("word/document.xml", b"<d><p><t>x</t></p></d>"),
+        ("docProps/core.xml", b"<c><title>T</title>"),
+    ]);
+    assert_eq!(extract("x", &bytes).text(), "x\n");
 }

@@ -1,6 +1,6 @@
 //! Files that are cut off, changed, mislabelled or made to do harm.
 
-use super::zipped::{Form, entry, zip, zip_as};
+use super::zipped::{Entry, Form, entry, zip, zip_as};
 use super::{Got, extract, extract_with, fixture};
 use lookalike_extract::archive::{next_entry, zip_entries};
 use lookalike_extract::{Failure, Options};
@@ -24,11 +24,11 @@ const FILES: [&str; 13] = [
     "gnu.tar",
 ];
 
-fn docx(document: &str) -> Vec<u8> {
+pub(crate) fn docx(document: &str) -> Vec<u8> {
     zip(&[("[Content_Types].xml", b"<Types/>"), ("word/document.xml", document.as_bytes())])
 }
 
-fn odf(body: &str) -> Vec<u8> {
+pub(crate) fn odf(body: &str) -> Vec<u8> {
     let content = format!("<c><body>{body}</body></c>");
     let mut mime = entry("mimetype", b"application/vnd.oasis.opendocument.text");
     mime.method = 0;
@@ -100,13 +100,50 @@ proptest! {
         check(&extract_with(&small(), FILES[which], &bytes), 1 << 20);
     }
 
+    /// The check sums are right, so that what was changed is read.
     #[test]
-    fn changed_xml_gives_texts_or_failures(
-        pieces in prop::collection::vec(0..PIECES.len(), 0..60),
+    fn changed_files_in_files_give_texts_or_failures(
+        which in 0..9usize,
+        flips in prop::collection::vec((any::<prop::sample::Index>(), 0u8..8), 1..5),
     ) {
-        let xml: String = pieces.iter().map(|&piece| PIECES[piece]).collect();
+        let mut entries = unpacked(&fixture(FILES[which]));
+        let sum: usize = entries.iter().map(|entry| entry.content.len()).sum();
+        for (place, bit) in flips {
+            let mut place = place.index(sum);
+            for entry in &mut entries {
+                if let Some(byte) = entry.content.get_mut(place) {
+                    *byte ^= 1 << bit;
+                    break;
+                }
+                place -= entry.content.len();
+            }
+        }
+        check(&extract_with(&small(), "x", &zip_as(Form::Usual, &entries)), 1 << 20);
+    }
+
+    #[test]
+    fn elements_in_any_order_give_texts_or_failures(
+        steps in prop::collection::vec(0..PIECES.len() + 10, 0..80),
+    ) {
+        let (mut xml, mut open) = (String::new(), Vec::new());
+        for step in steps {
+            match PIECES.get(step) {
+                Some(piece) if piece.starts_with('<') && !piece.ends_with("/>") => {
+                    xml.push_str(piece);
+                    open.push(piece[1..].split([' ', '>']).next().unwrap());
+                }
+                Some(piece) => xml.push_str(piece),
+                None => xml.extend(open.pop().map(|name| format!("</{name}>"))),
+            }
+        }
+        while let Some(name) = open.pop() {
+            xml.extend(["</", name, ">"]);
+        }
         for bytes in [docx(&format!("<d>{xml}</d>")), odf(&xml)] {
-            check(&extract_with(&small(), "x", &bytes), 1 << 20);
+            let got = extract_with(&small(), "x", &bytes);
+            check(&got, 1 << 20);
+            let damaged = |(_, f): &(String, Failure)| matches!(f, Failure::Damaged { .. });
+            assert!(!got.failures.iter().any(damaged), "{xml}: {got:?}");
         }
     }
 
@@ -134,38 +171,41 @@ proptest! {
 
 const STARTS: [&[u8]; 5] = [b"", b"{\\rtf1", b"PK\x03\x04", b"PK\x05\x06", b"PK\x01\x02"];
 
-const PIECES: [&str; 30] = [
+const PIECES: [&str; 22] = [
     "<p>",
-    "</p>",
     "<t>",
-    "</t>",
     "é",
     "漢字 ",
     "\n",
     "<tr>",
-    "</tr>",
     "<tc>",
-    "</tc>",
     "<txbxContent>",
-    "</txbxContent>",
     "<text-box>",
-    "</text-box>",
     "<note>",
-    "</note>",
-    "<table-row>",
-    "</table-row>",
+    "<table-row number-rows-repeated='3'>",
+    "<table-cell>",
     "<table-cell number-columns-repeated='9'>",
-    "</table-cell>",
     "<table-cell/>",
     "<tab/>",
     "<s c='5'/>",
     "<AlternateContent>",
-    "</AlternateContent>",
+    "<Choice>",
     "<Fallback>",
-    "</Fallback>",
+    "<del>",
     "&#x1F600;",
-    "<p><text-box><p>ü</p></text-box></p>",
+    "<h>",
 ];
+
+/// The files of an archive, read by themselves.
+fn unpacked(bytes: &[u8]) -> Vec<Entry> {
+    let listed = zip_entries(Cursor::new(bytes)).unwrap();
+    let entries = listed.entries.iter().map(|listed| {
+        let (start, len) = (listed.data_offset as usize, listed.compressed_size as usize);
+        let content = listed.inflate(&bytes[start..start + len], 1 << 20).unwrap();
+        Entry { method: listed.method, ..entry(&listed.name, &content) }
+    });
+    entries.collect()
+}
 
 const WORDS: [&str; 26] = [
     "{",

@@ -34,6 +34,8 @@ pub(crate) enum Form {
     Usual,
     /// Sizes behind the contents.
     Described,
+    /// The same, with 64 bits.
+    LongDescribed,
     /// Numbers with 64 bits.
     Long,
 }
@@ -71,7 +73,7 @@ pub(crate) fn zip_as(form: Form, entries: &[Entry]) -> Vec<u8> {
         let data = if entry.method == 8 { deflated(&entry.content) } else { entry.content.clone() };
         let sizes = [crc(&entry.content), data.len() as u32, entry.content.len() as u32];
         let offset = out.len() as u32;
-        let described = form == Form::Described;
+        let described = matches!(form, Form::Described | Form::LongDescribed);
         let flags = entry.flags | if described { 8 } else { 0 };
         let lens = [entry.name.len() as u16, 0];
         out.extend(b"PK\x03\x04");
@@ -82,7 +84,11 @@ pub(crate) fn zip_as(form: Form, entries: &[Entry]) -> Vec<u8> {
         out.extend(&data);
         if described {
             out.extend(b"PK\x07\x08");
-            put32(&mut out, &sizes);
+            if form == Form::Described {
+                put32(&mut out, &sizes);
+            } else {
+                put32(&mut out, &[sizes[0], sizes[1], 0, sizes[2], 0]);
+            }
         }
         let mut extra = entry.extra.clone();
         if form == Form::Long {
