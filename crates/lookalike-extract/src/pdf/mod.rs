@@ -10,6 +10,7 @@
 //! would be taken for another document. A wrong table of places alone is repaired, as all readers
 //! do.
 
+mod accents;
 mod cmap;
 mod content;
 mod font;
