@@ -24,7 +24,7 @@ pub(super) struct Glyph {
 enum Codes {
     One,
     Two,
-    /// As its CMap says.
+    /// As its character map says.
     Spaces(Cmap),
     /// One or two bytes of an encoding of East Asia, which says what they mean.
     Legacy(&'static encoding_rs::Encoding),
@@ -139,7 +139,7 @@ impl Font {
     }
 }
 
-/// How the CMaps that PDF has names for cut strings.
+/// How the character maps that PDF has names for cut strings.
 fn predefined(name: &[u8]) -> Codes {
     let has = |part: &str| memchr::memmem::find(name, part.as_bytes()).is_some();
     match () {
