@@ -89,10 +89,16 @@ impl<'a> Lines<'a> {
             back = !turned && forward < -WORD_GAP * em && across < LINE_STEP * em;
         }
         self.last = Some(place);
-        // An accent on which the next letter is set.
-        let accent = self.out.get(self.line..).and_then(|line| line.chars().next_back());
-        let accent = accent.filter(|_| back && self.out.len() == self.before);
-        self.accent = accent.and_then(accents::combining);
+        self.accent = None;
+        if back && self.out.len() == self.before {
+            self.step_back();
+        }
+    }
+
+    /// Steps back along the line: when an accent was written, the next letter is set below it.
+    pub(super) fn step_back(&mut self) {
+        let last = self.out.get(self.line..).and_then(|line| line.chars().next_back());
+        self.accent = last.and_then(accents::combining);
     }
 
     /// Parts words.
