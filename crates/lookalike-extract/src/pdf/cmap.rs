@@ -1,4 +1,4 @@
-//! CMaps: from the codes of a font to characters, or to the numbers of its glyphs.
+//! character maps: from the codes of a font to characters, or to the numbers of its glyphs.
 
 use super::lexer::{Lexer, Token};
 use std::collections::HashMap;
@@ -19,7 +19,7 @@ struct Space {
     last: u32,
 }
 
-/// What a CMap says.
+/// What a character map says.
 #[derive(Debug, Default)]
 pub(super) struct Cmap {
     spaces: Vec<Space>,
@@ -29,7 +29,7 @@ pub(super) struct Cmap {
 }
 
 impl Cmap {
-    /// Reads a CMap. What it does not understand it passes over.
+    /// Reads a character map. What it does not understand it passes over.
     pub(super) fn parse(bytes: &[u8]) -> Self {
         let mut map = Self::default();
         let mut lexer = Lexer::new(bytes);

@@ -347,8 +347,10 @@ impl<'a, 'b> Page<'a, 'b> {
             if let Token::Number(number) = token {
                 let step = -number / 1000.0 * size * unit;
                 moved += step;
-                if step * upright > gap && start.is_some() {
+                if start.is_some() && step * upright > gap {
                     self.lines.space();
+                } else if start.is_some() && step * upright < -gap {
+                    self.lines.step_back();
                 }
                 continue;
             }

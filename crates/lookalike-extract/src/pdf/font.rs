@@ -24,7 +24,7 @@ pub(super) struct Glyph {
 enum Codes {
     One,
     Two,
-    /// As its CMap says.
+    /// As its character map says.
     Spaces(Cmap),
     /// One or two bytes of an encoding of East Asia, which says what they mean.
     Legacy(&'static encoding_rs::Encoding),
@@ -139,7 +139,7 @@ impl Font {
     }
 }
 
-/// How the CMaps that PDF has names for cut strings.
+/// How the character maps that PDF has names for cut strings.
 fn predefined(name: &[u8]) -> Codes {
     let has = |part: &str| memchr::memmem::find(name, part.as_bytes()).is_some();
     match () {
@@ -161,6 +161,7 @@ fn table(
     job: &Job<'_>,
 ) -> Result<Table, Failure> {
     let true_type = name(document, font, b"Subtype") == b"TrueType";
+    let drawings = name(document, font, b"Subtype") == b"Type3";
     let fallback: &[u8] = if true_type { b"WinAnsiEncoding" } else { b"StandardEncoding" };
     let encoding = match get(document, font, b"Encoding") {
         Some(Object::Name(name)) => return Ok(names.encoding(name)),
@@ -183,7 +184,8 @@ fn table(
             Ok((_, Object::Integer(first))) => code = usize::try_from(*first).unwrap_or(256),
             Ok((_, Object::Name(name))) => {
                 if let Some(entry) = table.get_mut(code) {
-                    *entry = names.text(name).unwrap_or_default();
+                    let drawn = || names::drawn(name).filter(|_| drawings);
+                    *entry = names.text(name).or_else(drawn).unwrap_or_default();
                 }
                 code = code.saturating_add(1);
             }

@@ -13,7 +13,7 @@ pub(super) enum Token<'a> {
     Operator(&'a [u8]),
 }
 
-/// Cuts a content stream, or a CMap, into words.
+/// Cuts a content stream, or a character map, into words.
 pub(super) struct Lexer<'a> {
     bytes: &'a [u8],
     at: usize,

@@ -4,6 +4,8 @@
 //! along the line parts words, a step across it parts lines. Only lines of scripts that run from
 //! right to left are put in order: files have them as they are seen.
 
+use super::accents;
+
 /// A gap of that many ems parts words.
 pub(super) const WORD_GAP: f64 = 0.1;
 /// A step back of that many ems is no accent put on a letter.
@@ -43,6 +45,8 @@ pub(super) struct Lines<'a> {
     /// What single glyphs mean that mean several characters.
     joined: Vec<(usize, usize)>,
     right_to_left: bool,
+    /// The accent that the next letter gets.
+    accent: Option<char>,
     /// Strings so far.
     pub(super) strings: u64,
 }
@@ -60,6 +64,7 @@ impl<'a> Lines<'a> {
             pieces,
             joined,
             right_to_left: false,
+            accent: None,
             strings: 0,
         }
     }
@@ -68,6 +73,7 @@ impl<'a> Lines<'a> {
     pub(super) fn begin(&mut self, place: Place) {
         self.strings += 1;
         self.before = self.out.len();
+        let mut back = false;
         if let Some(last) = self.last {
             let (dx, dy) = (place.x - last.x, place.y - last.y);
             let turned = last.along.0 * place.along.0 + last.along.1 * place.along.1 < 0.7;
@@ -80,8 +86,19 @@ impl<'a> Lines<'a> {
             } else if forward > WORD_GAP * last.em.min(place.em) || forward < -STEP_BACK * em {
                 self.space();
             }
+            back = !turned && forward < -WORD_GAP * em && across < LINE_STEP * em;
         }
         self.last = Some(place);
+        self.accent = None;
+        if back && self.out.len() == self.before {
+            self.step_back();
+        }
+    }
+
+    /// Steps back along the line: when an accent was written, the next letter is set below it.
+    pub(super) fn step_back(&mut self) {
+        let last = self.out.get(self.line..).and_then(|line| line.chars().next_back());
+        self.accent = last.and_then(accents::combining);
     }
 
     /// Parts words.
@@ -98,6 +115,11 @@ impl<'a> Lines<'a> {
 
     /// Looks at what was written since the mark: the text of one glyph.
     pub(super) fn glyph(&mut self, mark: usize) {
+        if let Some(accent) = self.accent.take()
+            && self.accented(accent, mark)
+        {
+            return;
+        }
         let Some(text) = self.out.get(mark..) else { return };
         let first = text.as_bytes().first().copied().unwrap_or(b' ');
         if (0x21..0x7f).contains(&first) && text.len() == 1 {
@@ -122,6 +144,25 @@ impl<'a> Lines<'a> {
         }
     }
 
+    /// Puts an accent that stands before the mark on the letter behind it, if there is one.
+    fn accented(&mut self, accent: char, mark: usize) -> bool {
+        let mut letters = self.out.get(mark..).unwrap_or_default().chars();
+        let (letter, more) = (letters.next(), letters.next());
+        let Some(letter) = letter.filter(|letter| letter.is_alphabetic() && more.is_none()) else {
+            return false;
+        };
+        let before = self.out.get(..mark).and_then(|text| text.chars().next_back());
+        let from = mark - before.map_or(0, char::len_utf8);
+        self.out.truncate(from);
+        accents::put(letter, accent, self.out);
+        // The accent is no string of its own any more.
+        self.begun = None;
+        if let Some(piece) = self.pieces.last_mut() {
+            piece.to = self.out.len();
+        }
+        true
+    }
+
     /// Ends a string that began at `start`, whose text begins at `mark`. A string that is drawn
     /// twice at the same place, to be bold or to have a shadow, counts once.
     pub(super) fn end(&mut self, start: Place, mark: usize, end: Place) {
@@ -141,7 +182,9 @@ impl<'a> Lines<'a> {
         self.begun = Some((start, mark));
         let reach = |place: Place| place.x * start.along.0 + place.y * start.along.1;
         let (begin, end) = (reach(start), reach(end));
-        let (from, to) = (mark, self.out.len());
+        // What was put on an accent belongs to the piece before.
+        let from = self.pieces.last().map_or(mark, |piece| piece.to.max(mark));
+        let to = self.out.len();
         self.pieces.push(Piece { from, to, start: begin, end, em: start.em });
     }
 
@@ -281,6 +324,8 @@ mod tests {
             [(0., 0., 20., "wo"), (20.5, 0., 20., "rd"), (42., 3., 5., "2"), (0., -12., 9., "x ")];
         assert_eq!(lines(&strings), "word 2\nx\n");
         assert_eq!(lines(&[(0., 0., 5., "e"), (1., 0., 4., "\u{b4}")]), "e\u{b4}\n");
+        let accented = [(0., 0., 5., "N\u{b4}"), (2., -1., 9., "um "), (15., 0., 9., "\u{b4}x")];
+        assert_eq!(lines(&accented), "N\u{fa}m \u{b4}x\n");
         assert_eq!(lines(&[(50., 0., 5., "b"), (0., 0., 4., "a")]), "b a\n");
     }
 

@@ -10,6 +10,7 @@
 //! would be taken for another document. A wrong table of places alone is repaired, as all readers
 //! do.
 
+mod accents;
 mod cmap;
 mod content;
 mod font;
@@ -113,7 +114,7 @@ fn pages(document: &Document, job: &Job<'_>) -> Result<Vec<ObjectId>, Failure> {
 }
 
 /// The text of one page.
-fn page<'a>(shared: &mut Shared<'a>, id: ObjectId, out: &mut String) -> Result<(), Failure> {
+fn page(shared: &mut Shared<'_>, id: ObjectId, out: &mut String) -> Result<(), Failure> {
     let (document, job) = (shared.document, shared.job);
     let missing = |_| Failure::damaged("it is missing");
     let page = document.get_dictionary(id).map_err(missing)?;

@@ -99,6 +99,19 @@ fn numbered(name: &[u8]) -> Option<String> {
     char(digits).map(String::from)
 }
 
+/// What a glyph of a font of drawings means whose name is letters and a number, as programs name
+/// the glyphs of fonts of dots: `a65`. The number is the code of an ASCII character.
+pub(super) fn drawn(name: &[u8]) -> Option<String> {
+    let name = std::str::from_utf8(name).ok()?;
+    let digits = name.trim_start_matches(|c: char| c.is_ascii_alphabetic());
+    let letters = name.len() - digits.len();
+    if !(1..=2).contains(&letters) || !(2..=3).contains(&digits.len()) {
+        return None;
+    }
+    let char = digits.parse::<u8>().ok().filter(u8::is_ascii_graphic)?;
+    Some(char::from(char).to_string())
+}
+
 /// The encoding that a Type 1 font program has in its readable part: `dup 65 /A put`.
 /// `None` where it has no other than the standard one.
 pub(super) fn built_in(program: &[u8], names: &mut Names) -> Option<Table> {
@@ -151,6 +164,14 @@ mod tests {
         for (name, text) in known {
             assert_eq!(names.text(name).as_deref(), text, "{}", name.escape_ascii());
         }
+    }
+
+    #[test]
+    fn drawings_may_have_numbers() {
+        let names = ["a65", "ch126", "a20", "abc65", "65", "a300", "a6x"].map(str::as_bytes);
+        let meant = names.map(drawn);
+        let expected = [Some("A"), Some("~"), None, None, None, None, None];
+        assert_eq!(meant.each_ref().map(Option::as_deref), expected);
     }
 
     #[test]

@@ -1,0 +1,78 @@
+//! Accents that are drawn before the letter on which they stand, as TeX does with old fonts.
+
+/// Combining marks with the letters that they make of others: pairs of before and after.
+const LETTERS: [(char, &str); 13] = [
+    ('\u{300}', "AÀEÈIÌOÒUÙaàeèiìoòuù"),
+    ('\u{301}', "AÁCĆEÉIÍLĹNŃOÓRŔSŚUÚYÝZŹaácćeéiílĺnńoórŕsśuúyýzź"),
+    ('\u{302}', "AÂCĈEÊGĜHĤIÎJĴOÔSŜUÛWŴYŶaâcĉeêgĝhĥiîjĵoôsŝuûwŵyŷ"),
+    ('\u{303}', "AÃIĨNÑOÕUŨaãiĩnñoõuũ"),
+    ('\u{304}', "AĀEĒIĪOŌUŪaāeēiīoōuū"),
+    ('\u{306}', "AĂEĔGĞIĬOŎUŬaăeĕgğiĭoŏuŭ"),
+    ('\u{307}', "CĊEĖGĠIİZŻcċeėgġzż"),
+    ('\u{308}', "AÄEËIÏOÖUÜYŸaäeëiïoöuüyÿ"),
+    ('\u{30a}', "AÅUŮaåuů"),
+    ('\u{30b}', "OŐUŰoőuű"),
+    ('\u{30c}', "CČDĎEĚLĽNŇRŘSŠTŤZŽcčdďeělľnňrřsštťzž"),
+    ('\u{327}', "CÇGĢKĶLĻNŅRŖSŞTŢcçgģkķlļnņrŗsştţ"),
+    ('\u{328}', "AĄEĘIĮUŲaąeęiįuų"),
+];
+
+/// The mark that combines with the letter before it, for an accent that stands alone.
+pub(super) fn combining(accent: char) -> Option<char> {
+    Some(match accent {
+        '`' | '\u{2cb}' => '\u{300}',
+        '\u{b4}' => '\u{301}',
+        '^' | '\u{2c6}' => '\u{302}',
+        '~' | '\u{2dc}' => '\u{303}',
+        '\u{af}' | '\u{2c9}' => '\u{304}',
+        '\u{2d8}' => '\u{306}',
+        '\u{2d9}' => '\u{307}',
+        '\u{a8}' => '\u{308}',
+        '\u{2da}' => '\u{30a}',
+        '\u{2dd}' => '\u{30b}',
+        '\u{2c7}' => '\u{30c}',
+        '\u{b8}' => '\u{327}',
+        '\u{2db}' => '\u{328}',
+        _ => return None,
+    })
+}
+
+/// Appends a letter with a mark, as one character where there is one.
+pub(super) fn put(letter: char, mark: char, out: &mut String) {
+    // TeX sets accents on letters without their dots.
+    let letter = match letter {
+        '\u{131}' => 'i',
+        '\u{237}' => 'j',
+        letter => letter,
+    };
+    let letters = LETTERS.iter().find(|(of, _)| *of == mark).map_or("", |(_, letters)| letters);
+    let mut letters = letters.chars();
+    while let (Some(before), Some(after)) = (letters.next(), letters.next()) {
+        if before == letter {
+            out.push(after);
+            return;
+        }
+    }
+    out.extend([letter, mark]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letters_get_their_accents() {
+        let pairs = [
+            ('u', '\u{b4}', "\u{fa}"),
+            ('\u{131}', '\u{a8}', "\u{ef}"),
+            ('z', '\u{2c7}', "\u{17e}"),
+            ('q', '\u{2c6}', "q\u{302}"),
+        ];
+        for (letter, accent, expected) in pairs {
+            let mut out = String::new();
+            put(letter, combining(accent).expect("an accent"), &mut out);
+            assert_eq!(out, expected);
+        }
+        assert_eq!(combining('x'), None);
+    }
+}
