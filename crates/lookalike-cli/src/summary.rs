@@ -2,6 +2,7 @@
 
 use crate::difference::thousands;
 use crate::text_width::visible;
+use lookalike::extract::Failure;
 use lookalike::read::{SkipReason, Skipped};
 use lookalike::run::{FindOptions, Findings};
 use std::borrow::Cow;
@@ -60,6 +61,14 @@ impl Summary<'_> {
         writeln!(out)?;
         for (reason, (number, first)) in reasons(self.findings.skipped.iter())? {
             writeln!(out, "  {} {reason}, first {}", thousands(number), visible(&place(&first)))?;
+        }
+        let copies = self.findings.identical.copies();
+        if let Some([first, copy, ..]) = self.findings.identical.groups().first().map(Vec::as_slice)
+        {
+            let (first, copy) = (visible(first), visible(copy));
+            let are = if copies == 1 { "is" } else { "are" };
+            let copies = thousands(copies as u64);
+            writeln!(out, "  {copies} of them {are} the same bytes as another: {copy} as {first}")?;
         }
         if !self.skipped_listed && counts.skipped > 0 {
             writeln!(out, "  --skipped FILE.csv lists them, and the empty documents")?;
@@ -156,6 +165,7 @@ fn kind(reason: &SkipReason) -> Cow<'static, str> {
         SkipReason::SymbolicLink => "symbolic links (--follow reads them)",
         SkipReason::NotAFile => "neither files nor folders",
         SkipReason::Binary => "binary",
+        SkipReason::NoText { failure, .. } => return without_text(failure),
         SkipReason::Unreadable { .. } => "unreadable",
         SkipReason::TooLong => "too long",
         SkipReason::NotUtf8 { .. } => "not UTF-8",
@@ -172,6 +182,19 @@ fn kind(reason: &SkipReason) -> Cow<'static, str> {
         SkipReason::FieldCount { .. } => "with too many or too few values",
         SkipReason::UnclosedQuote => "with a quote that never ends",
         SkipReason::RepeatedId { .. } => "with the id of an earlier document",
+        other => return other.to_string().into(),
+    })
+}
+
+/// Why there is no text, without what differs from file to file.
+fn without_text(failure: &Failure) -> Cow<'static, str> {
+    Cow::Borrowed(match failure {
+        Failure::Binary => "binary",
+        Failure::Encrypted => "encrypted",
+        Failure::Damaged { .. } => "damaged",
+        Failure::Crashed { .. } => "on which the reader failed",
+        Failure::TooSlow { .. } => "not read in time (--max-seconds)",
+        Failure::Limit { what, .. } => return format!("with too many {what}").into(),
         other => return other.to_string().into(),
     })
 }

@@ -252,7 +252,8 @@ impl Outputs {
             .transpose()?;
         if let Some(output) = skipped {
             let (skipped, empty) = (&findings.skipped, &findings.empty);
-            output.finish(|out| write::csv::skipped(out, skipped, empty))?;
+            let identical = &findings.identical;
+            output.finish(|out| write::csv::skipped(out, skipped, identical, empty))?;
         }
         Ok(written)
     }

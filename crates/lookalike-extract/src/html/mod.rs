@@ -33,8 +33,32 @@ const STEP: usize = 1 << 20;
 /// Bytes that are searched for the next mark at once.
 const WINDOW: usize = 64 << 10;
 
-/// The text of a page, whose encoding may have been declared outside of it (by a header).
+/// The text of a page that options want; its encoding may have been declared outside of it (by a
+/// header).
 pub(crate) fn text(
+    bytes: &[u8],
+    declared: Option<&'static Encoding>,
+    job: &Job<'_>,
+    out: &mut String,
+    fields: &mut Fields,
+) -> Result<(), Failure> {
+    text_as(job.options.html, bytes, declared, job, out, fields)
+}
+
+/// All text of a page that is no page of a site: a message, a chapter of a book.
+#[cfg(any(feature = "mail", feature = "office"))]
+pub(crate) fn all_text(
+    bytes: &[u8],
+    declared: Option<&'static Encoding>,
+    job: &Job<'_>,
+    out: &mut String,
+    fields: &mut Fields,
+) -> Result<(), Failure> {
+    text_as(HtmlText::All, bytes, declared, job, out, fields)
+}
+
+fn text_as(
+    wanted: HtmlText,
     bytes: &[u8],
     declared: Option<&'static Encoding>,
     job: &Job<'_>,
@@ -53,7 +77,7 @@ pub(crate) fn text(
     }
     page.tell()?;
     page.about.tell(fields);
-    let chosen = main_text::choose(&page.text, job.options.html == HtmlText::Main);
+    let chosen = main_text::choose(&page.text, wanted == HtmlText::Main);
     collect(&page.text, chosen.as_deref(), out);
     Ok(())
 }

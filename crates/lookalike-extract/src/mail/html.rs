@@ -13,10 +13,10 @@ pub(super) fn text(part: &Part<'_>, job: &Job<'_>, out: &mut String) -> Result<(
     // A message has no title: it has a subject.
     let mut fields = crate::fields::Fields::default();
     if job.options.quotes {
-        return crate::html::text(&bytes, encoding, job, out, &mut fields);
+        return crate::html::all_text(&bytes, encoding, job, out, &mut fields);
     }
     let bytes = quotes::cut(&bytes, &mut || job.in_time())?;
-    crate::html::text(&bytes, encoding, job, out, &mut fields)
+    crate::html::all_text(&bytes, encoding, job, out, &mut fields)
 }
 
 /// Without the feature `html` there is none.

@@ -59,7 +59,7 @@ pub(super) fn chapters(
 #[cfg(feature = "html")]
 pub(super) fn page(page: &[u8], job: &Job<'_>, text: &mut String) -> Result<(), Failure> {
     let (mut chapter, mut fields) = (String::new(), Fields::default());
-    crate::html::text(page, None, job, &mut chapter, &mut fields)?;
+    crate::html::all_text(page, None, job, &mut chapter, &mut fields)?;
     text.push_str(&chapter);
     Ok(())
 }

@@ -34,8 +34,9 @@ impl Origin {
     }
 
     /// Whether its documents are files of their own.
-    fn is_files(&self) -> bool {
-        self.format == Format::Text
+    pub(super) fn is_files(&self) -> bool {
+        // Crawls and tar archives are not written anew.
+        matches!(self.format, Format::Text | Format::Warc | Format::Tar)
     }
 }
 
@@ -146,7 +147,7 @@ impl Destination {
 }
 
 fn shape(out: &Path, origins: &[Origin], annotate: Option<&Annotate>) -> Result<Shape, String> {
-    let mut inputs = origins.iter().filter(|origin| !origin.reference);
+    let inputs = origins.iter().filter(|origin| !origin.reference);
     let files = inputs.clone().any(Origin::is_files);
     let records = inputs.clone().find(|origin| !origin.is_files());
     if let Some(stream) = inputs.clone().find(|origin| origin.is_files() && origin.path.is_none()) {
@@ -172,7 +173,14 @@ fn shape(out: &Path, origins: &[Origin], annotate: Option<&Annotate>) -> Result<
     if annotate.is_none() {
         return Ok(shape);
     }
-    let lines = inputs.find(|origin| origin.format == Format::Lines);
+    if let Some(mailbox) = inputs.clone().find(|origin| origin.format == Format::Mbox) {
+        return Err(format!(
+            "the messages of {} have no place for an annotation; leave out --annotate (--removed \
+             FILE.csv lists what goes and why)",
+            mailbox.name
+        ));
+    }
+    let lines = inputs.clone().find(|origin| origin.format == Format::Lines);
     match (shape, lines) {
         (Shape::Folder, _) if files => Err("text files have no place for an annotation; name a \
             list that ends in .csv or .jsonl, or leave out --annotate"

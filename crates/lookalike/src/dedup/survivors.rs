@@ -138,7 +138,7 @@ impl Survivors {
     fn next_file(&mut self, origin: &Origin) -> Result<(), Error> {
         self.finish_file()?;
         let Some(folder) = &self.folder else { return Ok(()) };
-        if origin.format == Format::Text {
+        if origin.is_files() {
             return Ok(());
         }
         let name = self.destination.name_of(origin, origin.path.as_deref())?;
@@ -279,6 +279,12 @@ impl Survivors {
     }
 
     fn file(&mut self, id: &str, path: &Path, decision: &Decision<'_>) -> Result<(), Error> {
+        if let Sink::Lines(..) = &self.sink {
+            return Err(self.refused(format!(
+                "{id:?} is a part of a record, which cannot go or stay without the rest; leave \
+                 out --attachments"
+            )));
+        }
         if let Sink::List(list) = &mut self.sink {
             let annotation = self.annotate.as_ref().map(|a| (a, Values::of(decision)));
             return list.file(id, path, annotation);

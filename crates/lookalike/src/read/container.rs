@@ -248,8 +248,9 @@ impl<S: RawSink> Sink for Parts<'_, S> {
             fields: &self.further.list(),
             modified: self.modified,
         };
-        let whole = self.within(part.within).is_empty();
-        let raw = if whole { Raw::Record(self.raw) } else { Raw::Part(&self.source.path) };
+        // Of a mailbox single messages can be taken out.
+        let message = self.source.format() == Format::Mbox && part.within.is_empty();
+        let raw = if message { Raw::Record(self.raw) } else { Raw::Part(&self.source.path) };
         self.sink.record(&document, raw);
     }
 

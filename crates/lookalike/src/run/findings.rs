@@ -3,6 +3,7 @@
 use super::SourceCounts;
 use super::documents::{Documents, State};
 use super::groups::Groups;
+use super::identical::Identical;
 use super::memory::Budget;
 use super::pairs::Pairs;
 use super::results::Found;
@@ -51,6 +52,8 @@ pub struct Findings {
     pub pairs: Option<Pairs>,
     /// What is no document.
     pub skipped: SkippedRecords,
+    /// Files without text that are copies of each other.
+    pub identical: Identical,
     /// Ids of the empty documents, ascending.
     pub empty: Ids,
     /// Numbers of everything.
@@ -94,6 +97,8 @@ pub(super) fn findings(
         (source.duplicates, source.duplicate_bytes) = (*duplicates, *bytes);
     }
     let (sources, skipped) = (std::mem::take(&mut documents.sources), documents.take_skipped());
+    let identical = Identical::of(&skipped)
+        .map_err(|_| Error::TemporaryFile { what: "a skipped record".to_owned() })?;
     let counts = Counts {
         documents: (documents.len() - left_out) as u64,
         reference: sources.iter().filter(|s| s.reference).map(|s| s.documents).sum(),
@@ -106,7 +111,19 @@ pub(super) fn findings(
         duplicates: sources.iter().map(|source| source.duplicates).sum(),
     };
     let (groups, pairs, inputs) = (found.groups, found.pairs, documents.inputs);
-    Ok(Findings { groups, pairs, skipped, empty, counts, sources, inputs, times, documents, temp })
+    Ok(Findings {
+        groups,
+        pairs,
+        skipped,
+        identical,
+        empty,
+        counts,
+        sources,
+        inputs,
+        times,
+        documents,
+        temp,
+    })
 }
 
 impl Findings {

@@ -1,7 +1,7 @@
 //! Findings as comma-separated values: `\n` ends a line, a value is quoted where it must be.
 
 use crate::read::Skipped;
-use crate::run::{Groups, Ids, PairRef, Pairs, SkippedRecords};
+use crate::run::{Groups, Identical, Ids, PairRef, Pairs, SkippedRecords};
 use ::csv::{QuoteStyle, Terminator, Writer, WriterBuilder};
 use lookalike_core::params::Measure;
 use lookalike_core::verify::Overlap;
@@ -126,14 +126,24 @@ impl Decimals {
 ///
 /// # Errors
 /// Those of `out`, and of temporary files that hold records or ids.
-pub fn skipped(out: &mut dyn Write, skipped: &SkippedRecords, empty: &Ids) -> io::Result<()> {
+pub fn skipped(
+    out: &mut dyn Write,
+    skipped: &SkippedRecords,
+    identical: &Identical,
+    empty: &Ids,
+) -> io::Result<()> {
     let mut csv = writer(out);
     csv.write_record(["source", "line", "id", "reason"])?;
     for record in skipped.iter() {
-        let Skipped { source, line, id, reason } = record?;
+        let record = record?;
+        let Skipped { source, line, id, reason } = &record;
         let line = line.map(|line| line.to_string()).unwrap_or_default();
         let id = id.as_deref().unwrap_or_default();
-        csv.write_record([&source, &line, id, &reason.to_string()])?;
+        let twin = identical
+            .first_of(&record)
+            .map(|first| format!("; the same bytes as {first}"))
+            .unwrap_or_default();
+        csv.write_record([source, &line, id, &format!("{reason}{twin}")])?;
     }
     for id in empty.iter() {
         csv.write_record(["", "", &id?, super::EMPTY])?;
@@ -177,7 +187,7 @@ mod tests {
     #[test]
     fn skipped_records_and_empty_documents_are_listed() {
         assert_eq!(
-            text(|out| skipped(out, &one(), &empty())),
+            text(|out| skipped(out, &one(), &Identical::default(), &empty())),
             "source,line,id,reason\n\
              in.jsonl,7,,\"expected a JSON object such as {\"\"id\"\":…}, got an array\"\n\
              ,,nothing,empty: no tokens\n"

@@ -49,6 +49,9 @@ struct SkippedView<'a> {
     line: Option<u64>,
     id: Option<&'a str>,
     reason: String,
+    /// The first file with the same bytes; only of files without text, and only where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    same_bytes_as: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -122,6 +125,7 @@ pub fn summary(
             line: each.line,
             id: each.id.as_deref(),
             reason: each.reason.to_string(),
+            same_bytes_as: findings.identical.first_of(&each),
         };
         serde_json::to_writer(&mut *out, &view)?;
     }

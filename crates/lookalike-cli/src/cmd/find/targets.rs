@@ -139,7 +139,8 @@ impl Outputs {
         }
         if let Some(output) = self.skipped {
             let (skipped, empty) = (&findings.skipped, &findings.empty);
-            output.finish(|out| write::csv::skipped(out, skipped, empty))?;
+            let identical = &findings.identical;
+            output.finish(|out| write::csv::skipped(out, skipped, identical, empty))?;
         }
         Ok(())
     }
