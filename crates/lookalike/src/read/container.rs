@@ -2,7 +2,7 @@
 //! archive. Each is cut off as a record, and is a file again, with a document or several.
 
 use super::content::Content;
-use super::error::{ReadError, SkipReason, Skipped};
+use super::error::{SkipReason, Skipped};
 use super::further::Further;
 use super::options::Format;
 use super::parse::Piece;
@@ -76,12 +76,7 @@ pub(super) fn cut(format: Format, bytes: &[u8]) -> Cut {
 
 impl Piece<'_> {
     /// Gives the documents of every record to the sink, in order.
-    pub(super) fn read_inner(
-        self,
-        format: Format,
-        scratch: &mut Scratch,
-        sink: &mut impl RawSink,
-    ) -> Result<(), ReadError> {
+    pub(super) fn read_inner(self, format: Format, scratch: &mut Scratch, sink: &mut impl RawSink) {
         let settings = &*self.source.settings;
         let Scratch { further, extractor, .. } = scratch;
         let extractor = settings.extractor(extractor);
@@ -108,7 +103,6 @@ impl Piece<'_> {
             start += done.max(1);
             line += memchr::memchr_iter(b'\n', raw).count() as u32;
         }
-        Ok(())
     }
 }
 
@@ -256,7 +250,7 @@ impl<S: RawSink> Sink for Parts<'_, S> {
 
     fn failed(&mut self, failed: &Failed<'_>) {
         self.set_id(failed.within, None);
-        let content = (!failed.bytes.is_empty()).then(|| Content::of(failed.bytes));
+        let content = (!failed.bytes.is_empty()).then(|| Box::new(Content::of(failed.bytes)));
         let reason = SkipReason::NoText { failure: failed.failure.clone(), content };
         let (source, line) = (self.source.shown.clone(), Some(self.line));
         self.sink.skipped(Skipped { source, line, id: Some(self.id.clone()), reason });

@@ -74,7 +74,7 @@ pub enum SkipReason {
         /// Why.
         failure: Failure,
         /// The hash of its bytes, where these were read: files with equal hashes are copies.
-        content: Option<Content>,
+        content: Option<Box<Content>>,
     },
     /// The system refused; also a symbolic link into its own parents, and broken compressed data.
     Unreadable {

@@ -192,6 +192,7 @@ fn read_entry<'a>(
     Ok(Contents { kind, bytes, length: entry.size, name: name.to_owned() })
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "it is given to `map_err`")]
 fn unreadable(error: io::Error) -> SkipReason {
     SkipReason::Unreadable { message: error.to_string() }
 }
@@ -318,7 +319,7 @@ impl<S: RawSink> Sink for Parts<'_, S> {
     }
 
     fn failed(&mut self, failed: &Failed<'_>) {
-        let content = (!failed.bytes.is_empty()).then(|| Content::of(failed.bytes));
+        let content = (!failed.bytes.is_empty()).then(|| Box::new(Content::of(failed.bytes)));
         let reason = SkipReason::NoText { failure: failed.failure.clone(), content };
         let named = self.file.named && failed.within.is_empty();
         match self.settings.refuse(named, skipped(self.file, failed.within, reason)) {

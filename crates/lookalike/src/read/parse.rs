@@ -36,7 +36,10 @@ impl Piece<'_> {
             Format::Csv => self.read_values(b',', scratch, sink),
             Format::Tsv => self.read_values(b'\t', scratch, sink),
             Format::Text | Format::File => self.read_whole(scratch, sink),
-            Format::Mbox | Format::Warc | Format::Tar => self.read_inner(format, scratch, sink),
+            Format::Mbox | Format::Warc | Format::Tar => {
+                self.read_inner(format, scratch, sink);
+                Ok(())
+            }
             Format::Lines | Format::Jsonl => self.read_lines(format, scratch, sink),
             Format::Parquet => self.read_rows(scratch, sink),
         }

@@ -23,9 +23,9 @@ impl Identical {
         for (at, each) in skipped.iter().enumerate() {
             let each = each?;
             let name = name(&each);
-            match each.reason {
+            match &each.reason {
                 SkipReason::NoText { content: Some(content), .. } => {
-                    known.push((content, at, name.to_owned()));
+                    known.push((**content, at, name.to_owned()));
                 }
                 // Of what stands in another file there is nothing to read.
                 SkipReason::Binary | SkipReason::NoText { .. } if each.line.is_none() => {
@@ -98,7 +98,7 @@ mod tests {
             skipped.push(Skipped { source: path(name), line: None, id: None, reason });
         }
         for name in ["e.pdf", "f.pdf"] {
-            let content = Some(Content::of(b"scan"));
+            let content = Some(Box::new(Content::of(b"scan")));
             let reason = SkipReason::NoText { failure: Failure::Encrypted, content };
             skipped.push(Skipped { source: path(name), line: None, id: None, reason });
         }

@@ -20,7 +20,7 @@ fn render(format: Format, texts: &[String], line_end: &str) -> String {
             }
             Format::Csv => format!("d{number},\"{}\"", text.replace('"', "\"\"")),
             Format::Tsv => format!("d{number}\t\"{}\"", text.replace('"', "\"\"")),
-            Format::Text | Format::File | Format::Parquet => String::new(),
+            _ => String::new(),
         };
         file += &record;
         file += line_end;
