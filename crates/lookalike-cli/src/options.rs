@@ -236,9 +236,9 @@ fn memory(text: &str) -> Result<u64, String> {
 #[command(next_help_heading = "How inputs are read")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct ReadArgs {
-    /// Format of all inputs: file (by what each is), text (as it stands, whatever it is), lines (id,
-    /// blank, text), jsonl, csv or tsv, each also .gz or .zst, or parquet [default: by name and
-    /// first bytes]
+    /// Format of all inputs: file (by what each is), text (as it stands, whatever it is), lines
+    /// (id, blank, text), jsonl, csv, tsv, mbox, warc or tar, each also .gz or .zst, or parquet
+    /// [default: by name and first bytes]
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
 

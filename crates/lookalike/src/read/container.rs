@@ -49,8 +49,11 @@ fn first(format: Format, bytes: &[u8], at_end: bool) -> Option<(usize, Inner<'_>
         Format::Tar => match next_entry(bytes) {
             Ok(TarNext::Entry { entry, bytes }) => Some((bytes, Inner::Entry(entry))),
             Ok(TarNext::More { .. }) if !at_end => None,
+            Ok(TarNext::More { .. }) if bytes.iter().all(|byte| *byte == 0) => {
+                Some((bytes.len(), Inner::Nothing))
+            }
             Ok(TarNext::More { .. }) => {
-                let what = "the archive is cut off".to_owned();
+                let what = "the archive ends within a file".to_owned();
                 Some((bytes.len(), Inner::Damaged(Failure::Damaged { what })))
             }
             // Nothing but zeros should follow.
@@ -64,14 +67,19 @@ fn first(format: Format, bytes: &[u8], at_end: bool) -> Option<(usize, Inner<'_>
     }
 }
 
-/// Where the last whole record ends.
+/// Where the last whole record ends. A tar archive is unclosed as long as its end mark is not there.
 pub(super) fn cut(format: Format, bytes: &[u8]) -> Cut {
     let mut whole = 0;
-    while let Some((done, _)) = first(format, &bytes[whole..], false).filter(|(done, _)| *done > 0)
+    let mut unclosed = format == Format::Tar;
+    while let Some((done, inner)) =
+        first(format, &bytes[whole..], false).filter(|(done, _)| *done > 0)
     {
         whole += done;
+        unclosed &= !matches!(inner, Inner::Nothing | Inner::Damaged(_));
     }
-    Cut { whole, unclosed: false }
+    let rest = &bytes[whole..];
+    let zeros = !rest.is_empty() && rest.iter().all(|byte| *byte == 0);
+    Cut { whole, unclosed: unclosed && !zeros }
 }
 
 impl Piece<'_> {
@@ -80,8 +88,10 @@ impl Piece<'_> {
         let settings = &*self.source.settings;
         let Scratch { further, extractor, .. } = scratch;
         let extractor = settings.extractor(extractor);
-        let (mut start, mut line) = (0, 0);
+        let (mut start, mut line, mut unclosed) = (0, 0, self.unclosed);
         while let Some((done, inner)) = first(format, &self.bytes[start..], true) {
+            // One reason is enough.
+            unclosed &= !matches!(inner, Inner::Damaged(_));
             let raw = &self.bytes[start..start + done];
             let place = Place { start: start as u32, length: done as u32, line, part: 0 };
             let number = self.first_line + u64::from(line);
@@ -102,6 +112,12 @@ impl Piece<'_> {
             extract(inner, None, extractor, &mut parts);
             start += done.max(1);
             line += memchr::memchr_iter(b'\n', raw).count() as u32;
+        }
+        if unclosed {
+            let what = "the archive is cut off: it has no end mark".to_owned();
+            let reason = SkipReason::NoText { failure: Failure::Damaged { what }, content: None };
+            let (source, id) = (self.source.shown.clone(), Some(self.source.name.clone()));
+            sink.skipped(Skipped { source, line: None, id, reason });
         }
     }
 }

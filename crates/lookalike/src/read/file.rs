@@ -158,8 +158,7 @@ pub(super) fn read<'a>(
         fill(compression.decode(opened).map_err(unreadable)?, stem, settings, bytes)?;
     }
     let length = if compression == Compression::None { bytes.len() as u64 } else { size };
-    let kind = if settings.as_text { Kind::Text } else { Kind::of(stem, bytes) };
-    Ok(Contents { kind, bytes, length, name: stem.to_owned() })
+    Ok(Contents { kind: kind(stem, bytes, settings), bytes, length, name: stem.to_owned() })
 }
 
 /// Reads a file of a ZIP archive: its bytes there, and no others.
@@ -188,13 +187,23 @@ fn read_entry<'a>(
     if let Some(failure) = super::container::records(&entry.name) {
         return Err(failed(failure));
     }
-    let kind = if settings.as_text { Kind::Text } else { Kind::of(name, bytes) };
+    let kind = kind(name, bytes, settings);
     Ok(Contents { kind, bytes, length: entry.size, name: name.to_owned() })
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it is given to `map_err`")]
 fn unreadable(error: io::Error) -> SkipReason {
     SkipReason::Unreadable { message: error.to_string() }
+}
+
+/// What a file is. Binary ones count as text until they are decoded: with the encoding that was
+/// named, they may be.
+fn kind(name: &str, bytes: &[u8], settings: &Settings) -> Kind {
+    match Kind::of(name, bytes) {
+        _ if settings.as_text => Kind::Text,
+        Kind::Binary => Kind::Text,
+        kind => kind,
+    }
 }
 
 /// Reads a stream to its end, unless its first bytes tell that there is no text.
@@ -205,8 +214,8 @@ fn fill(
     bytes: &mut Vec<u8>,
 ) -> Result<(), SkipReason> {
     stream.by_ref().take(FIRST_BYTES).read_to_end(bytes).map_err(unreadable)?;
-    let kind = if settings.as_text { Kind::Text } else { Kind::of(name, bytes) };
-    if matches!(kind, Kind::Text | Kind::Binary) && encoding::is_binary(bytes, settings.encoding) {
+    let kind = kind(name, bytes, settings);
+    if kind == Kind::Text && encoding::is_binary(bytes, settings.encoding) {
         return Err(SkipReason::Binary);
     }
     let limit = match kind {

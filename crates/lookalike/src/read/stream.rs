@@ -86,6 +86,8 @@ pub(super) struct RecordStream {
     offset: u64,
     line: u64,
     ended: bool,
+    /// What was cut last goes on, or lacks its end.
+    unclosed: bool,
 }
 
 impl RecordStream {
@@ -101,6 +103,7 @@ impl RecordStream {
             offset: 0,
             line: 1,
             ended: false,
+            unclosed: false,
         }
     }
 
@@ -125,6 +128,10 @@ impl RecordStream {
             length += got;
             self.ended = length < goal;
             let mut cut = record::cut(self.format, &buffer[..length]);
+            if length == 0 {
+                cut.unclosed = self.unclosed;
+            }
+            self.unclosed = cut.unclosed;
             if self.ended {
                 cut.whole = length;
                 break cut;
@@ -158,8 +165,11 @@ impl RecordStream {
             usual: self.block_bytes.saturating_mul(4),
             pool: Arc::clone(&self.pool),
         };
-        // A text without characters is a document, like an empty file.
-        if piece.is_empty() && !(self.format == Format::Text && self.index == 0) {
+        // A text without characters is a document, like an empty file; an archive without its end
+        // says so.
+        let text = self.format == Format::Text && self.index == 0;
+        let archive = self.format == Format::Tar && cut.unclosed;
+        if piece.is_empty() && !text && !archive {
             return None;
         }
         let (index, offset, first_line) = (self.index, self.offset, self.line);

@@ -50,10 +50,10 @@ fn a_folder() {
     let skipped: Vec<_> = all.skipped.iter().map(|s| (s.id.as_deref(), s.line)).collect();
     assert_eq!(
         skipped,
-        [(Some("e.bin"), None), (Some("f.tar.zst"), None), (Some("g.txt.gz"), None)]
+        [(Some("e.bin"), None), (Some("g.txt.gz"), None), (Some("f.tar.zst:1"), Some(1))]
     );
     assert_eq!(all.skipped[0].reason, SkipReason::Binary);
-    assert!(all.reasons()[2].contains("g.txt.gz: cannot be read: "), "{:?}", all.reasons());
+    assert!(all.reasons()[1].contains("g.txt.gz: cannot be read: "), "{:?}", all.reasons());
     // With another input beside it, ids say where they are from.
     let one = folder.path().join("b.txt");
     let all = read_paths(&[folder.path(), &one], &ReadOptions::default(), 20).unwrap();

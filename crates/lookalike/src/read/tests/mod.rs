@@ -2,6 +2,8 @@
 
 mod again;
 mod blocks;
+#[cfg(all(feature = "mail", feature = "archive"))]
+mod containers;
 mod inputs;
 mod json_laws;
 #[cfg(feature = "parquet")]
