@@ -67,7 +67,7 @@ fn first(format: Format, bytes: &[u8], at_end: bool) -> Option<(usize, Inner<'_>
     }
 }
 
-/// Where the last whole record ends. A tar archive is unclosed as long as its end mark is not there.
+/// Where the last whole record ends. A tar archive is unclosed as long as its end mark is missing.
 pub(super) fn cut(format: Format, bytes: &[u8]) -> Cut {
     let mut whole = 0;
     let mut unclosed = format == Format::Tar;
