@@ -1,12 +1,14 @@
 //! Measures lookalike: every stage alone (`stages`), the whole command beside `wc -w` (`run`), on
 //! a collection with known near-duplicates that it makes itself (`generate`); the runs that have a
-//! bar to reach beside it (`bar NAME`). Without a command it
-//! does `stages` and `run`. See `bench/README.md`; `bench/peers.py` measures other libraries.
+//! bar to reach beside it (`bar NAME`); what it costs to get texts out of files (`files`).
+//! Without a command it does `stages` and `run`. See `bench/README.md`; `bench/peers.py` measures
+//! other libraries.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports figures")]
 
 mod bars;
 mod corpus;
 mod excerpt;
+mod files;
 mod generate;
 mod measure;
 mod options;
@@ -48,6 +50,7 @@ fn command() -> Result<(), Problem> {
     let mut options = Options::parse(std::env::args().skip(skipped))?;
     match first.as_deref() {
         Some("generate") => generate_command(options),
+        Some("files") => files::files(options),
         Some("stages") => {
             let collection = collection(&mut options)?;
             stages::stages(&collection, options)
@@ -64,7 +67,7 @@ fn command() -> Result<(), Problem> {
         }
         Some("bar") => Err(Problem(format!("bar needs a name; there are {}", bars::NAMES))),
         Some(other) => Err(Problem(format!(
-            "{other:?} is not a command; there are generate, stages, run and bar"
+            "{other:?} is not a command; there are generate, stages, run, files and bar"
         ))),
     }
 }

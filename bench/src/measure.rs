@@ -112,9 +112,23 @@ pub(crate) fn thread_cpu<T>(work: impl FnOnce() -> T) -> Result<(f64, T), Proble
     Ok((thread_seconds()? - before, result))
 }
 
+/// The same of all threads of this process.
+///
+/// # Errors
+///
+/// When the system does not answer.
+pub(crate) fn process_cpu<T>(work: impl FnOnce() -> T) -> Result<(f64, T), Problem> {
+    let before = seconds_of(ClockId::CLOCK_PROCESS_CPUTIME_ID)?;
+    let result = work();
+    Ok((seconds_of(ClockId::CLOCK_PROCESS_CPUTIME_ID)? - before, result))
+}
+
 fn thread_seconds() -> Result<f64, Problem> {
-    let now = clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID)
-        .map_err(|error| Problem::new("the clock of this thread", error))?;
+    seconds_of(ClockId::CLOCK_THREAD_CPUTIME_ID)
+}
+
+fn seconds_of(clock: ClockId) -> Result<f64, Problem> {
+    let now = clock_gettime(clock).map_err(|error| Problem::new("the clock", error))?;
     Ok(now.tv_sec() as f64 + now.tv_nsec() as f64 / 1e9)
 }
 

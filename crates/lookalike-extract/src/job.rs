@@ -11,19 +11,12 @@ pub(crate) struct Job<'a> {
     pub(crate) options: &'a Options,
     started: Instant,
     expanded: Cell<u64>,
-    #[cfg(any(feature = "archive", feature = "mail"))]
     members: Cell<u32>,
 }
 
 impl<'a> Job<'a> {
     pub(crate) fn new(options: &'a Options) -> Self {
-        Self {
-            options,
-            started: Instant::now(),
-            expanded: Cell::new(0),
-            #[cfg(any(feature = "archive", feature = "mail"))]
-            members: Cell::new(0),
-        }
+        Self { options, started: Instant::now(), expanded: Cell::new(0), members: Cell::new(0) }
     }
 
     /// Refuses to go on when the time is over. Call it at least once for every MiB of input.
@@ -48,7 +41,6 @@ impl<'a> Job<'a> {
     }
 
     /// Counts one more file in the file.
-    #[cfg(any(feature = "archive", feature = "mail"))]
     pub(crate) fn member(&self) -> Result<(), Failure> {
         let limit = self.options.limits.members;
         let count = self.members.get().saturating_add(1);
@@ -79,7 +71,6 @@ impl<'a> Job<'a> {
     }
 
     /// How many bytes may still come out.
-    #[cfg(any(feature = "archive", feature = "office"))]
     pub(crate) fn left(&self) -> u64 {
         self.options.limits.expanded.saturating_sub(self.expanded.get())
     }

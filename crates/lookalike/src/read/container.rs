@@ -10,6 +10,7 @@ use super::record::Cut;
 use super::source::{Settings, Source};
 use super::{Document, Place, Raw, RawSink, Scratch};
 use lookalike_extract::{Extractor, Failed, Failure, Part, Sink};
+#[cfg(feature = "mail")]
 use std::borrow::Cow;
 
 #[cfg(feature = "archive")]
@@ -18,14 +19,27 @@ use lookalike_extract::archive::{TarEntry, TarNext, next_entry};
 /// What a record is.
 enum Inner<'a> {
     /// A message without what the mailbox put round it.
+    #[cfg(feature = "mail")]
     Message(Cow<'a, [u8]>),
     /// A record of a crawl with its header; some hold no file.
     Crawled(&'a [u8]),
     #[cfg(feature = "archive")]
     Entry(TarEntry<'a>),
-    /// No file.
-    Nothing,
+    /// No file, and none behind it.
+    #[cfg(feature = "archive")]
+    End,
     Damaged(Failure),
+}
+
+impl Inner<'_> {
+    /// Whether nothing can follow, or be found.
+    fn is_end(&self) -> bool {
+        match self {
+            #[cfg(feature = "archive")]
+            Self::End => true,
+            other => matches!(other, Self::Damaged(_)),
+        }
+    }
 }
 
 /// Cuts the first record off: its length, and what it is. `None` where it may go on, or there is
@@ -50,14 +64,14 @@ fn first(format: Format, bytes: &[u8], at_end: bool) -> Option<(usize, Inner<'_>
             Ok(TarNext::Entry { entry, bytes }) => Some((bytes, Inner::Entry(entry))),
             Ok(TarNext::More { .. }) if !at_end => None,
             Ok(TarNext::More { .. }) if bytes.iter().all(|byte| *byte == 0) => {
-                Some((bytes.len(), Inner::Nothing))
+                Some((bytes.len(), Inner::End))
             }
             Ok(TarNext::More { .. }) => {
                 let what = "the archive ends within a file".to_owned();
                 Some((bytes.len(), Inner::Damaged(Failure::Damaged { what })))
             }
             // Nothing but zeros should follow.
-            Ok(TarNext::End) => Some((bytes.len(), Inner::Nothing)),
+            Ok(TarNext::End) => Some((bytes.len(), Inner::End)),
             Err(failure) => Some((bytes.len(), Inner::Damaged(failure))),
         },
         _ => {
@@ -75,7 +89,7 @@ pub(super) fn cut(format: Format, bytes: &[u8]) -> Cut {
         first(format, &bytes[whole..], false).filter(|(done, _)| *done > 0)
     {
         whole += done;
-        unclosed &= !matches!(inner, Inner::Nothing | Inner::Damaged(_));
+        unclosed &= !inner.is_end();
     }
     let rest = &bytes[whole..];
     let zeros = !rest.is_empty() && rest.iter().all(|byte| *byte == 0);
@@ -141,6 +155,7 @@ fn extract(inner: Inner<'_>, number: Option<u32>, extractor: &mut Extractor, sin
         None => extractor.extract(name, bytes, sink),
     };
     match inner {
+        #[cfg(feature = "mail")]
         Inner::Message(message) => read("message.eml", &message),
         Inner::Crawled(record) => read("record.warc", record),
         #[cfg(feature = "archive")]
@@ -156,7 +171,8 @@ fn extract(inner: Inner<'_>, number: Option<u32>, extractor: &mut Extractor, sin
                 failed(&failure, &[], sink);
             }
         }
-        Inner::Nothing => {}
+        #[cfg(feature = "archive")]
+        Inner::End => {}
         Inner::Damaged(failure) => failed(&failure, &[], sink),
     }
 }
@@ -167,6 +183,7 @@ fn failed(failure: &Failure, bytes: &[u8], sink: &mut dyn Sink) {
 }
 
 /// Why a file of an archive is no document: it is many.
+#[cfg(feature = "archive")]
 pub(super) fn records(name: &str) -> Option<Failure> {
     let (_, stem) = super::compress::Compression::of_name(name);
     let format = Format::of_name(stem).filter(|format| {

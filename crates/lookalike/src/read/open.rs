@@ -140,6 +140,10 @@ impl Opener<'_> {
     }
 
     /// A file, or the files in it where it is an archive that can be read at any place.
+    #[cfg_attr(
+        not(feature = "archive"),
+        expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "archives can fail")
+    )]
     fn files(
         &mut self,
         path: PathBuf,
