@@ -233,7 +233,7 @@ mod scripts {
             let english = "The river was flowing through the valley, and the people of the \
                            village were there with their horses and the cat from the castle.";
             let german = "Der Fluss floss durch das Tal, und die Leute aus dem Dorf waren mit \
-                          ihren Pferden dort, und mit der Katze, die sie bei sich hatten.";
+                          ihren Pferden dort, und mit der Katze bei sich.";
             let words = |text: &str| {
                 let text = worded(text, wording);
                 text.split_whitespace().map(str::to_owned).collect::<Vec<_>>()
