@@ -17,17 +17,18 @@
 //! | `*.parquet` | [`Format::Parquet`] |
 //! | `*.mbox`, `*.warc`, `*.tar`, `*.tgz` | [`Format::Mbox`], [`Format::Warc`], [`Format::Tar`] |
 //! | `*.zip` | its files, as those of a folder |
-//! | any other file | JSONL if it begins with `{"`, Parquet if with `PAR1`, else one document |
-//! | a folder | its `*.jsonl`, `*.ndjson`, `*.parquet` files as such, any other as one document |
-//! | `-`, a pipe | JSONL if it begins with `{"`, else an error that asks for the format |
+//! | any other file | by its first bytes: JSONL, Parquet, mbox, WARC, tar, else a [`Format::File`] |
+//! | a folder | its files of these names as such, CSV and TSV not; any other as [`Format::File`] |
+//! | `-`, a pipe | JSONL, mailbox, crawl or tar by its first bytes, else an error that asks |
 //!
 //! each also with `.gz` or `.zst` behind its name (streams: by their first bytes), but for Parquet,
 //! which is read at positions and compresses inside.
 //!
-//! Ids of text files are paths: relative to the folder when one folder is the only input, else the
+//! Ids of files are paths: relative to the folder when one folder is the only input, else the
 //! input as it was given with the path behind it; always with `/`; bytes that are not UTF-8 as
 //! `\xNN` and backslashes as `\x5C`. Ids of records are what the record says; a JSON number is an
-//! id by its text.
+//! id by its text. A document in a file or archive has its name there behind; `docs/files.md` has
+//! the rest.
 
 mod block;
 mod collection;

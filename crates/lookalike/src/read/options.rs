@@ -99,8 +99,9 @@ pub struct ReadOptions {
     /// [`id_field`](Self::id_field) is. JSON strings are given without escapes (with them where
     /// one is half a surrogate pair), other values as they stand in the line; null and a missing
     /// field are no value. In Parquet, numbers and booleans are given as text, dates and times as
-    /// the number that stands for them. A column that is not in the header once is an error. Text
-    /// files and files of lines have none.
+    /// the number that stands for them. A column that is not in the header once is an error. Of
+    /// files, the names of [`lookalike_extract::Fields::NAMES`]; plain texts and files of lines
+    /// have none.
     ///
     /// [`Document::fields`]: super::Document::fields
     pub fields: Vec<String>,
