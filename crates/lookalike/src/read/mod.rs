@@ -17,7 +17,7 @@
 //! | `*.parquet` | [`Format::Parquet`] |
 //! | `*.mbox`, `*.warc`, `*.tar`, `*.tgz` | [`Format::Mbox`], [`Format::Warc`], [`Format::Tar`] |
 //! | `*.zip` | its files, as those of a folder |
-//! | any other file | by its first bytes: JSONL, Parquet, mbox, WARC, tar, else a [`Format::File`] |
+//! | any other file | by its first bytes: JSONL, Parquet, mbox, WARC, tar, else [`Format::File`] |
 //! | a folder | its files of these names as such, CSV and TSV not; any other as [`Format::File`] |
 //! | `-`, a pipe | JSONL, mailbox, crawl or tar by its first bytes, else an error that asks |
 //!
