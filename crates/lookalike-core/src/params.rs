@@ -65,6 +65,13 @@ impl StopWords {
         Self { name: name.into(), hashes: hashes.into() }
     }
 
+    /// A list that was stored: token hashes as [`hashes`](Self::hashes) gives them.
+    pub fn from_hashes(name: impl Into<String>, mut hashes: Vec<u64>) -> Self {
+        hashes.sort_unstable();
+        hashes.dedup();
+        Self { name: name.into(), hashes: hashes.into() }
+    }
+
     /// The name given, such as a language's code.
     pub fn name(&self) -> &str {
         &self.name

@@ -16,6 +16,7 @@
 //! | [`audit`] | a report and its documents again | measured recall, with intervals |
 //! | [`tune`] | a threshold, a recall, a sample | bands × rows, what they cost, advice |
 //! | [`digest`] | documents | 128 bits that tell whether two readings saw the same |
+//! | [`index`] | an index and texts | documents in it, what resembles a text, groups |
 //! | [`difference`] | two texts | the words that differ |
 //! | [`progress`] | – | how a run tells how far it is |
 //!
@@ -28,6 +29,7 @@ pub mod difference;
 pub mod digest;
 pub mod error;
 pub mod evaluate;
+pub mod index;
 pub mod progress;
 pub mod read;
 pub mod run;
@@ -37,5 +39,6 @@ pub mod tune;
 pub mod write;
 
 pub use lookalike_extract as extract;
+pub use lookalike_index as store;
 
 pub use lookalike_core as core;

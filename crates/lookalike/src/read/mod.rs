@@ -72,6 +72,7 @@ pub use retained::{Retained, RetainedState};
 pub use spool::Spool;
 pub use stamp::{InputStamp, Stamp};
 pub(crate) use walk::name_of;
+pub(crate) use wording::Words;
 pub use wording::{NormalForm, Wording};
 
 use serde::{Deserialize, Serialize};

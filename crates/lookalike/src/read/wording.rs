@@ -2,7 +2,11 @@
 //! the stop words of its own language left out, words of scripts without spaces told apart.
 
 use super::{Document, Raw, RawSink, Skipped};
+use lookalike_core::error::ParamsError;
 use std::fmt;
+use std::str::FromStr;
+
+const AS_WRITTEN: &str = "as written";
 
 /// What is done to every text. By default nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -35,8 +39,45 @@ impl Wording {
     }
 
     /// Whether this build of the crate can do it.
-    pub(super) fn is_supported(self) -> bool {
+    pub(crate) fn is_supported(self) -> bool {
         cfg!(feature = "scripts") || self.is_none()
+    }
+}
+
+impl fmt::Display for Wording {
+    /// As [`FromStr`] reads it: `as written`, or what is done, such as `nfc, segment:dictionary`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let form = self.normal_form.map(|form| form.to_string());
+        let language = self.stop_words_by_language.then(|| "language:auto".to_owned());
+        let segment = self.segment.then(|| "segment:dictionary".to_owned());
+        let done: Vec<String> = [form, language, segment].into_iter().flatten().collect();
+        let joined = done.join(", ");
+        f.write_str(if done.is_empty() { AS_WRITTEN } else { &joined })
+    }
+}
+
+impl FromStr for Wording {
+    type Err = ParamsError;
+
+    fn from_str(text: &str) -> Result<Self, ParamsError> {
+        let mut wording = Self::default();
+        for done in text.split(", ").filter(|done| *done != AS_WRITTEN) {
+            match done {
+                "nfc" => wording.normal_form = Some(NormalForm::Nfc),
+                "nfkc" => wording.normal_form = Some(NormalForm::Nfkc),
+                "language:auto" => wording.stop_words_by_language = true,
+                "segment:dictionary" => wording.segment = true,
+                _ => {
+                    return Err(ParamsError::Parse {
+                        option: "wording",
+                        got: text.to_owned(),
+                        expected: "`as written`, or some of nfc, nfkc, language:auto and \
+                                   segment:dictionary with a comma and a blank between",
+                    });
+                }
+            }
+        }
+        Ok(wording)
     }
 }
 
@@ -68,10 +109,10 @@ impl<S: RawSink> RawSink for Worded<'_, S> {
 }
 
 #[cfg(feature = "scripts")]
-pub(super) use scripts::Words;
+pub(crate) use scripts::Words;
 
 #[cfg(not(feature = "scripts"))]
-pub(super) use none::Words;
+pub(crate) use none::Words;
 
 #[cfg(not(feature = "scripts"))]
 mod none {
@@ -79,11 +120,11 @@ mod none {
 
     /// Does nothing; a collection that asks for more is refused when it is opened.
     #[derive(Default)]
-    pub(in super::super) struct Words;
+    pub(crate) struct Words;
 
     impl Words {
         #[expect(clippy::unused_self, reason = "as with the feature")]
-        pub(in super::super) fn of<'a>(&'a mut self, text: &'a str, _: Wording) -> &'a str {
+        pub(crate) fn of<'a>(&'a mut self, text: &'a str, _: Wording) -> &'a str {
             text
         }
     }
@@ -107,7 +148,7 @@ mod scripts {
 
     /// One thread's tools: lists that were used, and buffers.
     #[derive(Default)]
-    pub(in super::super) struct Words {
+    pub(crate) struct Words {
         /// By language of three letters.
         lists: HashMap<&'static str, Option<StopWords>>,
         text: String,
@@ -117,7 +158,7 @@ mod scripts {
 
     impl Words {
         /// The text as it is to be cut.
-        pub(in super::super) fn of<'a>(&'a mut self, text: &'a str, wording: Wording) -> &'a str {
+        pub(crate) fn of<'a>(&'a mut self, text: &'a str, wording: Wording) -> &'a str {
             let ascii = text.is_ascii();
             if wording.is_none() || ascii && !wording.stop_words_by_language {
                 return text;

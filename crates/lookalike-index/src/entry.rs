@@ -1,0 +1,137 @@
+//! A document as it is added, and as it comes back.
+
+use crate::error::IndexError;
+use serde_json::{Map, Value};
+
+/// The longest id, in bytes of UTF-8.
+pub const MAX_ID_BYTES: usize = 16 << 10;
+/// The most bytes of metadata, as JSON.
+pub const MAX_METADATA_BYTES: usize = 1 << 20;
+/// The most bytes of a text.
+pub const MAX_TEXT_BYTES: usize = 1 << 30;
+
+/// What is known of a document beside what it says: any JSON object. Members that have a meaning
+/// elsewhere: `source`, `language`, `time`.
+pub type Metadata = Map<String, Value>;
+
+/// A document to add: shingled and signed.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry<'a> {
+    /// What names it: not empty, at most [`MAX_ID_BYTES`], no NUL; anything else, slashes and line
+    /// ends among it.
+    pub id: &'a str,
+    /// Of its shingles, see `docs/signature.md`.
+    pub fingerprint: u128,
+    /// Length of its text in bytes.
+    pub bytes: u64,
+    /// `num_hashes` values; empty for a document without shingles, which resembles nothing.
+    pub signature: &'a [u32],
+    /// Its shingle set, encoded by [`set::encode`](crate::set::encode); not looked at where the
+    /// index keeps none.
+    pub set: &'a [u8],
+    /// What it says; not looked at where the index keeps no texts.
+    pub text: Option<&'a str>,
+    /// What else is known.
+    pub metadata: &'a Metadata,
+    /// When it is added, in ns since 1970.
+    pub added: i64,
+    /// When its file was last changed, in ns since 1970.
+    pub modified: Option<i64>,
+    /// From when on it counts as removed, in ns since 1970.
+    pub expires: Option<i64>,
+}
+
+impl Entry<'_> {
+    /// Checks what every index asks of a document.
+    ///
+    /// # Errors
+    /// [`IndexError::Document`] with what is wrong.
+    pub fn check(&self, num_hashes: usize) -> Result<(), IndexError> {
+        check_id(self.id)?;
+        let wrong = |why: String| Err(IndexError::Document { id: shown(self.id), why });
+        if !self.signature.is_empty() && self.signature.len() != num_hashes {
+            let got = self.signature.len();
+            return wrong(format!("its signature has {got} values, the index {num_hashes}"));
+        }
+        if self.text.is_some_and(|text| text.len() > MAX_TEXT_BYTES) {
+            return wrong(format!("its text has more than {MAX_TEXT_BYTES} bytes"));
+        }
+        Ok(())
+    }
+}
+
+/// Checks an id.
+///
+/// # Errors
+/// [`IndexError::Document`] with what is wrong.
+pub fn check_id(id: &str) -> Result<(), IndexError> {
+    let wrong = |why: &str| Err(IndexError::Document { id: shown(id), why: why.to_owned() });
+    if id.is_empty() {
+        return wrong("its id is empty: give it any other");
+    }
+    if id.len() > MAX_ID_BYTES {
+        return wrong("its id has more than 16,384 bytes: shorten it, or put it into the metadata");
+    }
+    if id.contains('\0') {
+        return wrong("its id has a NUL character: leave it out");
+    }
+    Ok(())
+}
+
+/// An id as messages show it.
+pub fn shown(id: &str) -> String {
+    const MOST: usize = 80;
+    match id.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", &id[..end]),
+        None => id.to_owned(),
+    }
+}
+
+/// What is wanted of a document that is read back, beside what a row always has.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "any of them goes with any other")]
+pub struct Wanted {
+    /// Its signature.
+    pub signature: bool,
+    /// Its shingle set.
+    pub set: bool,
+    /// Its metadata.
+    pub metadata: bool,
+    /// Its text.
+    pub text: bool,
+}
+
+/// A document as it is stored. What was not wanted is empty.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Record {
+    /// Its number: greater than that of everything that was there when it was put, never used
+    /// again.
+    pub number: u64,
+    /// What names it.
+    pub id: String,
+    /// Of its shingles.
+    pub fingerprint: u128,
+    /// Length of its text in bytes.
+    pub bytes: u64,
+    /// Its signature; empty for a document without shingles.
+    pub signature: Vec<u32>,
+    /// Its encoded shingle set; `None` where the index keeps none.
+    pub set: Option<Vec<u8>>,
+    /// What else is known.
+    pub metadata: Metadata,
+    /// What it says; `None` where the index keeps no texts.
+    pub text: Option<String>,
+    /// When it was added, in ns since 1970.
+    pub added: i64,
+    /// When its file was last changed.
+    pub modified: Option<i64>,
+    /// From when on it counts as removed.
+    pub expires: Option<i64>,
+}
+
+impl Record {
+    /// Whether it counts as removed at a time, in ns since 1970.
+    pub fn is_expired(&self, now: i64) -> bool {
+        self.expires.is_some_and(|expires| expires <= now)
+    }
+}

@@ -1,0 +1,205 @@
+//! What can go wrong with an index.
+
+use lookalike_core::error::ParamsError;
+use std::fmt;
+use std::time::Duration;
+
+/// An error of an index; each message names the index, what was expected and found, and the
+/// remedy.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum IndexError {
+    /// There is no index at this place.
+    Missing {
+        /// The place.
+        index: String,
+    },
+    /// There is something at the place where an index was to be created.
+    Exists {
+        /// The place.
+        index: String,
+    },
+    /// What is there is no index.
+    NotAnIndex {
+        /// The place.
+        index: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// This build of the crate cannot keep an index there.
+    NotBuilt {
+        /// The place.
+        index: String,
+        /// The feature that brings it.
+        feature: &'static str,
+    },
+    /// The index was written by another version.
+    Version {
+        /// The place.
+        index: String,
+        /// The version it has.
+        got: u32,
+        /// The version this program reads.
+        expected: u32,
+    },
+    /// The index was made with other settings than those asked for.
+    OtherSettings {
+        /// The place.
+        index: String,
+        /// Which setting.
+        what: &'static str,
+        /// What the index has.
+        index_has: String,
+        /// What was asked for.
+        asked: String,
+    },
+    /// Another process writes to the index.
+    InUse {
+        /// The place.
+        index: String,
+        /// How long it was waited for.
+        waited: Duration,
+    },
+    /// The index was opened for reading only, or its place cannot be written to.
+    ReadOnly {
+        /// The place.
+        index: String,
+    },
+    /// A document cannot be stored as it is.
+    Document {
+        /// Its id, shortened where it is long.
+        id: String,
+        /// What is wrong with it, and what would be right.
+        why: String,
+    },
+    /// A document with this id is there already.
+    IdTaken {
+        /// The id.
+        id: String,
+    },
+    /// The index keeps no shingle sets, which are needed here.
+    NoSets {
+        /// What they are needed for.
+        what: &'static str,
+    },
+    /// A filter cannot be understood.
+    Filter {
+        /// The filter.
+        got: String,
+        /// What is expected.
+        expected: &'static str,
+    },
+    /// A parameter cannot be used.
+    Params(ParamsError),
+    /// Stored bytes are not what was written.
+    Damaged {
+        /// The file, table or row.
+        what: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// No more documents can be numbered.
+    Full {
+        /// How many numbers there are.
+        most: u64,
+    },
+    /// The disk is full.
+    DiskFull {
+        /// The place.
+        index: String,
+    },
+    /// The system failed to read or write.
+    Io {
+        /// The file.
+        path: String,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// The database that keeps the index failed.
+    Database {
+        /// The place, without passwords.
+        index: String,
+        /// What the database says.
+        why: String,
+        /// Whether the same may succeed when it is tried again.
+        transient: bool,
+    },
+}
+
+impl fmt::Display for IndexError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Missing { index } => {
+                write!(f, "there is no index {index}: `lookalike index create` makes one")
+            }
+            Self::Exists { index } => write!(
+                f,
+                "{index} exists already: choose another name, or add to it with \
+                 `lookalike index add`"
+            ),
+            Self::NotAnIndex { index, why } => write!(f, "{index} is no index: {why}"),
+            Self::NotBuilt { index, feature } => {
+                write!(f, "{index}: this program was built without the feature `{feature}`")
+            }
+            Self::Version { index, got, expected } => write!(
+                f,
+                "{index} has format version {got}, this program reads {expected}: export it with \
+                 the program that wrote it and create it anew"
+            ),
+            Self::OtherSettings { index, what, index_has, asked } => write!(
+                f,
+                "{index} was made with {what} {index_has}, asked for is {asked}: leave the option \
+                 out to use those of the index, or create another index"
+            ),
+            Self::InUse { index, waited } => write!(
+                f,
+                "another process writes to {index} (waited {} s): try again when it is done",
+                waited.as_secs()
+            ),
+            Self::ReadOnly { index } => {
+                write!(f, "{index} cannot be written to: it is open for reading only")
+            }
+            Self::Document { id, why } => write!(f, "document {id:?} cannot be stored: {why}"),
+            Self::IdTaken { id } => {
+                write!(f, "document {id:?} is there already: update replaces it")
+            }
+            Self::NoSets { what } => write!(
+                f,
+                "the index keeps no shingle sets, without which there is no {what}: create it \
+                 with --store sets"
+            ),
+            Self::Filter { got, expected } => write!(f, "filter {got:?}: expected {expected}"),
+            Self::Params(error) => error.fmt(f),
+            Self::Damaged { what, why } => write!(
+                f,
+                "{what} is damaged: {why}; `lookalike index check` says what can be repaired"
+            ),
+            Self::Full { most } => {
+                write!(f, "all {most} document numbers are used: compact the index")
+            }
+            Self::DiskFull { index } => write!(
+                f,
+                "no space is left on the disk of {index}; what was acknowledged is stored, the \
+                 rest is not"
+            ),
+            Self::Io { path, source } => write!(f, "{path}: {source}"),
+            Self::Database { index, why, .. } => write!(f, "{index}: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for IndexError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Params(error) => Some(error),
+            Self::Io { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}
+
+impl From<ParamsError> for IndexError {
+    fn from(error: ParamsError) -> Self {
+        Self::Params(error)
+    }
+}

@@ -1,0 +1,196 @@
+//! Conditions on metadata, by which a query leaves documents out.
+//!
+//! `MEMBER OPERATOR VALUE` without blanks around the operator, such as `language=en`,
+//! `author.name!=Ann`, `pages>=10`, `time<2024-06`, `title~budget`, or a member alone, `checked`,
+//! which must be there and not `null`. Members of members are named with dots.
+
+use crate::entry::Metadata;
+use crate::error::IndexError;
+use serde_json::Value;
+use std::cmp::Ordering;
+use std::fmt;
+use std::str::FromStr;
+
+/// One condition. A member that is an array meets it when one of its values does, but for `!=`,
+/// which all must meet; one that is missing meets only `!=`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Filter {
+    member: String,
+    test: Test,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Test {
+    There,
+    Holds(Operator, String),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Operator {
+    Equal,
+    NotEqual,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+    Contains,
+}
+
+const OPERATORS: [(&str, Operator); 7] = [
+    ("!=", Operator::NotEqual),
+    ("<=", Operator::LessOrEqual),
+    (">=", Operator::GreaterOrEqual),
+    ("=", Operator::Equal),
+    ("<", Operator::Less),
+    (">", Operator::Greater),
+    ("~", Operator::Contains),
+];
+
+impl FromStr for Filter {
+    type Err = IndexError;
+
+    fn from_str(text: &str) -> Result<Self, IndexError> {
+        let at = text.find(['=', '!', '<', '>', '~']).unwrap_or(text.len());
+        let (member, rest) = text.split_at(at);
+        let wrong = || IndexError::Filter {
+            got: text.to_owned(),
+            expected: "MEMBER, or MEMBER=VALUE with one of = != < <= > >= ~, such as language=en",
+        };
+        if member.is_empty() {
+            return Err(wrong());
+        }
+        let test = if rest.is_empty() {
+            Test::There
+        } else {
+            let found = OPERATORS.iter().find_map(|(sign, operator)| {
+                rest.strip_prefix(sign).map(|value| (*operator, value.to_owned()))
+            });
+            let (operator, value) = found.ok_or_else(wrong)?;
+            Test::Holds(operator, value)
+        };
+        Ok(Self { member: member.to_owned(), test })
+    }
+}
+
+impl fmt::Display for Filter {
+    /// As [`FromStr`] reads it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.member)?;
+        let Test::Holds(operator, value) = &self.test else { return Ok(()) };
+        let sign =
+            OPERATORS.iter().find(|(_, known)| known == operator).map_or("", |(sign, _)| sign);
+        write!(f, "{sign}{value}")
+    }
+}
+
+impl Filter {
+    /// Whether a document's metadata meets the condition.
+    pub fn matches(&self, metadata: &Metadata) -> bool {
+        let value = member(metadata, &self.member).filter(|value| !value.is_null());
+        let Test::Holds(operator, wanted) = &self.test else { return value.is_some() };
+        let negative = *operator == Operator::NotEqual;
+        match value {
+            None => negative,
+            Some(Value::Array(values)) if negative => {
+                values.iter().all(|value| holds(*operator, value, wanted))
+            }
+            Some(Value::Array(values)) => {
+                values.iter().any(|value| holds(*operator, value, wanted))
+            }
+            Some(value) => holds(*operator, value, wanted),
+        }
+    }
+}
+
+/// A member, or a member of one; a name with dots that is there as it is comes first.
+fn member<'a>(metadata: &'a Metadata, name: &str) -> Option<&'a Value> {
+    if let Some(value) = metadata.get(name) {
+        return Some(value);
+    }
+    let dots = name.match_indices('.').map(|(at, _)| at);
+    dots.rev().find_map(|at| {
+        let inner = metadata.get(&name[..at])?.as_object()?;
+        member(inner, &name[at + 1..])
+    })
+}
+
+fn holds(operator: Operator, value: &Value, wanted: &str) -> bool {
+    let text = match value {
+        Value::String(text) => text.as_str().into(),
+        other => std::borrow::Cow::Owned(other.to_string()),
+    };
+    if operator == Operator::Contains {
+        return text.to_lowercase().contains(&wanted.to_lowercase());
+    }
+    let ordering = compare(value, &text, wanted);
+    match operator {
+        Operator::Equal => ordering.is_eq(),
+        Operator::NotEqual => ordering.is_ne(),
+        Operator::Less => ordering.is_lt(),
+        Operator::LessOrEqual => ordering.is_le(),
+        Operator::Greater => ordering.is_gt(),
+        Operator::GreaterOrEqual | Operator::Contains => ordering.is_ge(),
+    }
+}
+
+/// Numbers as numbers, all else byte by byte, so times written as in RFC 3339 come in their order.
+fn compare(value: &Value, text: &str, wanted: &str) -> Ordering {
+    let number = value.as_f64().or_else(|| text.parse().ok());
+    match (number, wanted.parse::<f64>()) {
+        (Some(a), Ok(b)) if !a.is_nan() && !b.is_nan() => a.total_cmp(&b),
+        _ => text.cmp(wanted),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn metadata() -> Metadata {
+        let json = r#"{"language":"en","pages":12,"time":"2024-05-31T10:00:00Z","tags":["a","b"],
+            "author":{"name":"Ann","mail.home":"ann@example.org"},"none":null,"yes":true,
+            "number":"7"}"#;
+        serde_json::from_str(json).unwrap()
+    }
+
+    #[test]
+    fn conditions_hold_or_not() {
+        let cases = [
+            ("language=en", true),
+            ("language=EN", false),
+            ("language!=de", true),
+            ("pages>=12", true),
+            ("pages>9", true),
+            ("pages<12", false),
+            ("pages<=12.0", true),
+            ("number>=10", false),
+            ("time<2024-06", true),
+            ("time>=2024-06", false),
+            ("time~05-31", true),
+            ("author.name~ANN", true),
+            ("author.mail.home=ann@example.org", true),
+            ("tags=b", true),
+            ("tags=c", false),
+            ("tags!=a", false),
+            ("tags!=c", true),
+            ("yes=true", true),
+            ("yes", true),
+            ("none", false),
+            ("gone", false),
+            ("gone=1", false),
+            ("gone!=1", true),
+        ];
+        for (text, wanted) in cases {
+            let filter: Filter = text.parse().unwrap();
+            assert_eq!(filter.matches(&metadata()), wanted, "{text}");
+            assert_eq!(filter.to_string(), text);
+        }
+    }
+
+    #[test]
+    fn what_is_no_condition_is_refused() {
+        for text in ["", "=en", "language!en", "~x"] {
+            assert!(text.parse::<Filter>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! An opened index, wherever it is kept.
+
+use crate::backend::{Backend, Change, Done, Problem, Snapshot, Stats};
+use crate::error::IndexError;
+use crate::query::{Answer, Probe, Question, Scratch, query};
+use crate::settings::Settings;
+use lookalike_core::params::Params;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Where an index is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// A folder.
+    Folder(PathBuf),
+    /// A PostgreSQL database: `postgres://user:password@host/database?index=name`.
+    Postgres(String),
+}
+
+impl Place {
+    /// `postgres://…` and `postgresql://…` are databases, all else is a folder.
+    pub fn of(text: &str) -> Self {
+        let is_database = ["postgres://", "postgresql://"].iter().any(|s| text.starts_with(s));
+        if is_database { Self::Postgres(text.to_owned()) } else { Self::Folder(text.into()) }
+    }
+
+    #[cfg(not(all(feature = "sqlite", feature = "postgres")))]
+    fn not_built(&self) -> IndexError {
+        match self {
+            Self::Folder(folder) => {
+                IndexError::NotBuilt { index: folder.display().to_string(), feature: "sqlite" }
+            }
+            // The address may have a password in it.
+            Self::Postgres(_) => {
+                IndexError::NotBuilt { index: "postgres://…".to_owned(), feature: "postgres" }
+            }
+        }
+    }
+}
+
+/// How an index is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Nothing is written; others may write meanwhile.
+    Read,
+    /// It is written to. Where only one process may, the others are waited for so long.
+    Write {
+        /// How long another writer is waited for.
+        wait: Duration,
+    },
+}
+
+/// Makes an index where there is none and opens it for writing.
+///
+/// # Errors
+/// [`IndexError::Exists`] where there is one, and what keeps it from being made.
+pub fn create(place: &Place, settings: &Settings) -> Result<Index, IndexError> {
+    settings.params()?;
+    match place {
+        #[cfg(feature = "sqlite")]
+        Place::Folder(folder) => crate::sqlite::create(folder, settings).and_then(Index::new),
+        #[cfg(feature = "postgres")]
+        Place::Postgres(url) => crate::postgres::create(url, settings).and_then(Index::new),
+        #[cfg(not(all(feature = "sqlite", feature = "postgres")))]
+        other => Err(other.not_built()),
+    }
+}
+
+/// Opens an index.
+///
+/// # Errors
+/// [`IndexError::Missing`], [`IndexError::NotAnIndex`], [`IndexError::Version`] for what is not
+/// there or cannot be read, [`IndexError::InUse`] where another process writes to it.
+pub fn open(place: &Place, access: Access) -> Result<Index, IndexError> {
+    match place {
+        #[cfg(feature = "sqlite")]
+        Place::Folder(folder) => crate::sqlite::open(folder, access).and_then(Index::new),
+        #[cfg(feature = "postgres")]
+        Place::Postgres(url) => crate::postgres::open(url, access).and_then(Index::new),
+        #[cfg(not(all(feature = "sqlite", feature = "postgres")))]
+        other => {
+            let _ = access;
+            Err(other.not_built())
+        }
+    }
+}
+
+/// An opened index. From any thread.
+pub struct Index {
+    backend: Box<dyn Backend>,
+    params: Params,
+}
+
+impl Index {
+    /// An index kept by a backend.
+    ///
+    /// # Errors
+    /// [`IndexError::Params`] where its settings are out of range.
+    pub fn new(backend: Box<dyn Backend>) -> Result<Self, IndexError> {
+        let params = backend.settings().params()?;
+        Ok(Self { backend, params })
+    }
+
+    /// What it was created with.
+    pub fn settings(&self) -> &Settings {
+        self.backend.settings()
+    }
+
+    /// The parameters that its settings describe: how documents are shingled, signed and banded.
+    pub fn params(&self) -> &Params {
+        &self.params
+    }
+
+    /// Its name, for messages.
+    pub fn name(&self) -> &str {
+        self.backend.name()
+    }
+
+    /// Makes changes, in order, all or none, for good. See [`Backend::write`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn write(&self, changes: &[Change<'_>]) -> Result<Vec<Done>, IndexError> {
+        self.backend.write(changes)
+    }
+
+    /// What is there at this moment.
+    ///
+    /// # Errors
+    /// What keeps it from being read.
+    pub fn snapshot(&self) -> Result<Box<dyn Snapshot>, IndexError> {
+        self.backend.snapshot()
+    }
+
+    /// Finds what resembles a document at this moment. See [`query`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn query(
+        &self,
+        probe: &Probe<'_>,
+        question: &Question<'_>,
+        scratch: &mut Scratch,
+    ) -> Result<Answer, IndexError> {
+        let mut snapshot = self.backend.snapshot()?;
+        query(&mut *snapshot, self.settings(), probe, question, scratch)
+    }
+
+    /// See [`Backend::compact`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn compact(&self, now: i64) -> Result<(), IndexError> {
+        self.backend.compact(now)
+    }
+
+    /// See [`Backend::check`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn check(&self) -> Result<Vec<Problem>, IndexError> {
+        self.backend.check()
+    }
+
+    /// See [`Backend::repair`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn repair(&self) -> Result<(), IndexError> {
+        self.backend.repair()
+    }
+
+    /// See [`Backend::stats`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn stats(&self) -> Result<Stats, IndexError> {
+        self.backend.stats()
+    }
+
+    /// See [`Backend::backup`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn backup(&self, to: &Path) -> Result<(), IndexError> {
+        self.backend.backup(to)
+    }
+}

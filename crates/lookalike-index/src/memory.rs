@@ -1,0 +1,212 @@
+//! An index that is gone with the process: one map, searched from end to end. It is the model that
+//! the others are held against, and too slow for more than some thousand documents.
+
+use crate::backend::{Backend, Change, Done, Problem, Snapshot, Stats, bucket_keys};
+use crate::entry::{Entry, Record, Wanted};
+use crate::error::IndexError;
+use crate::settings::{Settings, Store};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// An index in memory.
+pub struct MemoryBackend {
+    settings: Settings,
+    state: Mutex<Arc<State>>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct State {
+    version: u64,
+    last: u64,
+    records: BTreeMap<u64, Record>,
+    numbers: BTreeMap<String, u64>,
+}
+
+impl MemoryBackend {
+    /// An empty index.
+    pub fn new(settings: Settings) -> Self {
+        Self { settings, state: Mutex::default() }
+    }
+
+    fn state(&self) -> Arc<State> {
+        Arc::clone(&self.state.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl State {
+    fn put(&mut self, entry: &Entry<'_>, store: Store) -> Done {
+        let before = self.numbers.get(entry.id).copied();
+        if let Some(number) = before {
+            self.records.remove(&number);
+        }
+        self.last += 1;
+        let record = Record {
+            number: self.last,
+            id: entry.id.to_owned(),
+            fingerprint: entry.fingerprint,
+            bytes: entry.bytes,
+            signature: entry.signature.to_vec(),
+            set: (store != Store::Signatures).then(|| entry.set.to_vec()),
+            metadata: entry.metadata.clone(),
+            text: entry.text.filter(|_| store == Store::Texts).map(str::to_owned),
+            added: entry.added,
+            modified: entry.modified,
+            expires: entry.expires,
+        };
+        self.records.insert(self.last, record);
+        self.numbers.insert(entry.id.to_owned(), self.last);
+        if before.is_some() { Done::Replaced } else { Done::Added }
+    }
+
+    fn apply(&mut self, change: &Change<'_>, settings: &Settings) -> Result<Done, IndexError> {
+        match change {
+            Change::Add(entry) | Change::Put(entry) => {
+                entry.check(settings.num_hashes)?;
+                if matches!(change, Change::Add(_)) && self.numbers.contains_key(entry.id) {
+                    return Err(IndexError::IdTaken { id: entry.id.to_owned() });
+                }
+                Ok(self.put(entry, settings.store))
+            }
+            Change::Remove(id) => Ok(match self.numbers.remove(*id) {
+                Some(number) => {
+                    self.records.remove(&number);
+                    Done::Removed
+                }
+                None => Done::Absent,
+            }),
+        }
+    }
+}
+
+impl Backend for MemoryBackend {
+    fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    fn name(&self) -> &'static str {
+        "the index in memory"
+    }
+
+    fn write(&self, changes: &[Change<'_>]) -> Result<Vec<Done>, IndexError> {
+        let mut held = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = State::clone(&held);
+        let done = changes.iter().map(|change| state.apply(change, &self.settings));
+        let done = done.collect::<Result<Vec<Done>, IndexError>>()?;
+        state.version += u64::from(done.iter().any(|done| *done != Done::Absent));
+        *held = Arc::new(state);
+        Ok(done)
+    }
+
+    fn snapshot(&self) -> Result<Box<dyn Snapshot>, IndexError> {
+        Ok(Box::new(MemorySnapshot { state: self.state(), settings: self.settings.clone() }))
+    }
+
+    fn compact(&self, now: i64) -> Result<(), IndexError> {
+        let state = self.state();
+        let expired = state.records.values().filter(|record| record.is_expired(now));
+        let changes: Vec<_> = expired.map(|record| Change::Remove(&record.id)).collect();
+        self.write(&changes).map(drop)
+    }
+
+    fn check(&self) -> Result<Vec<Problem>, IndexError> {
+        Ok(Vec::new())
+    }
+
+    fn repair(&self) -> Result<(), IndexError> {
+        Ok(())
+    }
+
+    fn stats(&self) -> Result<Stats, IndexError> {
+        let state = self.state();
+        let empty = |record: &&Record| record.signature.is_empty();
+        Ok(Stats {
+            documents: state.records.len() as u64,
+            without_shingles: state.records.values().filter(empty).count() as u64,
+            ..Stats::default()
+        })
+    }
+
+    fn backup(&self, _: &Path) -> Result<(), IndexError> {
+        Err(IndexError::Database {
+            index: self.name().to_owned(),
+            why: "it is on no disk and cannot be copied to one".to_owned(),
+            transient: false,
+        })
+    }
+}
+
+struct MemorySnapshot {
+    state: Arc<State>,
+    settings: Settings,
+}
+
+impl MemorySnapshot {
+    fn give(
+        record: &Record,
+        wanted: Wanted,
+        each: &mut dyn FnMut(&Record) -> Result<(), IndexError>,
+    ) -> Result<(), IndexError> {
+        let mut given = record.clone();
+        if !wanted.signature {
+            given.signature.clear();
+        }
+        given.set = given.set.filter(|_| wanted.set);
+        given.text = given.text.filter(|_| wanted.text);
+        if !wanted.metadata {
+            given.metadata.clear();
+        }
+        each(&given)
+    }
+}
+
+impl Snapshot for MemorySnapshot {
+    fn version(&self) -> u64 {
+        self.state.version
+    }
+
+    fn len(&self) -> u64 {
+        self.state.records.len() as u64
+    }
+
+    fn number_of(&mut self, id: &str) -> Result<Option<u64>, IndexError> {
+        Ok(self.state.numbers.get(id).copied())
+    }
+
+    fn candidates(&mut self, keys: &[u64], numbers: &mut Vec<u64>) -> Result<(), IndexError> {
+        numbers.clear();
+        let mut own = Vec::new();
+        for (number, record) in &self.state.records {
+            bucket_keys(&self.settings, &record.signature, &mut own);
+            if own.iter().any(|key| keys.contains(key)) {
+                numbers.push(*number);
+            }
+        }
+        Ok(())
+    }
+
+    fn records(
+        &mut self,
+        numbers: &[u64],
+        wanted: Wanted,
+        each: &mut dyn FnMut(&Record) -> Result<(), IndexError>,
+    ) -> Result<(), IndexError> {
+        let records = numbers.iter().filter_map(|number| self.state.records.get(number));
+        records.into_iter().try_for_each(|record| Self::give(record, wanted, each))
+    }
+
+    fn scan(
+        &mut self,
+        from: u64,
+        most: usize,
+        wanted: Wanted,
+        each: &mut dyn FnMut(&Record) -> Result<(), IndexError>,
+    ) -> Result<usize, IndexError> {
+        let mut count = 0;
+        for record in self.state.records.range(from..).map(|(_, record)| record).take(most) {
+            Self::give(record, wanted, each)?;
+            count += 1;
+        }
+        Ok(count)
+    }
+}

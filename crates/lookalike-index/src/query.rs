@@ -1,0 +1,204 @@
+//! A document asked for: its candidates, verified.
+
+use crate::backend::{Snapshot, bucket_keys};
+use crate::entry::{Record, Wanted};
+use crate::error::IndexError;
+use crate::filter::Filter;
+use crate::set;
+use crate::settings::{Settings, Store};
+use lookalike_core::curve;
+use lookalike_core::params::Measure;
+use lookalike_core::verify::{self, Overlap};
+use std::cmp::Ordering;
+
+/// A document to look for: shingled and signed with the settings of the index.
+#[derive(Debug, Clone, Copy)]
+pub struct Probe<'a> {
+    /// Its shingle set, ascending, without repeats; empty for a document without shingles.
+    pub set: &'a [u64],
+    /// Of its shingles.
+    pub fingerprint: u128,
+    /// Its signature; empty for a document without shingles.
+    pub signature: &'a [u32],
+}
+
+/// What is asked.
+#[derive(Debug, Clone, Copy)]
+pub struct Question<'a> {
+    /// The least similarity: above 0, at most 1.
+    pub threshold: f64,
+    /// How many are wanted, the most similar ones; all where it is `None`.
+    pub top: Option<usize>,
+    /// Conditions that every match meets.
+    pub filters: &'a [Filter],
+    /// Expired documents are those that expired before; ns since 1970.
+    pub now: i64,
+    /// The document that is not to be found: the one that is asked about.
+    pub except: Option<u64>,
+    /// What the records of matches shall hold.
+    pub wanted: Wanted,
+}
+
+/// How similar a match is, and how it is known.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Similarity {
+    /// By exact comparison of shingle sets: that of the document asked for on the left.
+    Exact(Overlap),
+    /// By signatures only, since the index keeps no sets; 0 to 1.
+    Estimated(f64),
+}
+
+impl Similarity {
+    /// From 0 to 1.
+    pub fn value(&self) -> f64 {
+        match self {
+            Self::Exact(overlap) => overlap.jaccard(),
+            Self::Estimated(value) => *value,
+        }
+    }
+
+    /// With six decimals, as reports have it.
+    pub fn six_decimals(&self) -> String {
+        match self {
+            Self::Exact(overlap) => overlap.six_decimals(),
+            Self::Estimated(value) => format!("{value:.6}"),
+        }
+    }
+
+    fn compare(&self, other: &Self) -> Ordering {
+        match (self, other) {
+            (Self::Exact(a), Self::Exact(b)) => a.compare(b, Measure::Jaccard),
+            (a, b) => a.value().total_cmp(&b.value()),
+        }
+    }
+}
+
+/// A document that resembles the one asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Match {
+    /// The document.
+    pub record: Record,
+    /// How similar it is.
+    pub similarity: Similarity,
+}
+
+/// What was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    /// The most similar first, then by id.
+    pub matches: Vec<Match>,
+    /// How many documents were candidates.
+    pub candidates: u64,
+    /// How many resemble it; more than `matches` where only some were wanted.
+    pub found: u64,
+    /// The probability that a document exactly at the threshold is found.
+    pub predicted_recall: f64,
+}
+
+/// Buffers that one thread uses for one question after the other.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    keys: Vec<u64>,
+    numbers: Vec<u64>,
+    set: Vec<u64>,
+}
+
+/// Finds what resembles a document. Cost: one look-up per band, and for every candidate the reading
+/// of its row and, where sizes allow a match, the comparison of two sets.
+///
+/// # Errors
+/// [`IndexError::Params`] for a threshold out of range, [`IndexError::Damaged`] for stored bytes
+/// that are no set, and what keeps the index from being read.
+pub fn query(
+    snapshot: &mut dyn Snapshot,
+    settings: &Settings,
+    probe: &Probe<'_>,
+    question: &Question<'_>,
+    scratch: &mut Scratch,
+) -> Result<Answer, IndexError> {
+    let Scratch { keys, numbers, set } = scratch;
+    let threshold = question.threshold;
+    if !(threshold > 0.0 && threshold <= 1.0) {
+        return Err(lookalike_core::error::ParamsError::Threshold { got: threshold }.into());
+    }
+    bucket_keys(settings, probe.signature, keys);
+    snapshot.candidates(keys, numbers)?;
+    let exact = settings.store != Store::Signatures;
+    let wanted = Wanted {
+        signature: question.wanted.signature || !exact,
+        set: exact,
+        metadata: question.wanted.metadata || !question.filters.is_empty(),
+        // Texts are long and read for matches only.
+        text: false,
+    };
+    let (mut candidates, mut matches) = (0, Vec::new());
+    snapshot.records(numbers, wanted, &mut |record| {
+        if record.is_expired(question.now) || question.except == Some(record.number) {
+            return Ok(());
+        }
+        candidates += 1;
+        if !question.filters.iter().all(|filter| filter.matches(&record.metadata)) {
+            return Ok(());
+        }
+        if let Some(similarity) = similarity(probe, record, exact, threshold, set)? {
+            let mut record = record.clone();
+            if !question.wanted.set {
+                record.set = None;
+            }
+            matches.push(Match { record, similarity });
+        }
+        Ok(())
+    })?;
+    matches.sort_by(|a, b| {
+        let order = b.similarity.compare(&a.similarity);
+        order.then_with(|| a.record.id.cmp(&b.record.id))
+    });
+    let found = matches.len() as u64;
+    matches.truncate(question.top.unwrap_or(usize::MAX));
+    if question.wanted.text {
+        for one in &mut matches {
+            let wanted = Wanted { text: true, ..Wanted::default() };
+            snapshot.records(&[one.record.number], wanted, &mut |record| {
+                one.record.text.clone_from(&record.text);
+                Ok(())
+            })?;
+        }
+    }
+    let predicted_recall = curve::candidate_probability(threshold, settings.bands, settings.rows);
+    Ok(Answer { matches, candidates, found, predicted_recall })
+}
+
+/// How similar a candidate is, where that is enough.
+fn similarity(
+    probe: &Probe<'_>,
+    record: &Record,
+    exact: bool,
+    threshold: f64,
+    set: &mut Vec<u64>,
+) -> Result<Option<Similarity>, IndexError> {
+    if probe.signature.is_empty() {
+        return Ok(None);
+    }
+    if !exact {
+        let estimate = verify::estimate(probe.signature, &record.signature);
+        return Ok((estimate >= threshold).then_some(Similarity::Estimated(estimate)));
+    }
+    let Some(code) = &record.set else {
+        let what = format!("document {:?}", crate::entry::shown(&record.id));
+        return Err(IndexError::Damaged { what, why: "it has no shingle set".to_owned() });
+    };
+    let left = probe.set.len() as u64;
+    if probe.fingerprint == record.fingerprint {
+        let overlap = Overlap { intersection: left, left, right: left };
+        return Ok(Some(Similarity::Exact(overlap)));
+    }
+    // The similarity is at most that of a set that stands in the other as a whole.
+    let right = set::len(code)? as u64;
+    let best = Overlap { intersection: left.min(right), left, right };
+    if !best.reaches(Measure::Jaccard, threshold) {
+        return Ok(None);
+    }
+    set::decode(code, set)?;
+    let overlap = verify::overlap_at_least(probe.set, set, Measure::Jaccard, threshold);
+    Ok(overlap.map(Similarity::Exact))
+}

@@ -1,0 +1,258 @@
+//! What decides which documents resemble each other. It is stored with the index and compared when
+//! it is opened, since signatures of other settings would be compared without any sense.
+
+use crate::error::IndexError;
+use lookalike_core::error::ParamsError;
+use lookalike_core::params::{
+    Case, Measure, Params, Scheme, ShingleRule, StopWords, TokenRule, Wishes,
+};
+use serde::{Deserialize, Serialize};
+
+/// The version of what is stored, whatever keeps it. It changes when older programs would read it
+/// wrongly.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// What is kept of a document beside its signature.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Store {
+    /// Nothing: similarities are estimates.
+    Signatures,
+    /// Its shingle set: similarities are exact.
+    Sets,
+    /// Its shingle set and its text, compressed: differences can be shown.
+    Texts,
+}
+
+/// Everything that was chosen when the index was created.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// [`FORMAT_VERSION`] of the program that created it.
+    pub version: u32,
+    /// Unit and size of a shingle, such as `words:5`.
+    pub shingle: String,
+    /// What a token is, such as `words`.
+    pub tokens: String,
+    /// `fold` or `keep`.
+    pub case: String,
+    /// Whether repeats count.
+    pub frequencies: bool,
+    /// Words that are left out.
+    pub stop_words: Option<StoredStopWords>,
+    /// What is done to a text before it is cut, in words that are equal for equal options.
+    pub wording: String,
+    /// How signatures are computed, such as `fss`.
+    pub scheme: String,
+    /// Draws the hash functions.
+    pub seed: u64,
+    /// Values in a signature.
+    pub num_hashes: usize,
+    /// Bands of a signature.
+    pub bands: usize,
+    /// Rows of a band.
+    pub rows: usize,
+    /// The least similarity that a query asks for, if it does not say another.
+    pub threshold: f64,
+    /// The recall that was asked for at this threshold.
+    pub recall: f64,
+    /// What is kept of a document beside its signature.
+    pub store: Store,
+}
+
+/// A list of stop words.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StoredStopWords {
+    /// What it is called.
+    pub name: String,
+    /// Token hashes, ascending.
+    pub hashes: Vec<u64>,
+}
+
+impl Settings {
+    /// Settings of a new index.
+    ///
+    /// # Errors
+    /// [`ParamsError::Parse`] for parameters with exact candidates (containment among them), for
+    /// which there are no bands.
+    pub fn new(params: &Params, wording: &str, store: Store) -> Result<Self, ParamsError> {
+        if params.exact() {
+            return Err(ParamsError::Parse {
+                option: "--exact",
+                got: params.to_string(),
+                expected: "an index finds candidates by bands, for Jaccard similarity: leave out \
+                           --exact and --measure",
+            });
+        }
+        let rule = params.shingle();
+        let stop_words = rule.stop_words().map(|list| StoredStopWords {
+            name: list.name().to_owned(),
+            hashes: list.hashes().to_vec(),
+        });
+        Ok(Self {
+            version: FORMAT_VERSION,
+            shingle: ShingleRule::new(rule.unit(), rule.size())?.to_string(),
+            tokens: rule.tokens().to_string(),
+            case: rule.case().to_string(),
+            frequencies: rule.frequencies(),
+            stop_words,
+            wording: wording.to_owned(),
+            scheme: params.scheme().to_string(),
+            seed: params.seed(),
+            num_hashes: params.num_hashes(),
+            bands: params.bands(),
+            rows: params.rows(),
+            threshold: params.threshold(),
+            recall: params.recall(),
+            store,
+        })
+    }
+
+    /// The parameters they describe.
+    ///
+    /// # Errors
+    /// [`ParamsError`] for stored settings that are out of range.
+    pub fn params(&self) -> Result<Params, ParamsError> {
+        let stop_words = self.stop_words.as_ref();
+        let shingle = self
+            .shingle
+            .parse::<ShingleRule>()?
+            .with_tokens(self.tokens.parse::<TokenRule>()?)
+            .with_case(self.case.parse::<Case>()?)
+            .with_frequencies(self.frequencies)
+            .with_stop_words(
+                stop_words.map(|list| StopWords::from_hashes(&list.name, list.hashes.clone())),
+            );
+        Params::new(&Wishes {
+            shingle,
+            measure: Measure::Jaccard,
+            threshold: self.threshold,
+            exact: false,
+            recall: self.recall,
+            num_hashes: Some(self.num_hashes),
+            bands: Some(self.bands),
+            rows: Some(self.rows),
+            scheme: self.scheme.parse::<Scheme>()?,
+            seed: self.seed,
+        })
+    }
+
+    /// Checks that signatures made with `asked` may be compared with those of the index, and that
+    /// it keeps what `asked` wants kept. Threshold and recall may differ: they say what is asked.
+    ///
+    /// # Errors
+    /// [`IndexError::OtherSettings`] with the first difference.
+    pub fn expect(&self, asked: &Self, index: &str) -> Result<(), IndexError> {
+        let name = |list: &Option<StoredStopWords>| {
+            list.as_ref().map_or("none".to_owned(), |list| list.name.clone())
+        };
+        let text = |value: &dyn std::fmt::Display| value.to_string();
+        let pairs = [
+            ("--shingle", text(&self.shingle), text(&asked.shingle)),
+            ("--tokens", text(&self.tokens), text(&asked.tokens)),
+            ("--case", text(&self.case), text(&asked.case)),
+            ("--frequencies", text(&self.frequencies), text(&asked.frequencies)),
+            ("--stop-words", name(&self.stop_words), name(&asked.stop_words)),
+            ("wording", text(&self.wording), text(&asked.wording)),
+            ("--scheme", text(&self.scheme), text(&asked.scheme)),
+            ("--seed", text(&self.seed), text(&asked.seed)),
+            ("--num-hashes", text(&self.num_hashes), text(&asked.num_hashes)),
+            ("--bands", text(&self.bands), text(&asked.bands)),
+            ("--rows", text(&self.rows), text(&asked.rows)),
+            ("--store", format!("{:?}", self.store), format!("{:?}", asked.store)),
+        ];
+        let differs = pairs.into_iter().find(|(_, has, asked)| has != asked);
+        let differs = differs.or_else(|| {
+            let (has, asked) = (&self.stop_words, &asked.stop_words);
+            (has != asked).then(|| ("the list of --stop-words", name(has), "other words".into()))
+        });
+        let Some((what, index_has, asked)) = differs else { return Ok(()) };
+        Err(IndexError::OtherSettings {
+            index: index.to_owned(),
+            what,
+            index_has: index_has.to_lowercase(),
+            asked: asked.to_lowercase(),
+        })
+    }
+
+    /// The settings as they are stored.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// Reads stored settings; the version is looked at before anything else.
+    ///
+    /// # Errors
+    /// [`IndexError::Version`] for those of another version, [`IndexError::NotAnIndex`] for what is
+    /// not settings.
+    pub fn from_json(json: &str, index: &str) -> Result<Self, IndexError> {
+        #[derive(Deserialize)]
+        struct Version {
+            version: u32,
+        }
+        let not = |error: serde_json::Error| IndexError::NotAnIndex {
+            index: index.to_owned(),
+            why: format!("its settings cannot be read: {error}"),
+        };
+        let Version { version: got } = serde_json::from_str(json).map_err(not)?;
+        if got != FORMAT_VERSION {
+            let (index, expected) = (index.to_owned(), FORMAT_VERSION);
+            return Err(IndexError::Version { index, got, expected });
+        }
+        serde_json::from_str(json).map_err(not)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings() -> Settings {
+        let list = StopWords::new("en", ["the", "of"]);
+        let shingle = "chars:7".parse::<ShingleRule>().unwrap();
+        let shingle = shingle.with_stop_words(Some(list)).with_frequencies(true);
+        let wishes = Wishes { shingle, threshold: 0.7, seed: 9, ..Wishes::default() };
+        Settings::new(&Params::new(&wishes).unwrap(), "nfc", Store::Sets).unwrap()
+    }
+
+    #[test]
+    fn they_come_back_as_they_were() {
+        let before = settings();
+        let after = Settings::from_json(&before.to_json(), "x").unwrap();
+        assert_eq!(before, after);
+        let params = after.params().unwrap();
+        assert_eq!(Settings::new(&params, "nfc", Store::Sets).unwrap(), before);
+        assert!(after.expect(&before, "x").is_ok());
+    }
+
+    #[test]
+    fn a_difference_is_named() {
+        let (index, mut asked) = (settings(), settings());
+        asked.rows += 1;
+        let error = index.expect(&asked, "news.lookalike").unwrap_err().to_string();
+        assert!(error.contains("--rows") && error.contains("news.lookalike"), "{error}");
+        let mut asked = settings();
+        asked.stop_words.as_mut().unwrap().hashes.pop();
+        assert!(index.expect(&asked, "x").is_err());
+        let mut asked = settings();
+        asked.threshold = 0.9;
+        assert!(index.expect(&asked, "x").is_ok());
+    }
+
+    #[test]
+    fn another_version_is_refused_by_name() {
+        let mut other = settings();
+        other.version = 2;
+        let json = other.to_json().replace("\"shingle\"", "\"shingles\"");
+        let error = Settings::from_json(&json, "x").unwrap_err();
+        assert!(matches!(error, IndexError::Version { got: 2, expected: 1, .. }));
+        assert!(matches!(Settings::from_json("[]", "x"), Err(IndexError::NotAnIndex { .. })));
+    }
+
+    #[test]
+    fn an_index_has_bands() {
+        let wishes = Wishes { exact: true, ..Wishes::default() };
+        assert!(Settings::new(&Params::new(&wishes).unwrap(), "", Store::Sets).is_err());
+    }
+}

@@ -1,0 +1,150 @@
+//! Texts in, entries and probes of an index out.
+
+use crate::read::{Wording, Words};
+use lookalike_core::error::ParamsError;
+use lookalike_core::shingle::Shingler;
+use lookalike_core::signature::Signer;
+use lookalike_index::entry::{Entry, Metadata};
+use lookalike_index::query::Probe;
+use lookalike_index::settings::{Settings, Store};
+use lookalike_index::{IndexError, set};
+
+/// Shingles and signs texts as an index wants them. Keeps its buffers; use one per thread.
+pub struct Preparer {
+    wording: Wording,
+    words: Words,
+    shingler: Shingler,
+    signer: Signer,
+    store: Store,
+    upper: Vec<u32>,
+    set: Vec<u64>,
+    code: Vec<u8>,
+}
+
+/// A text, shingled and signed.
+#[derive(Debug, Clone, Copy)]
+pub struct Prepared<'a> {
+    /// What it says.
+    pub text: &'a str,
+    /// Its shingle set.
+    pub set: &'a [u64],
+    /// The same, encoded; empty where the index keeps no sets.
+    pub code: &'a [u8],
+    /// Of its shingles.
+    pub fingerprint: u128,
+    /// Its signature; empty for a text without shingles.
+    pub signature: &'a [u32],
+}
+
+impl Preparer {
+    /// For an index with these settings.
+    ///
+    /// # Errors
+    /// [`IndexError::Params`] for settings that this build of the crate does not know.
+    pub fn new(settings: &Settings) -> Result<Self, IndexError> {
+        let params = settings.params()?;
+        let wording: Wording = settings.wording.parse()?;
+        if !wording.is_supported() {
+            return Err(IndexError::Params(ParamsError::Parse {
+                option: "wording",
+                got: settings.wording.clone(),
+                expected: "a build with the feature `scripts`",
+            }));
+        }
+        Ok(Self {
+            wording,
+            words: Words::default(),
+            shingler: Shingler::new(params.shingle()),
+            signer: Signer::new(params.scheme(), params.num_hashes(), params.seed()),
+            store: settings.store,
+            upper: Vec::new(),
+            set: Vec::new(),
+            code: Vec::new(),
+        })
+    }
+
+    /// Shingles and signs a text. What it gives is good until the next text.
+    pub fn prepare<'a>(&'a mut self, text: &'a str) -> Prepared<'a> {
+        let worded = self.words.of(text, self.wording);
+        let fingerprint = self.shingler.set(worded, &mut self.set);
+        self.upper.clear();
+        self.upper.extend(self.set.iter().map(|hash| (hash >> 32) as u32));
+        self.code.clear();
+        if self.store != Store::Signatures {
+            set::encode(&self.set, &mut self.code);
+        }
+        let signature = if self.set.is_empty() { &[][..] } else { self.signer.sign(&self.upper) };
+        Prepared { text, set: &self.set, code: &self.code, fingerprint, signature }
+    }
+}
+
+impl<'a> Prepared<'a> {
+    /// To ask an index for what resembles the text.
+    pub fn probe(&self) -> Probe<'a> {
+        Probe { set: self.set, fingerprint: self.fingerprint, signature: self.signature }
+    }
+
+    /// To add the text to an index: `added` in ns since 1970. Times of change and expiry are not
+    /// set.
+    pub fn entry(&self, id: &'a str, metadata: &'a Metadata, added: i64) -> Entry<'a> {
+        Entry {
+            id,
+            fingerprint: self.fingerprint,
+            bytes: self.text.len() as u64,
+            signature: self.signature,
+            set: self.code,
+            text: Some(self.text),
+            metadata,
+            added,
+            modified: None,
+            expires: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lookalike_core::params::{Params, Wishes};
+    use lookalike_index::backend::Change;
+    use lookalike_index::memory::MemoryBackend;
+    use lookalike_index::query::{Question, Scratch};
+    use lookalike_index::{Index, entry::Wanted};
+
+    #[test]
+    fn what_was_put_is_found() {
+        let params = Params::new(&Wishes { threshold: 0.5, ..Wishes::default() }).unwrap();
+        let settings =
+            Settings::new(&params, &Wording::default().to_string(), Store::Texts).unwrap();
+        let mut preparer = Preparer::new(&settings).unwrap();
+        let index = Index::new(Box::new(MemoryBackend::new(settings))).unwrap();
+        let metadata = Metadata::new();
+        let texts = [
+            ("a", "the quick brown fox jumps over the lazy dog in the green park today"),
+            ("b", "the quick brown fox jumps over the lazy dog in the green park now"),
+            ("c", ""),
+        ];
+        for (id, text) in texts {
+            let entry = preparer.prepare(text).entry(id, &metadata, 5);
+            index.write(&[Change::Put(entry)]).unwrap();
+        }
+        let question = Question {
+            threshold: 0.5,
+            top: None,
+            filters: &[],
+            now: 0,
+            except: None,
+            wanted: Wanted { text: true, ..Wanted::default() },
+        };
+        let mut ask = |text: &str| {
+            let prepared = preparer.prepare(text);
+            let answer = index.query(&prepared.probe(), &question, &mut Scratch::default());
+            let matches = answer.unwrap().matches.into_iter();
+            matches.map(|m| (m.record.id, m.similarity.six_decimals())).collect::<Vec<_>>()
+        };
+        let found = ask(texts[0].1);
+        assert_eq!(found[0], ("a".to_owned(), "1.000000".to_owned()));
+        assert_eq!(found[1], ("b".to_owned(), "0.818182".to_owned()));
+        assert!(ask("").is_empty());
+    }
+}
