@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+"""Measure datasketch as an index, in memory and with Redis, beside `cargo x bench index`.
+
+    bench/index_peers.py [--docs 100000] [--queries 2000] [--peers memory,redis]
+                         [--redis-server redis-server]
+
+Needs datasketch and redis (`pip install datasketch redis`) and, for the peer `redis`, a Redis
+server's program, which is started for the measurement with a file it appends to, synced once a
+second as by default. What cannot be had is reported and left out. Python 3.9 or newer; Linux.
+
+TASK      An index of signed documents: signatures of 128 values, 21 bands of 6 rows, ids of 26
+          bytes; every tenth document agrees with an earlier one in each value with probability
+          0.85. Adding them in sessions of 5,000, then asking for documents that are there and for
+          new ones, each answer estimated from the signatures: datasketch keeps signatures outside
+          of its index, here in a dict, and verifies nothing exactly.
+COUNTED   Documents per second and per CPU second (user and system; with Redis, the server's too),
+          microseconds per question, and the growth of memory per document (Redis: its own
+          used_memory as well).
+"""
+import argparse
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+NUM_PERM, BANDS, ROWS, SESSION = 128, 21, 6, 5000
+PEERS = ["memory", "redis"]
+
+
+def signatures(np, docs, seed):
+    """One row of values per document; every tenth resembles an earlier one."""
+    rng = np.random.default_rng(seed)
+    rows = rng.integers(0, 2**32, size=(docs, NUM_PERM), dtype=np.uint64)
+    for i in range(10, docs, 10):
+        same = rng.random(NUM_PERM) < 0.85
+        rows[i, same] = rows[rng.integers(0, i), same]
+    return rows
+
+
+def own_memory():
+    """Bytes of this process in memory."""
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def cpu_of(pid):
+    """CPU seconds of another process."""
+    with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+        fields = file.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+class Redis:
+    """A server of its own on a free port, gone with the folder it writes to."""
+
+    def __init__(self, program):
+        self.folder = tempfile.mkdtemp(prefix="redis-")
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        self.process = subprocess.Popen(
+            [program, "--port", str(self.port), "--dir", self.folder, "--appendonly", "yes",
+             "--save", ""], stdout=subprocess.DEVNULL)
+        for _ in range(100):
+            try:
+                socket.create_connection(("127.0.0.1", self.port), 1).close()
+                return
+            except OSError:
+                time.sleep(0.05)
+        raise RuntimeError("the Redis server does not answer")
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def measure(peer, args):
+    import numpy as np
+    from datasketch import MinHash, MinHashLSH
+
+    server, config = None, None
+    if peer == "redis":
+        server = Redis(args.redis_server)
+        config = {"type": "redis", "basename": b"bench",
+                  "redis": {"host": "127.0.0.1", "port": server.port}}
+    try:
+        rows = signatures(np, args.docs, 1)
+        hashes = [MinHash(num_perm=NUM_PERM, hashvalues=row, scheme="affine32") for row in rows]
+        kept = {}
+        memory, wall, cpu = own_memory(), time.perf_counter(), time.process_time()
+        served = cpu_of(server.process.pid) if server else 0
+        lsh = MinHashLSH(params=(BANDS, ROWS), num_perm=NUM_PERM, storage_config=config)
+        for start in range(0, args.docs, SESSION):
+            with lsh.insertion_session() as session:
+                for i in range(start, min(start + SESSION, args.docs)):
+                    key = f"document-{i:017d}"
+                    session.insert(key, hashes[i])
+                    kept[key] = hashes[i]
+        wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+        cpu += (cpu_of(server.process.pid) - served) if server else 0
+        memory = own_memory() - memory
+        there = ask(lsh, kept, [hashes[i] for i in range(0, args.docs, args.docs // args.queries)])
+        new = signatures(np, args.queries, 2)
+        absent = ask(lsh, kept, [MinHash(num_perm=NUM_PERM, hashvalues=row, scheme="affine32") for row in new])
+        if server:
+            import redis
+            used = redis.Redis(port=server.port).info("memory")["used_memory"]
+            beside = f", Redis {used / args.docs:.0f}"
+        else:
+            beside = ""
+        print(f"| datasketch, {peer} | {args.docs / wall:,.0f} | {args.docs / cpu:,.0f} | {there} "
+              f"| {absent} | {max(0, memory) / args.docs:.0f}{beside} |", flush=True)
+    finally:
+        if server:
+            server.stop()
+
+
+def ask(lsh, kept, probes):
+    """Median and 99th percentile of a question, in microseconds."""
+    times = []
+    for probe in probes:
+        start = time.perf_counter()
+        for key in lsh.query(probe):
+            probe.jaccard(kept[key])
+        times.append(time.perf_counter() - start)
+    times.sort()
+    return f"{1e6 * times[len(times) // 2]:.0f} / {1e6 * times[len(times) * 99 // 100]:.0f}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--docs", type=int, default=100000)
+    parser.add_argument("--queries", type=int, default=2000)
+    parser.add_argument("--peers", default=",".join(PEERS))
+    parser.add_argument("--redis-server", default="redis-server")
+    args = parser.parse_args()
+    print("| index | docs/s | docs/CPU s | query there, p50 / p99 µs | query new, p50 / p99 µs "
+          "| bytes of memory a document |")
+    print("| --- | --- | --- | --- | --- | --- |", flush=True)
+    for peer in args.peers.split(","):
+        try:
+            measure(peer, args)
+        except (ImportError, OSError, RuntimeError) as error:
+            print(f"{peer}: left out: {error}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
