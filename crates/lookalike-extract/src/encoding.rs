@@ -105,7 +105,7 @@ pub(crate) fn glance(bytes: &[u8]) -> Option<Cow<'_, str>> {
     if mark(bytes).is_some() {
         return decode(bytes, None);
     }
-    (!is_binary(bytes, None)).then(|| String::from_utf8_lossy(bytes))
+    (!is_binary(bytes, None)).then(|| UTF_8.decode_without_bom_handling(bytes).0)
 }
 
 /// The character of four bytes of UTF-32, or U+FFFD.

@@ -1,7 +1,7 @@
 //! What a file is, by its first bytes, and by its name where these leave it open.
 
 use crate::encoding;
-use memchr::memmem;
+use memchr::{memchr, memmem};
 use std::borrow::Cow;
 
 /// Bytes in which the marks of a page or a message must begin.
@@ -71,8 +71,9 @@ impl Kind {
             let cut = if bytes.len() > HEAD_BYTES { head.rfind('\n') } else { None };
             let lines = &head[..cut.map_or(head.len(), |end| end + 1)];
             match () {
-                () if is_mail(lines, named) && (named || !is_mbox(lines)) => Self::Mail,
+                () if named && is_mail(lines, true) => Self::Mail,
                 () if is_mbox(lines) => Self::Mbox,
+                () if !named && is_mail(lines, false) => Self::Mail,
                 () => Self::Text,
             }
         }
@@ -169,7 +170,7 @@ fn by_magic(bytes: &[u8]) -> Option<Kind> {
     if at(4, b"ftyp") {
         return Some(Kind::Other("a film or image"));
     }
-    if at(0, b"MZ") && memchr::memchr(0, &bytes[..bytes.len().min(64)]).is_some() {
+    if at(0, b"MZ") && memchr(0, &bytes[..bytes.len().min(64)]).is_some() {
         return Some(Kind::Other("a program"));
     }
     None
@@ -249,7 +250,11 @@ const HEADERS: [&str; 12] = [
 /// Whether a text begins with the header of a message: fields only, down to a blank line.
 fn is_mail(head: &str, named: bool) -> bool {
     let (mut known, mut lines) = (0, 0);
-    for line in head.trim_start_matches('\u{feff}').lines() {
+    let mut rest = head.trim_start_matches('\u{feff}');
+    while !rest.is_empty() {
+        let end = memchr(b'\n', rest.as_bytes());
+        let line = &rest[..end.unwrap_or(rest.len())];
+        rest = &rest[end.map_or(rest.len(), |end| end + 1)..];
         if line.trim_end().is_empty() {
             break;
         }
@@ -261,7 +266,7 @@ fn is_mail(head: &str, named: bool) -> bool {
         if lines == 1 && (line.starts_with("From ") || line.starts_with(">From ")) {
             continue;
         }
-        let Some((name, _)) = line.split_once(':') else {
+        let Some(name) = memchr(b':', line.as_bytes()).map(|colon| &line[..colon]) else {
             // In `.emlx` the first line is the length of the message.
             if lines == 1 && named && line.trim_end().bytes().all(|b| b.is_ascii_digit()) {
                 continue;

@@ -286,6 +286,13 @@ impl Name {
         self.length += taken;
     }
 
+    /// As [`Self::push`], in lower case.
+    pub(super) fn push_lower(&mut self, more: &[u8]) {
+        let from = self.length;
+        self.push(more);
+        self.bytes[from..self.length].make_ascii_lowercase();
+    }
+
     pub(super) fn get(&self) -> &[u8] {
         &self.bytes[..self.length]
     }

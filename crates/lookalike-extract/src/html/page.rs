@@ -7,7 +7,7 @@ use super::tag::Tag;
 use super::text::{Gap, RegionKind, Text};
 use crate::failure::Failure;
 use crate::job::Job;
-use html5gum::{Emitter, Error, State};
+use html5gum::State;
 
 /// Bytes of a title that are kept.
 const TITLE_BYTES: usize = 4 << 10;
@@ -16,7 +16,7 @@ const STEP: usize = 64 << 10;
 
 /// Where characters go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Target {
+pub(super) enum Target {
     Text,
     Title,
     Nowhere,
@@ -30,17 +30,19 @@ struct Open {
     is_main: bool,
 }
 
-/// What a page has said so far. Takes the tokens of html5gum.
+/// What a page has said so far.
 pub(super) struct Page<'a> {
     job: &'a Job<'a>,
     pub(super) text: Text,
     pub(super) about: About,
-    failure: Option<Failure>,
+    /// Why reading cannot go on.
+    pub(super) failure: Option<Failure>,
     /// Bytes of text that the job knows of.
     told: usize,
-    tag: Tag,
-    last_start: Name,
-    target: Target,
+    /// The tag that is being read.
+    pub(super) tag: Tag,
+    pub(super) last_start: Name,
+    pub(super) target: Target,
     stack: Stack,
     regions: Vec<Open>,
     /// Open regions that are the main text.
@@ -77,7 +79,8 @@ impl<'a> Page<'a> {
         self.job.expand(grown)
     }
 
-    fn characters(&mut self, bytes: &[u8]) {
+    /// Takes characters.
+    pub(super) fn characters(&mut self, bytes: &[u8]) {
         match self.target {
             Target::Nowhere => {}
             Target::Title => {
@@ -97,6 +100,24 @@ impl<'a> Page<'a> {
                 }
             }
         }
+    }
+
+    /// A tag begins.
+    #[inline]
+    pub(super) fn begin_tag(&mut self, is_end: bool) {
+        self.tag.begin(is_end, self.mains > 0);
+    }
+
+    /// Takes the tag, which is complete; what its content is read as, if not as usual.
+    pub(super) fn take_tag(&mut self) -> Option<State> {
+        self.target = Target::Text;
+        if self.tag.is_end {
+            self.end();
+            return None;
+        }
+        self.tag.end_attribute();
+        self.last_start = self.tag.name;
+        self.start()
     }
 
     fn start(&mut self) -> Option<State> {
@@ -257,105 +278,5 @@ fn gap(element: Element) -> Gap {
         Element::Inert => Gap::Blank,
         _ if element.is_inline() => Gap::None,
         _ => Gap::Line,
-    }
-}
-
-// For a reference, since the tokenizer does not give back what it was given.
-impl Emitter for &mut Page<'_> {
-    type Token = Failure;
-
-    fn set_last_start_tag(&mut self, last_start_tag: Option<&[u8]>) {
-        self.last_start.clear();
-        self.last_start.push(last_start_tag.unwrap_or_default());
-    }
-
-    fn emit_eof(&mut self) {}
-
-    fn emit_error(&mut self, _: Error) {}
-
-    #[inline]
-    fn should_emit_errors(&mut self) -> bool {
-        false
-    }
-
-    #[inline]
-    fn pop_token(&mut self) -> Option<Failure> {
-        self.failure.take()
-    }
-
-    #[inline]
-    fn emit_string(&mut self, characters: &[u8]) {
-        self.characters(characters);
-    }
-
-    #[inline]
-    fn init_start_tag(&mut self) {
-        self.tag.begin(false, self.mains > 0);
-    }
-
-    #[inline]
-    fn init_end_tag(&mut self) {
-        self.tag.begin(true, self.mains > 0);
-    }
-
-    fn init_comment(&mut self) {}
-
-    fn emit_current_tag(&mut self) -> Option<State> {
-        self.target = Target::Text;
-        if self.tag.is_end {
-            self.end();
-            return None;
-        }
-        self.tag.end_attribute();
-        self.last_start = self.tag.name;
-        self.start()
-    }
-
-    fn emit_current_comment(&mut self) {}
-
-    fn emit_current_doctype(&mut self) {}
-
-    fn set_self_closing(&mut self) {
-        self.tag.closes_itself = true;
-    }
-
-    fn set_force_quirks(&mut self) {}
-
-    #[inline]
-    fn push_tag_name(&mut self, name: &[u8]) {
-        self.tag.name.push(name);
-    }
-
-    fn push_comment(&mut self, _: &[u8]) {}
-
-    fn push_doctype_name(&mut self, _: &[u8]) {}
-
-    fn init_doctype(&mut self) {}
-
-    #[inline]
-    fn init_attribute(&mut self) {
-        self.tag.begin_attribute();
-    }
-
-    #[inline]
-    fn push_attribute_name(&mut self, name: &[u8]) {
-        self.tag.push_attribute_name(name);
-    }
-
-    #[inline]
-    fn push_attribute_value(&mut self, value: &[u8]) {
-        self.tag.push_value(value);
-    }
-
-    fn set_doctype_public_identifier(&mut self, _: &[u8]) {}
-
-    fn set_doctype_system_identifier(&mut self, _: &[u8]) {}
-
-    fn push_doctype_public_identifier(&mut self, _: &[u8]) {}
-
-    fn push_doctype_system_identifier(&mut self, _: &[u8]) {}
-
-    fn current_is_appropriate_end_tag_token(&mut self) -> bool {
-        self.tag.is_end && self.tag.name.get() == self.last_start.get()
     }
 }

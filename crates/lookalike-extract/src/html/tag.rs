@@ -2,6 +2,7 @@
 
 use super::element::{Element, Name};
 use super::hint::{self, Role, Sound};
+use memchr::memchr2;
 
 /// Bytes of a value that are looked at.
 const VALUE_BYTES: usize = 4 << 10;
@@ -116,6 +117,22 @@ impl Tag {
         if self.phase == Phase::Name {
             self.attribute.push(name);
         }
+    }
+
+    /// As [`Self::push_attribute_name`], in lower case.
+    pub(super) fn push_attribute_name_lower(&mut self, name: &[u8]) {
+        if self.phase == Phase::Name {
+            self.attribute.push_lower(name);
+        }
+    }
+
+    /// As [`Self::push_value`], if the bytes stand for themselves or do not matter; whether so.
+    pub(super) fn push_plain_value(&mut self, value: &[u8]) -> bool {
+        if value.is_empty() || self.is_end {
+            return true;
+        }
+        self.push_value(value);
+        !matches!(self.phase, Phase::Value(Some(_))) || memchr2(b'&', b'\r', value).is_none()
     }
 
     pub(super) fn push_value(&mut self, value: &[u8]) {
