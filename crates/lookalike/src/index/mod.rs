@@ -4,6 +4,7 @@
 //! shingled and signed with the settings that an index was created with.
 
 mod add;
+mod export;
 mod groups;
 mod ordered;
 mod part;
@@ -11,6 +12,7 @@ mod prepare;
 mod remove;
 
 pub use add::{AddOptions, Added, Broken, Existing, add};
+pub use export::{export, time};
 pub use groups::groups;
 pub use prepare::{Prepared, Preparer};
 pub use remove::{Removed, remove, remove_inputs};
