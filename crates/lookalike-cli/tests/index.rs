@@ -42,8 +42,12 @@ fn an_index_lives_and_its_groups_are_those_of_find() {
         &["query", "x", "-", "--json"],
         format!("{} or so", documents[0].1).as_bytes(),
     ));
-    let ids: Vec<&str> =
-        answer[0]["matches"].as_array().unwrap().iter().map(|m| m["id"].as_str().unwrap()).collect();
+    let ids: Vec<&str> = answer[0]["matches"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|m| m["id"].as_str().unwrap())
+        .collect();
     assert_eq!(ids[0], "g0");
     assert!(ids.contains(&"g0-copy"), "{ids:?}");
     assert_eq!(answer[0]["matches"][0]["estimated"], json!(false));
@@ -177,7 +181,11 @@ fn bad_input_is_named_with_its_remedy() {
     fails(&["index", "add", "x", "a.jsonl"], 1, &["a.jsonl:1", "index update", "--skip-existing"]);
     let again = value(place.run(&["index", "add", "x", "a.jsonl", "--skip-existing", "--json"]));
     assert_eq!(again["existing"], json!(collection(2).len()));
-    fails(&["index", "add", "x", "bad.jsonl"], 1, &["line 2", "--skip-bad", "1 document before"]);
+    fails(
+        &["index", "add", "x", "bad.jsonl"],
+        1,
+        &["bad.jsonl:2", "--skip-bad", "1 document before"],
+    );
     fails(&["index", "add", "x", "long.jsonl"], 1, &["long.jsonl:1", "16,384", "--skip-bad"]);
     let run = place.run(&["index", "update", "x", "long.jsonl", "bad.jsonl", "--skip-bad"]);
     assert!(run.err.contains("0 documents added, 1 replaced"), "{}", run.err);
@@ -221,7 +229,8 @@ fn a_second_writer_waits_or_is_told() {
     // Readers go on.
     place.run(&["index", "stats", "x"]).ok();
     let waiting = std::thread::scope(|scope| {
-        let second = scope.spawn(|| place.run(&["index", "update", "x", "b.jsonl", "--wait", "60"]));
+        let second =
+            scope.spawn(|| place.run(&["index", "update", "x", "b.jsonl", "--wait", "60"]));
         let mut stdin = first.stdin.take().unwrap();
         std::io::Write::write_all(&mut stdin, b"{\"id\":\"a\",\"text\":\"one\"}\n").unwrap();
         drop(stdin);
