@@ -43,7 +43,7 @@ fn batch(round: u64, batch: u64) -> (Vec<Document>, Vec<String>) {
     (documents, removed)
 }
 
-fn changes<'a>(batch: &'a (Vec<Document>, Vec<String>)) -> Vec<Change<'a>> {
+fn changes(batch: &(Vec<Document>, Vec<String>)) -> Vec<Change<'_>> {
     let puts = batch.0.iter().map(Document::put);
     puts.chain(batch.1.iter().map(|id| Change::Remove(id))).collect()
 }
