@@ -215,6 +215,9 @@ fn a_second_writer_waits_or_is_told() {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
+    // Inputs are looked at before the index is opened.
+    let mut stdin = first.stdin.take().unwrap();
+    std::io::Write::write_all(&mut stdin, b"{\"id\":\"a\",\"text\":\"one\"}\n").unwrap();
     place.file("b.jsonl", "{\"id\":\"b\",\"text\":\"two\"}\n");
     let mut refused = None;
     for _ in 0..100 {
@@ -231,8 +234,6 @@ fn a_second_writer_waits_or_is_told() {
     let waiting = std::thread::scope(|scope| {
         let second =
             scope.spawn(|| place.run(&["index", "update", "x", "b.jsonl", "--wait", "60"]));
-        let mut stdin = first.stdin.take().unwrap();
-        std::io::Write::write_all(&mut stdin, b"{\"id\":\"a\",\"text\":\"one\"}\n").unwrap();
         drop(stdin);
         assert!(first.wait().unwrap().success());
         second.join().unwrap()

@@ -36,7 +36,7 @@ pub(crate) struct Args {
     place: PlaceArgs,
 
     /// Files or folders with the documents to ask for, or - for a text on standard input
-    #[arg(value_name = "DOC", required_unless_present = "id")]
+    #[arg(value_name = "DOC")]
     documents: Vec<PathBuf>,
 
     /// Ask for a document of the index; may be given again
@@ -82,6 +82,13 @@ pub(crate) struct Args {
 
 /// Runs the command.
 pub(crate) fn run(args: &Args) -> Outcome {
+    if args.documents.is_empty() && args.id.is_empty() {
+        return Err(Failure::Usage(
+            "nothing is asked for: name files, - for a text on standard input, or --id ID for a \
+             document of the index"
+                .to_owned(),
+        ));
+    }
     let index = args.place.read()?;
     args.asked.expect(&index, &args.reading)?;
     if args.text && index.settings().store != Store::Texts {

@@ -213,7 +213,7 @@ fn tell(added: &Added, adding: &Adding<'_>, elapsed: Duration) -> io::Result<()>
             ));
         }
         let name = adding.index.name();
-        writeln!(err, "{name}: {} in {}", parts.join(", "), seconds(elapsed))?;
+        writeln!(err, "{name}: {}, {}", parts.join(", "), seconds(elapsed))?;
     }
     if !added.skipped.is_empty() {
         writeln!(err, "{} skipped; --json lists them", thousands(added.skipped.len() as u64))?;
