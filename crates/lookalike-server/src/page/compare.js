@@ -4,7 +4,7 @@
 import { request } from "./api.js";
 import { at, make, shownId, tiles } from "./dom.js";
 import { differences } from "./differences.js";
-import { count, counted, similarity } from "./format.js";
+import { count, counted, similarity, visible } from "./format.js";
 import { probe } from "./probe.js";
 import { problem } from "./problem.js";
 import { address, go, reshow } from "./router.js";
@@ -28,7 +28,7 @@ const figures = (found) => {
   return tiles(rows);
 };
 
-const name = (id, other) => id === null ? make("bdi", {}, other)
+const name = (id, other) => id === null ? make("bdi", {}, visible(other))
   : make("a", { href: address("document", { id }) }, shownId(id));
 
 const sides = (found, a, b, mine) => {
@@ -38,6 +38,14 @@ const sides = (found, a, b, mine) => {
   }
   return [make("p", { class: "warning" }, "The differences cannot be shown: " +
     (found.differences_missing || "the index keeps no texts") + ".")];
+};
+
+/** How many places differ; what follows each other is one place. */
+const outcome = (stretches) => {
+  if (!stretches) return "Compared.";
+  const starts = stretches.filter(({ kind }, place) => kind !== "same" &&
+    (place === 0 || stretches[place - 1].kind === "same"));
+  return `The texts differ in ${counted(starts.length, "place")}.`;
 };
 
 const compare = async (a, b, signal) => {
@@ -51,10 +59,8 @@ const compare = async (a, b, signal) => {
   const body = { a: mine ? { text: mine.text } : { id: a }, b: { id: b }, differences: true };
   try {
     const found = await request("POST", "v1/compare", { body, signal });
-    const changes = found.differences?.filter(({ kind }) => kind !== "same").length;
-    show(changes === undefined ? "Compared." : `Compared: ${counted(changes, "changed stretch")
-      .replace("stretchs", "stretches")}.`,
-    [figures(found), make("h2", {}, "Differences"), ...sides(found, a, b, mine)]);
+    show(outcome(found.differences), [figures(found), make("h2", {}, "Differences"),
+      ...sides(found, a, b, mine)]);
   } catch (error) {
     if (error.name === "AbortError") return;
     show("", [problem(error, () => reshow("compare"))]);
@@ -81,6 +87,7 @@ export const showCompare = (params, signal) => {
   const a = params.get("a"), b = params.get("b");
   at("compare-a").value = a ?? "";
   at("compare-b").value = b ?? "";
+  at("compare-a").placeholder = a === null && b !== null ? visible(probe()?.name ?? "") : "";
   if (b === null) show("", []);
   else compare(a, b, signal);
 };

@@ -16,6 +16,8 @@ const LEAST_FOLDED = 120;
 const BUDGET = 30_000;
 /** What a row costs beside its text. */
 const ROW_COST = 100;
+/** A row that costs more ends where both sides have the same, even within a line. */
+const ROW_MOST = 1_500;
 
 /** Where the context behind a difference ends: some words into the text. */
 const head = (text) => {
@@ -75,10 +77,15 @@ class Row {
     this.left = [];
     this.right = [];
     this.cost = ROW_COST;
-    this.blank = true;
+    this.apart = false;
   }
 
   same(text) {
+    // Empty lines before a row are space before it.
+    if (this.empty && text === "\n") {
+      this.apart = true;
+      return;
+    }
     this.left.push(text);
     this.right.push(text);
     this.add(text);
@@ -92,7 +99,6 @@ class Row {
 
   add(text) {
     this.cost += text.length;
-    if (/\S/.test(text)) this.blank = false;
   }
 
   get empty() {
@@ -102,8 +108,8 @@ class Row {
   element() {
     const cell = (name, parts) => make("div", { class: `side ${name}`, role: "cell", dir: "auto" },
       ...parts);
-    return make("div", { class: "row", role: "row" }, cell("first", this.left),
-      cell("second", this.right));
+    return make("div", { class: this.apart ? "row apart" : "row", role: "row" },
+      cell("first", this.left), cell("second", this.right));
   }
 }
 
@@ -118,23 +124,26 @@ class Rows {
     this.row = new Row();
   }
 
-  /** Both sides go on in a new row where a line ends in both. */
+  /** Both sides go on in a new row where a line ends in both, or much stands in this one. */
   * shared(text) {
     for (const line of text.split(/(?<=\n)/)) {
       this.row.same(line);
-      if (line.endsWith("\n") && !this.row.blank) yield* this.end();
+      const full = line.endsWith("\n") || this.row.cost > ROW_MOST;
+      if (full && !this.row.empty) yield* this.end();
     }
   }
 
   /** What is long goes over several rows. */
   * changed(a, b) {
     const left = Array.from(pieces(a)), right = Array.from(pieces(b));
-    const most = Math.max(left.length, right.length);
+    const most = Math.max(left.length, right.length), lines = this.row.empty &&
+      [a, b].every((text) => text === "" || text.endsWith("\n"));
     for (let i = 0; i < most; i += 1) {
       if (i > 0) yield* this.end();
       if (left[i]) this.row.only("a", left[i]);
       if (right[i]) this.row.only("b", right[i]);
     }
+    if (lines && most > 0) yield* this.end();
   }
 
   * same(text, first, last) {

@@ -22,22 +22,24 @@ export const gradually = (box, parts, budget) => {
     }
     if (next.done) rest.remove(); else box.append(rest);
   };
-  const more = () => {
+  const batch = () => {
     let left = budget;
-    const mark = box.lastElementChild === rest ? rest.previousElementSibling : null;
     some((part) => {
       const enough = left <= 0;
       left -= part.cost;
       return enough;
     });
-    // Who reads with the keyboard goes on at the first new part.
-    if (mark && next.done) {
-      const first = mark.nextElementSibling;
-      first.tabIndex = -1;
-      first.focus({ preventScroll: true });
-    }
+  };
+  // Who reads with the keyboard goes on at the first new part.
+  const goingOn = (act) => () => {
+    const mark = rest.previousElementSibling;
+    act();
+    const first = mark.nextElementSibling;
+    first.tabIndex = -1;
+    first.focus({ preventScroll: true });
   };
   const all = () => {
+    batch();
     rest.replaceChildren(make("p", { class: "note", role: "status" }, "Drawing …"));
     const step = () => {
       if (!box.isConnected) return;
@@ -47,8 +49,8 @@ export const gradually = (box, parts, budget) => {
     };
     step();
   };
-  rest.append(button("Show more", more), button("Show all", all));
-  more();
+  rest.append(button("Show more", goingOn(batch)), button("Show all", goingOn(all)));
+  batch();
 };
 
 /** UTF-16 units of one piece of text. */

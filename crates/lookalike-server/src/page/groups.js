@@ -7,6 +7,7 @@ import { count, counted, similarity } from "./format.js";
 import { members } from "./members.js";
 import { problem } from "./problem.js";
 import { address, go, reshow } from "./router.js";
+import { settings } from "./settings.js";
 
 /** Groups on a page. */
 const PAGE = 50;
@@ -74,8 +75,9 @@ const pages = (found, from, params) => {
 const form = (params) => {
   const field = make("input", {
     type: "number", id: "groups-threshold", class: "short", min: "0.01", max: "1", step: "any",
-    inputmode: "decimal", placeholder: "index", value: params.get("threshold") ?? "",
+    inputmode: "decimal", value: params.get("threshold") ?? "",
   });
+  settings().then(({ threshold }) => { field.placeholder = threshold; }, () => {});
   const box = make("form", { class: "controls" },
     make("div", { class: "field" }, make("label", { for: "groups-threshold" },
       "Least similarity"), field),

@@ -20,7 +20,7 @@ const BY_CODE = {
   "unknown-document": () => ["There is no such document",
     "It may have been removed, or it has expired. Ids are compared letter by letter."],
   "read-only-token": () => ["This token may only read",
-    "Ask for one that may write, press “Forget the token” at the end of the page and enter it."],
+    "Ask for one that may write; “Forget the token” at the end of the page, then enter it."],
   "id-taken": () => ["There is a document with this id",
     "Choose another id, or replace that document."],
   "groups-pending": (error) => ["The groups are being computed", soon(error)],

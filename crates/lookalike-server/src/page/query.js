@@ -8,7 +8,7 @@ import { beginning, counted, size, visible } from "./format.js";
 import { matches, summary } from "./matches.js";
 import { keepProbe } from "./probe.js";
 import { problem } from "./problem.js";
-import { address, go, shownAt } from "./router.js";
+import { address, forgetViews, go, shownAt } from "./router.js";
 import { settings } from "./settings.js";
 
 /** Longer files are held beside the field, which would be slow with them. */
@@ -74,6 +74,8 @@ const askText = async () => {
   running?.abort();
   running = new AbortController();
   keepProbe(given, file ? file.name : "Your text");
+  // What was compared there was another text.
+  forgetViews(["compare"]);
   shownAt("#/");
   const answer = await ask({ text: given, ...asked() }, running.signal);
   if (answer) last = answer;

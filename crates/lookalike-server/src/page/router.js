@@ -105,9 +105,12 @@ export const shownAt = (to) => {
   view.key = parsed().query;
 };
 
-/** Makes all views but the current one load anew when they are shown next. */
-export const forgetViews = () => {
-  for (const [name, view] of views) if (name !== current) view.key = null;
+/**
+ * Makes views load anew when they are shown next; the current one stays.
+ * @param {string[]} names all where none are given
+ */
+export const forgetViews = (names = Array.from(views.keys())) => {
+  for (const name of names) if (name !== current) views.get(name).key = null;
 };
 
 /**

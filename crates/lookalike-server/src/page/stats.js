@@ -21,8 +21,8 @@ const counts = (stats) => tiles([
   ["Shingle sets", size(stats.set_bytes)],
   ["Texts", size(stats.text_bytes)],
   ["Postings", count(stats.postings),
-    `${size(stats.segment_bytes)} in ${counted(stats.segments, "segment")}`],
-  ["Not yet in a segment", count(stats.tail), "documents, found all the same"],
+    `${size(stats.segment_bytes)} in ${counted(stats.segments, "segment")}, ` +
+    `${counted(stats.tail, "document")} not in one yet`],
 ]);
 
 const STORED = {

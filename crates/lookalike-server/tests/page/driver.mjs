@@ -40,7 +40,8 @@ export class Browser {
     browser.base = base;
     const args = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic",
       "--no-first-run", "--disable-background-networking", "--disable-component-update",
-      "--disable-sync", "--disable-dev-shm-usage", `--user-data-dir=${browser.profile}`];
+      "--disable-sync", "--disable-dev-shm-usage", "--hide-scrollbars",
+      `--user-data-dir=${browser.profile}`];
     const { sessionId } = await browser.send("POST", "/session", {
       capabilities: {
         alwaysMatch: {
@@ -98,9 +99,10 @@ export class Browser {
     }
   }
 
-  /** Waits until the text of the visible view holds a text. */
+  /** Waits until a text is seen on the page, whatever the blanks in it are. */
   see(text) {
-    return this.wait("document.body.innerText.includes(arguments[0])", text);
+    return this.wait("document.body.innerText.replace(/\\s+/g, ' ').includes(arguments[0])",
+      text.replace(/\s+/g, " "));
   }
 
   async find(selector) {
