@@ -39,11 +39,15 @@ const problem = async (response) => {
   }
 };
 
+/** Whole numbers that a double does not hold stay as they were written. */
+const exact = (name, value, context) => Number.isInteger(value) && !Number.isSafeInteger(value)
+  ? context?.source ?? value : value;
+
 const send = async (method, path, body, signal) => {
   const headers = { Accept: "application/json" };
   if (body !== undefined) headers["Content-Type"] = "application/json";
   if (token()) headers.Authorization = `Bearer ${token()}`;
-  const options = { method, headers, signal, cache: "no-store", credentials: "omit" };
+  const options = { method, headers, signal, cache: "no-store", credentials: "same-origin" };
   if (body !== undefined) options.body = JSON.stringify(body);
   try {
     return await fetch(new URL(path, document.baseURI), options);
@@ -78,7 +82,7 @@ export const request = async (method, path, { body, signal } = {}) => {
     if (!response.ok) throw await problem(response);
     if (response.status === 204) return undefined;
     try {
-      return await response.json();
+      return JSON.parse(await response.text(), exact);
     } catch (error) {
       if (error.name === "AbortError") throw error;
       throw new ApiError(response.status, "no-json", "");

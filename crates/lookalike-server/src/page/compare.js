@@ -34,7 +34,12 @@ const name = (id, other) => id === null ? make("bdi", {}, visible(other))
 const sides = (found, a, b, mine) => {
   if (found.differences) {
     const names = [name(a, mine?.name ?? ""), name(b, "")];
-    return differences(found.differences, names);
+    const shown = differences(found.differences, names);
+    if (found.differences_cut_short) {
+      shown.unshift(make("p", { class: "note" }, "The texts are so different that the search for " +
+        "the fewest changes was broken off: more is marked than would have to be."));
+    }
+    return shown;
   }
   return [make("p", { class: "warning" }, "The differences cannot be shown: " +
     (found.differences_missing || "the index keeps no texts") + ".")];

@@ -181,7 +181,8 @@ function* rows(stretches) {
 
 const legend = () => make("p", { class: "note" }, "Words that are only in the first are ",
   make("del", {}, "struck through"), ", those only in the second ",
-  make("ins", {}, "underlined"), ".");
+  make("ins", {}, "underlined"), ". Where no word differs both sides show the first text, " +
+  "whatever its case, punctuation and blanks.");
 
 /**
  * Both texts side by side.

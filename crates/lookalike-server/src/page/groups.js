@@ -65,7 +65,7 @@ const pages = (found, from, params) => {
     if (before.has(location.hash)) link("Previous", before.get(location.hash));
   }
   if (found.next) {
-    const next = address("groups", { after: found.next, from: from + PAGE, threshold });
+    const next = address("groups", { after: found.next, from: from + found.groups.length, threshold });
     before.set(next, location.hash);
     link("Next", next);
   }
@@ -90,8 +90,8 @@ const form = (params) => {
 };
 
 const stale = () => make("div", { class: "warning" },
-  make("p", {}, "The index has changed since these groups were computed. They are computed anew " +
-    "now; until then these may name documents that are gone."),
+  make("p", {}, "The index has changed since these groups were computed. They are computed anew in " +
+    "the background; until then these may name documents that are gone."),
   make("div", { class: "buttons" }, button("Look again", () => reshow("groups"))));
 
 const draw = (found, params) => {
@@ -103,6 +103,15 @@ const draw = (found, params) => {
   show(counts(found, from), [form(params), found.stale ? stale() : null,
     found.groups.length > 0 ? heads : null, list, pages(found, from, params)]
     .filter((part) => part !== null));
+};
+
+/** The place in a list may be gone while its beginning is not. */
+const refused = (error, params) => {
+  if (error.code !== "cursor-expired") return problem(error, () => reshow("groups"));
+  const threshold = params.get("threshold") ?? undefined;
+  return problem(error, undefined, make("a", {
+    class: "button", href: address("groups", { threshold }),
+  }, "First page"));
 };
 
 const later = (seconds, signal) => new Promise((resolve) => {
@@ -124,7 +133,7 @@ export const showGroups = async (params, signal) => {
     } catch (error) {
       if (error.name === "AbortError") return;
       if (error.code !== "groups-pending") {
-        show("", [problem(error, () => reshow("groups"))]);
+        show("", [refused(error, params)]);
         return;
       }
       const wait = error.wait || WAIT, told = "The groups are being computed. This takes a while " +

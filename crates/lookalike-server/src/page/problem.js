@@ -24,12 +24,26 @@ const BY_CODE = {
   "id-taken": () => ["There is a document with this id",
     "Choose another id, or replace that document."],
   "groups-pending": (error) => ["The groups are being computed", soon(error)],
+  "cursor-expired": () => ["The groups were computed anew",
+    "The place in their list is gone; their beginning is not."],
+  "read-only": () => ["The index is only read here",
+    "Whoever runs the server can start it for writing."],
   "timeout": () => ["It took the server too long",
     "Ask for less: a higher similarity or a shorter text. Or try again when it has less to do."],
+  "unreadable": () => ["The server cannot read the index",
+    "Whoever runs it finds the reason in its log."],
+  "disk-full": () => ["The disk of the server is full",
+    "Nothing was stored. Try again when there is room."],
+  "answer-too-large": () => ["There is too much to show", "Ask for fewer documents at once."],
+  "cross-origin": () => ["The server does not know this page as its own",
+    "Open the page by the address that the server listens on."],
   "body-too-large": () => ["This text is longer than the server takes",
     "Search for a part of it, or use the command line on the machine with the index: " +
     "lookalike query INDEX FILE."],
 };
+
+BY_CODE["text-too-large"] = BY_CODE["body-too-large"];
+BY_CODE["unknown-host"] = BY_CODE["cross-origin"];
 
 /** The same by status, for answers without a known code. */
 const BY_STATUS = {

@@ -47,8 +47,9 @@ const ROWS = [
   ["scheme", "How signatures are computed"],
   ["seed", "Draws the hash functions"],
   ["store", "What is kept of a document"],
+  ["format", "The version of what is stored"],
 ];
-const ELSEWHERE = ["name", "predicted_recall", "writable", "version"];
+const ELSEWHERE = ["name", "predicted_recall", "writable", "version", "exact"];
 
 const value = (name, data) => {
   if (name === "stop_words") return data ? visible(data.name ?? data) : "none";

@@ -74,10 +74,12 @@ export class Browser {
     return this.send("POST", "/goog/cdp/execute", { cmd, params });
   }
 
-  /** Opens an address as a new page. */
+  /** Opens an address as a new page, even where only what is behind `#` differs. */
   async open(url) {
-    await this.send("POST", "/url", { url: "about:blank" });
-    await this.send("POST", "/url", { url });
+    this.opened = (this.opened ?? 0) + 1;
+    const [page, hash] = url.split(/#(.*)/s);
+    const address = `${page}?opened=${this.opened}${hash === undefined ? "" : `#${hash}`}`;
+    await this.send("POST", "/url", { url: address });
   }
 
   /** What the body of a function gives on the page; promises are waited for. */

@@ -9,13 +9,13 @@ const PAGE = new URL("../../src/page/", import.meta.url);
 
 /** The files and the policy as the program has them. */
 const table = () => {
-  const source = readFileSync(new URL("mod.rs", PAGE), "utf8");
+  const source = readFileSync(new URL("files.rs", PAGE), "utf8");
   const types = Object.fromEntries(
     Array.from(source.matchAll(/const (\w+): &str = "(.*?)"/g), (m) => [m[1], m[2]]));
   const files = new Map(Array.from(
     source.matchAll(/\("(.*?)", (\w+), include_str!\("(.*?)"\)\)/g),
     (m) => [m[1], { type: types[m[2]], text: readFileSync(new URL(m[3], PAGE)) }]));
-  const policy = /POLICY: &str = "([^"]*)"/.exec(source)[1].replace(/\\\n\s*/g, "");
+  const policy = /POLICY: &str =\s*"([^"]*)"/.exec(source)[1].replace(/\\\n\s*/g, "");
   return { files, policy };
 };
 
@@ -29,7 +29,7 @@ const body = async (request) => {
 /**
  * Starts a mock on a free port.
  * @param {(call: {method: string, path: string, query: URLSearchParams, body: any,
- *   token: string}) => {status?: number, headers?: object, json?: any, after?: Promise<void>}} act
+ *   token: string}) => {status?: number, headers?: object, json?: any, text?: string, after?: Promise<void>}} act
  * @returns {Promise<{url: string, calls: any[], close: () => void}>}
  */
 export const mock = async (act) => {
@@ -49,11 +49,11 @@ export const mock = async (act) => {
       body: await body(request), token: request.headers.authorization ?? "",
     };
     calls.push(call);
-    const { status = 200, headers = {}, json, after } = act(call);
+    const { status = 200, headers = {}, json, text, after } = act(call);
     await after;
     const type = status < 400 ? "application/json" : "application/problem+json";
     response.writeHead(status, { "Content-Type": type, ...headers });
-    response.end(json === undefined ? "" : JSON.stringify(json));
+    response.end(json === undefined ? text : JSON.stringify(json));
   });
   await new Promise((ready) => server.listen(0, "127.0.0.1", ready));
   const close = () => { server.close(); server.closeAllConnections(); };

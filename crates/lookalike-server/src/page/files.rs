@@ -1,7 +1,7 @@
-//! The web page: files that go into the program as they are.
+//! The files of the web page, which go into the program as they are.
 //!
-//! It is written by hand, in HTML, CSS and modules of JavaScript, loads nothing from elsewhere and
-//! has no script or style in its markup, so that [`POLICY`] can be strict.
+//! They are written by hand, in HTML, CSS and modules of JavaScript, load nothing from elsewhere
+//! and have no script or style in the markup, so that [`POLICY`] can be strict.
 
 /// What a browser lets the page do (`Content-Security-Policy`): nothing but its own files and the
 /// API beside them, no markup made of texts, no frame of another page around it.
