@@ -1,23 +1,185 @@
 //! An index in a folder: documents in a catalogue, band postings in segments.
+//!
+//! ```text
+//! write → catalogue (SQLite: rows)  +  runs (memory)  → segments (files)  → fewer, larger ones
+//! query → segments and runs → numbers → rows
+//! ```
+//!
+//! The catalogue is the truth; segments are made of it and can be made again. `docs/index.md`
+//! specifies both. One process writes, any number read, each at moments of its own.
 
-use crate::backend::Backend;
+mod backup;
+mod catalogue;
+mod check;
+mod fault;
+mod folder;
+mod layout;
+mod map;
+mod merge;
+mod parts;
+mod posting;
+mod rows;
+mod segment;
+mod segment_file;
+mod shared;
+mod upkeep;
+mod write;
+
+use crate::backend::{Backend, Change, Done, Problem, Snapshot, Stats};
 use crate::error::IndexError;
 use crate::index::Access;
 use crate::settings::Settings;
+use fault::Place;
+use shared::{Shared, lock};
 use std::path::Path;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// When postings are put into segments, and segments together. What is stored does not depend on
+/// it, and any handle may use its own; the defaults suit every size. Tests use small numbers, so
+/// that much happens to few documents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tuning {
+    /// The most documents whose postings are kept in memory only and gathered again when the index
+    /// is opened; at least 1.
+    pub tail: usize,
+    /// How many segments become one; at least 2.
+    pub fan_out: usize,
+    /// Whether a thread of its own merges segments; else only `compact` does.
+    pub background: bool,
+}
+
+impl Default for Tuning {
+    fn default() -> Self {
+        Self { tail: 16_384, fan_out: 8, background: true }
+    }
+}
+
+impl Tuning {
+    /// The level of a segment with so many documents: how often it would have been merged.
+    fn level(&self, documents: u64) -> u32 {
+        let mut size = (self.tail.max(1) as u64).saturating_mul(self.fan_out.max(2) as u64);
+        let mut level = 0;
+        while documents >= size {
+            size = size.saturating_mul(self.fan_out.max(2) as u64);
+            level += 1;
+        }
+        level
+    }
+
+    fn in_range(self) -> Self {
+        Self { tail: self.tail.max(1), fan_out: self.fan_out.max(2), ..self }
+    }
+}
 
 /// Makes an index in a new folder.
 ///
 /// # Errors
 /// [`IndexError::Exists`] where there is something.
-pub fn create(folder: &Path, _: &Settings) -> Result<Box<dyn Backend>, IndexError> {
-    Err(IndexError::NotBuilt { index: folder.display().to_string(), feature: "sqlite" })
+pub fn create(folder: &Path, settings: &Settings) -> Result<Box<dyn Backend>, IndexError> {
+    create_with(folder, settings, Tuning::default())
+}
+
+/// [`create`] with another tuning.
+///
+/// # Errors
+/// As there.
+pub fn create_with(
+    folder: &Path,
+    settings: &Settings,
+    tuning: Tuning,
+) -> Result<Box<dyn Backend>, IndexError> {
+    settings.params()?;
+    folder::create(folder, settings)?;
+    open_with(folder, Access::Write { wait: Duration::from_secs(1) }, tuning)
 }
 
 /// Opens the index in a folder.
 ///
 /// # Errors
 /// As [`open`](crate::index::open).
-pub fn open(folder: &Path, _: Access) -> Result<Box<dyn Backend>, IndexError> {
-    Err(IndexError::NotBuilt { index: folder.display().to_string(), feature: "sqlite" })
+pub fn open(folder: &Path, access: Access) -> Result<Box<dyn Backend>, IndexError> {
+    open_with(folder, access, Tuning::default())
+}
+
+/// [`open`] with another tuning.
+///
+/// # Errors
+/// As there.
+pub fn open_with(
+    folder: &Path,
+    access: Access,
+    tuning: Tuning,
+) -> Result<Box<dyn Backend>, IndexError> {
+    let tuning = tuning.in_range();
+    let shared = match access {
+        Access::Read => folder::open_for_reading(folder, tuning)?,
+        Access::Write { wait } => folder::open_for_writing(&Place::new(folder), wait, tuning)?,
+    };
+    let shared = Arc::new(shared);
+    let merger = (shared.writable && tuning.background).then(|| {
+        let shared = Arc::clone(&shared);
+        // What a writer that was ended has left unmerged.
+        shared.signal.flushed();
+        let thread = std::thread::Builder::new().name("merge".to_owned());
+        thread.spawn(move || merge::work(&shared))
+    });
+    let merger = merger.transpose().map_err(|error| shared.place.writing(folder, error))?;
+    Ok(Box::new(FolderBackend { shared, merger }))
+}
+
+/// An index in a folder.
+struct FolderBackend {
+    shared: Arc<Shared>,
+    merger: Option<JoinHandle<()>>,
+}
+
+impl Drop for FolderBackend {
+    fn drop(&mut self) {
+        self.shared.signal.end();
+        if let Some(merger) = self.merger.take() {
+            let _ = merger.join();
+        }
+        // Snapshots may live longer, and must not keep others from writing.
+        *lock(&self.shared.writer) = None;
+    }
+}
+
+impl Backend for FolderBackend {
+    fn settings(&self) -> &Settings {
+        &self.shared.settings
+    }
+
+    fn name(&self) -> &str {
+        &self.shared.place.name
+    }
+
+    fn write(&self, changes: &[Change<'_>]) -> Result<Vec<Done>, IndexError> {
+        write::write(&self.shared, changes)
+    }
+
+    fn snapshot(&self) -> Result<Box<dyn Snapshot>, IndexError> {
+        Ok(Box::new(self.shared.moment()?))
+    }
+
+    fn compact(&self, now: i64) -> Result<(), IndexError> {
+        upkeep::compact(&self.shared, now)
+    }
+
+    fn check(&self) -> Result<Vec<Problem>, IndexError> {
+        check::check(&self.shared)
+    }
+
+    fn repair(&self) -> Result<(), IndexError> {
+        upkeep::repair(&self.shared)
+    }
+
+    fn stats(&self) -> Result<Stats, IndexError> {
+        check::stats(&self.shared.moment()?)
+    }
+
+    fn backup(&self, to: &Path) -> Result<(), IndexError> {
+        backup::backup(&self.shared, to)
+    }
 }

@@ -1,0 +1,279 @@
+//! The catalogue: the database of documents, which is the truth, and its connections.
+
+use super::fault::Place;
+use super::segment::Listed;
+use crate::error::IndexError;
+use crate::settings::{FORMAT_VERSION, Settings};
+use rusqlite::{Connection, OpenFlags, Row, params};
+use std::time::Duration;
+
+/// `application_id` of the database: "LkAl".
+const APPLICATION: i64 = 0x4c6b_416c;
+
+const SCHEMA: &str = "
+CREATE TABLE settings(one INTEGER PRIMARY KEY CHECK(one = 1), json TEXT NOT NULL) STRICT;
+CREATE TABLE state(
+  one INTEGER PRIMARY KEY CHECK(one = 1),
+  changes INTEGER NOT NULL,
+  generation INTEGER NOT NULL,
+  last INTEGER NOT NULL,
+  next_segment INTEGER NOT NULL,
+  documents INTEGER NOT NULL,
+  without_shingles INTEGER NOT NULL,
+  set_bytes INTEGER NOT NULL,
+  text_bytes INTEGER NOT NULL
+) STRICT;
+INSERT INTO state VALUES(1, 0, 0, 0, 1, 0, 0, 0, 0);
+CREATE TABLE docs(
+  doc INTEGER PRIMARY KEY,
+  id TEXT NOT NULL,
+  fingerprint BLOB NOT NULL,
+  bytes INTEGER NOT NULL,
+  added INTEGER NOT NULL,
+  modified INTEGER,
+  expires INTEGER,
+  metadata TEXT NOT NULL,
+  signature BLOB NOT NULL
+) STRICT;
+CREATE INDEX docs_expires ON docs(expires) WHERE expires IS NOT NULL;
+CREATE TABLE sets(doc INTEGER PRIMARY KEY, code BLOB NOT NULL) STRICT;
+CREATE TABLE texts(doc INTEGER PRIMARY KEY, zstd BLOB NOT NULL) STRICT;
+CREATE TABLE dead(doc INTEGER PRIMARY KEY, change INTEGER NOT NULL) STRICT;
+CREATE TABLE segments(
+  name TEXT PRIMARY KEY,
+  first INTEGER NOT NULL,
+  last INTEGER NOT NULL,
+  level INTEGER NOT NULL,
+  dropped INTEGER NOT NULL,
+  checksum INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+";
+
+/// The row of `state`: what is there at a moment.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Head {
+    /// Calls that changed documents.
+    pub(super) changes: u64,
+    /// Changes of the list of segments.
+    pub(super) generation: u64,
+    /// The greatest number that any document has had.
+    pub(super) last: u32,
+    /// What the next segment file is called.
+    pub(super) next_segment: u64,
+    /// Documents.
+    pub(super) documents: u64,
+    /// Those of them without shingles.
+    pub(super) without_shingles: u64,
+    /// Bytes of encoded sets.
+    pub(super) set_bytes: u64,
+    /// Bytes of compressed texts.
+    pub(super) text_bytes: u64,
+}
+
+impl Head {
+    /// Reads the row.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(super) fn read(connection: &Connection) -> rusqlite::Result<Self> {
+        let mut statement = connection.prepare_cached(
+            "SELECT changes, generation, last, next_segment, documents, without_shingles,
+             set_bytes, text_bytes FROM state",
+        )?;
+        statement.query_row([], |row| {
+            let number = |at| row.get::<_, i64>(at).map(i64::cast_unsigned);
+            Ok(Self {
+                changes: number(0)?,
+                generation: number(1)?,
+                last: row.get(2)?,
+                next_segment: number(3)?,
+                documents: number(4)?,
+                without_shingles: number(5)?,
+                set_bytes: number(6)?,
+                text_bytes: number(7)?,
+            })
+        })
+    }
+
+    /// Writes the row.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(super) fn write(&self, connection: &Connection) -> rusqlite::Result<()> {
+        let mut statement = connection.prepare_cached(
+            "UPDATE state SET changes = ?1, generation = ?2, last = ?3, next_segment = ?4,
+             documents = ?5, without_shingles = ?6, set_bytes = ?7, text_bytes = ?8",
+        )?;
+        let number = u64::cast_signed;
+        statement.execute(params![
+            number(self.changes),
+            number(self.generation),
+            self.last,
+            number(self.next_segment),
+            number(self.documents),
+            number(self.without_shingles),
+            number(self.set_bytes),
+            number(self.text_bytes),
+        ])?;
+        Ok(())
+    }
+}
+
+/// What a connection may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rights {
+    Read,
+    Write,
+}
+
+/// Makes an empty catalogue.
+///
+/// # Errors
+/// What keeps it from being made.
+pub(super) fn create(place: &Place, settings: &Settings) -> Result<(), IndexError> {
+    let make = || -> rusqlite::Result<()> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_CREATE
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(place.catalogue(), flags)?;
+        connection.execute_batch(&format!(
+            "PRAGMA page_size = 16384; PRAGMA auto_vacuum = INCREMENTAL;
+             PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
+             BEGIN; PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {FORMAT_VERSION};
+             {SCHEMA}"
+        ))?;
+        let json = settings.to_json();
+        connection.execute("INSERT INTO settings VALUES(1, ?1)", [json])?;
+        connection.execute_batch("COMMIT")
+    };
+    make().map_err(|error| place.database(error))
+}
+
+/// Opens the catalogue, whatever version it has.
+///
+/// # Errors
+/// What SQLite says.
+pub(super) fn connect(place: &Place, rights: Rights) -> Result<Connection, IndexError> {
+    let path = place.catalogue();
+    let base = OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let open = |flags: OpenFlags| -> rusqlite::Result<Connection> {
+        let connection = Connection::open_with_flags(&path, base | flags)?;
+        connection.busy_timeout(Duration::from_secs(20))?;
+        connection.set_prepared_statement_cache_capacity(32);
+        let kib = if rights == Rights::Write { 32 << 10 } else { 8 << 10 };
+        connection.execute_batch(&format!(
+            "PRAGMA cache_size = -{kib}; PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY;
+             PRAGMA journal_size_limit = 67108864; PRAGMA trusted_schema = OFF;"
+        ))?;
+        // Nothing was read so far; this looks into the file.
+        connection.query_row("PRAGMA schema_version", [], |row| row.get::<_, i64>(0))?;
+        Ok(connection)
+    };
+    let opened = match rights {
+        Rights::Write => open(OpenFlags::SQLITE_OPEN_READ_WRITE),
+        Rights::Read => open(OpenFlags::SQLITE_OPEN_READ_ONLY),
+    };
+    opened.map_err(|error| place.database(error))
+}
+
+/// Reads the settings, if this is a catalogue of this version.
+///
+/// # Errors
+/// [`IndexError::NotAnIndex`], [`IndexError::Version`].
+pub(super) fn settings(place: &Place, connection: &Connection) -> Result<Settings, IndexError> {
+    let number = |pragma: &str| -> Result<i64, IndexError> {
+        let got = connection.query_row(&format!("PRAGMA {pragma}"), [], |row| row.get(0));
+        got.map_err(|error| place.database(error))
+    };
+    if number("application_id")? != APPLICATION {
+        let why = "its catalog.sqlite is a database of another program".to_owned();
+        return Err(IndexError::NotAnIndex { index: place.name.clone(), why });
+    }
+    let version = number("user_version")?;
+    if version != i64::from(FORMAT_VERSION) {
+        return Err(IndexError::Version {
+            index: place.name.clone(),
+            got: u32::try_from(version).unwrap_or(u32::MAX),
+            expected: FORMAT_VERSION,
+        });
+    }
+    let json = connection.query_row("SELECT json FROM settings", [], |row| row.get::<_, String>(0));
+    Settings::from_json(&json.map_err(|error| place.database(error))?, &place.name)
+}
+
+/// The list of segments, by ascending numbers of documents.
+///
+/// # Errors
+/// What SQLite says.
+pub(super) fn segments(connection: &Connection) -> rusqlite::Result<Vec<Listed>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT name, first, last, level, dropped, checksum FROM segments ORDER BY first",
+    )?;
+    let rows = statement.query_map([], |row: &Row<'_>| {
+        Ok(Listed {
+            name: row.get(0)?,
+            first: row.get(1)?,
+            last: row.get(2)?,
+            level: row.get(3)?,
+            dropped: row.get::<_, i64>(4)?.cast_unsigned(),
+            checksum: row.get::<_, i64>(5)?.cast_unsigned(),
+        })
+    })?;
+    rows.collect()
+}
+
+/// Adds a segment to the list.
+///
+/// # Errors
+/// What SQLite says.
+pub(super) fn list_segment(connection: &Connection, listed: &Listed) -> rusqlite::Result<()> {
+    let sql = "INSERT INTO segments VALUES(?1, ?2, ?3, ?4, ?5, ?6)";
+    connection.prepare_cached(sql)?.execute(params![
+        listed.name,
+        listed.first,
+        listed.last,
+        listed.level,
+        listed.dropped.cast_signed(),
+        listed.checksum.cast_signed(),
+    ])?;
+    Ok(())
+}
+
+/// Takes a segment off the list.
+///
+/// # Errors
+/// What SQLite says.
+pub(super) fn unlist_segment(connection: &Connection, name: &str) -> rusqlite::Result<()> {
+    connection.prepare_cached("DELETE FROM segments WHERE name = ?1")?.execute([name])?;
+    Ok(())
+}
+
+/// Numbers of documents in a range that are gone since at most `changes` changes, ascending.
+///
+/// # Errors
+/// What SQLite says.
+pub(super) fn dead(
+    connection: &Connection,
+    (first, last): (u32, u32),
+    changes: u64,
+) -> rusqlite::Result<Vec<u32>> {
+    let sql = "SELECT doc FROM dead WHERE doc BETWEEN ?1 AND ?2 AND change <= ?3 ORDER BY doc";
+    let mut statement = connection.prepare_cached(sql)?;
+    let rows =
+        statement.query_map(params![first, last, changes.cast_signed()], |row| row.get(0))?;
+    rows.collect()
+}
+
+/// Forgets them: no segment has them any more.
+///
+/// # Errors
+/// What SQLite says.
+pub(super) fn forget_dead(
+    connection: &Connection,
+    (first, last): (u32, u32),
+    changes: u64,
+) -> rusqlite::Result<()> {
+    let sql = "DELETE FROM dead WHERE doc BETWEEN ?1 AND ?2 AND change <= ?3";
+    connection.prepare_cached(sql)?.execute(params![first, last, changes.cast_signed()])?;
+    Ok(())
+}

@@ -1,0 +1,277 @@
+//! Looks through everything that is stored.
+
+use super::catalogue;
+use super::parts::Parts;
+use super::posting::{List, id_key};
+use super::rows::Reader;
+use super::segment::Segment;
+use super::shared::{Moment, Shared};
+use super::upkeep::counted;
+use crate::backend::{Problem, Stats, bucket_keys};
+use crate::entry::{Record, Wanted, shown};
+use crate::error::IndexError;
+use crate::set;
+use crate::settings::{Settings, Store};
+use lookalike_core::signature::Signer;
+use std::sync::Arc;
+
+/// Documents looked at between two looks into the tail.
+const AT_ONCE: u64 = 10_000;
+
+/// Everything that is wrong at this moment.
+///
+/// # Errors
+/// As [`Backend::check`](crate::backend::Backend::check).
+pub(super) fn check(shared: &Arc<Shared>) -> Result<Vec<Problem>, IndexError> {
+    // Segments are opened here, one by one, so that a damaged one hides nothing.
+    let (moment, segments) = opened(shared)?;
+    let mut problems = Vec::new();
+    let database = |what: String| Problem {
+        place: shared.place.catalogue().display().to_string(),
+        what,
+        repairable: false,
+    };
+    for line in integrity(&moment)? {
+        problems.push(database(line));
+    }
+    let mut parts = Parts { generation: moment.head.generation, ..Parts::default() };
+    let mut lost = Vec::new();
+    for (listed, segment) in segments {
+        let segment = segment.and_then(|segment| segment.verify().map(|()| segment));
+        match segment {
+            Ok(segment) => parts.segments.push(Arc::new(segment)),
+            Err(error) => {
+                lost.push((listed.first, listed.last));
+                let (what, repairable) = (reason(&error), true);
+                problems.push(Problem { place: listed.name, what, repairable });
+            }
+        }
+    }
+    counts(&moment, &mut problems)?;
+    let mut look = Look {
+        settings: &shared.settings,
+        signer: signer(&shared.settings)?,
+        parts: &parts,
+        lost,
+        in_segments: moment.head.last.min(in_segments(&parts, &moment)?),
+        keys: Vec::new(),
+        set: Vec::new(),
+        found: Vec::new(),
+    };
+    documents(&moment, &mut look, &mut problems)?;
+    Ok(problems)
+}
+
+/// What was listed, and what came of opening it.
+type Opened = Vec<(super::segment::Listed, Result<Segment, IndexError>)>;
+
+/// A moment whose segments were all there when they were opened, or are really missing.
+fn opened(shared: &Arc<Shared>) -> Result<(Moment, Opened), IndexError> {
+    for _ in 0..10 {
+        let (moment, segments) = open_once(shared)?;
+        let is_newest = shared.begin()?.head.generation == moment.head.generation;
+        if is_newest || segments.iter().all(|(_, segment)| segment.is_ok()) {
+            return Ok((moment, segments));
+        }
+    }
+    open_once(shared)
+}
+
+fn open_once(shared: &Arc<Shared>) -> Result<(Moment, Opened), IndexError> {
+    let moment = shared.begin()?;
+    let listed = catalogue::segments(moment.connection());
+    let listed = listed.map_err(|error| shared.place.database(error))?.into_iter();
+    let folder = &shared.place.folder;
+    let opened = listed.map(|listed| (listed.clone(), Segment::open(folder, listed))).collect();
+    Ok((moment, opened))
+}
+
+fn in_segments(parts: &Parts, moment: &Moment) -> Result<u32, IndexError> {
+    let listed = catalogue::segments(moment.connection());
+    let listed = listed.map_err(|error| moment.shared.place.database(error))?;
+    Ok(listed.last().map_or(parts.in_segments(), |listed| listed.last))
+}
+
+fn signer(settings: &Settings) -> Result<Signer, IndexError> {
+    let params = settings.params()?;
+    Ok(Signer::new(params.scheme(), params.num_hashes(), params.seed()))
+}
+
+/// What SQLite finds wrong.
+fn integrity(moment: &Moment) -> Result<Vec<String>, IndexError> {
+    let look = || -> rusqlite::Result<Vec<String>> {
+        let mut statement = moment.connection().prepare("PRAGMA integrity_check(20)")?;
+        statement.query_map([], |row| row.get(0))?.collect()
+    };
+    match look() {
+        Ok(lines) => Ok(lines.into_iter().filter(|line| line != "ok").collect()),
+        Err(error) => match moment.shared.place.database(error) {
+            IndexError::Damaged { why, .. } => Ok(vec![why]),
+            error => Err(error),
+        },
+    }
+}
+
+/// Whether the counts are right.
+fn counts(moment: &Moment, problems: &mut Vec<Problem>) -> Result<(), IndexError> {
+    let counted = counted(moment.connection());
+    let counted = counted.map_err(|error| moment.shared.place.database(error))?;
+    let head = &moment.head;
+    let pairs = [
+        ("documents", head.documents, counted.documents),
+        ("documents without shingles", head.without_shingles, counted.without_shingles),
+        ("bytes of sets", head.set_bytes, counted.set_bytes),
+        ("bytes of texts", head.text_bytes, counted.text_bytes),
+    ];
+    for (name, stored, there) in pairs {
+        if stored != there {
+            let what = format!("{stored} {name} are counted, {there} are there");
+            problems.push(Problem { place: "state".to_owned(), what, repairable: true });
+        }
+    }
+    if u64::from(head.last) < u64::from(counted.last) {
+        let what = format!("the last number is {}, {} is there", head.last, counted.last);
+        problems.push(Problem { place: "state".to_owned(), what, repairable: true });
+    }
+    Ok(())
+}
+
+struct Look<'a> {
+    settings: &'a Settings,
+    signer: Signer,
+    parts: &'a Parts,
+    /// Documents of segments that cannot be read, which were told already.
+    lost: Vec<(u32, u32)>,
+    in_segments: u32,
+    keys: Vec<u64>,
+    set: Vec<u64>,
+    found: Vec<u64>,
+}
+
+/// Every document: its set, its signature, its postings.
+fn documents(
+    moment: &Moment,
+    look: &mut Look<'_>,
+    problems: &mut Vec<Problem>,
+) -> Result<(), IndexError> {
+    let reader = Reader { place: &moment.shared.place, connection: moment.connection() };
+    let wanted = Wanted { signature: true, set: true, metadata: true, text: true };
+    let mut from = 0;
+    while from <= u64::from(moment.head.last) {
+        let to = from + AT_ONCE - 1;
+        let looked = reader.range((from, to), usize::MAX, wanted, &mut |record| {
+            from = record.number;
+            if let Some((what, repairable)) = look.at(record)? {
+                let place = format!("document {:?} (number {from})", shown(&record.id));
+                problems.push(Problem { place, what, repairable });
+            }
+            Ok(())
+        });
+        match looked {
+            Ok(_) => from = to + 1,
+            Err(IndexError::Damaged { what, why }) => {
+                problems.push(Problem { place: what, what: why, repairable: false });
+                // The row after the last one that could be read is the damaged one.
+                from = next_row(moment, from)? + 1;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// The number of the first row behind `number`, or, where there is none, the end.
+fn next_row(moment: &Moment, number: u64) -> Result<u64, IndexError> {
+    let sql = "SELECT coalesce(min(doc), 4294967295) FROM docs WHERE doc > ?1";
+    let mut statement = moment
+        .connection()
+        .prepare_cached(sql)
+        .map_err(|error| moment.shared.place.database(error))?;
+    let row = statement.query_row([number.cast_signed()], |row| row.get::<_, i64>(0));
+    row.map(i64::cast_unsigned).map_err(|error| moment.shared.place.database(error))
+}
+
+impl Look<'_> {
+    /// What is wrong with a document, and whether it can be repaired.
+    fn at(&mut self, record: &Record) -> Result<Option<(String, bool)>, IndexError> {
+        if let Some(what) = self.content(record) {
+            return Ok(Some((what, false)));
+        }
+        bucket_keys(self.settings, &record.signature, &mut self.keys);
+        let number = record.number as u32;
+        let is_lost = self.lost.iter().any(|(first, last)| (*first..=*last).contains(&number));
+        // What is behind the last segment is looked for nowhere: its row is where it is.
+        if number > self.in_segments || is_lost {
+            return Ok(None);
+        }
+        let bands = self.keys.iter().map(|key| (List::Bands, *key));
+        for (list, key) in bands.chain([(List::Ids, id_key(&record.id))]) {
+            self.found.clear();
+            let holds = |segment: &&Arc<Segment>| {
+                (segment.listed.first..=segment.listed.last).contains(&number)
+            };
+            if let Some(segment) = self.parts.segments.iter().find(holds) {
+                segment.find(list, key, &mut self.found)?;
+            }
+            if !self.found.contains(&record.number) {
+                return Ok(Some(("its postings are not all there".to_owned(), true)));
+            }
+        }
+        Ok(None)
+    }
+
+    fn content(&mut self, record: &Record) -> Option<String> {
+        let (got, expected) = (record.signature.len(), self.settings.num_hashes);
+        if got != 0 && got != expected {
+            return Some(format!("its signature has {got} values, expected are {expected}"));
+        }
+        if self.settings.store == Store::Signatures {
+            return None;
+        }
+        let Some(code) = &record.set else { return Some("it has no shingle set".to_owned()) };
+        if let Err(error) = set::decode(code, &mut self.set) {
+            return Some(reason(&error));
+        }
+        let upper: Vec<u32> = self.set.iter().map(|hash| (hash >> 32) as u32).collect();
+        let signature = if upper.is_empty() { &[][..] } else { self.signer.sign(&upper) };
+        let differs = signature != record.signature;
+        differs.then(|| "its signature is not that of its shingle set".to_owned())
+    }
+}
+
+/// What is wrong, without the place, which is told beside it.
+fn reason(error: &IndexError) -> String {
+    match error {
+        IndexError::Damaged { why, .. } => why.clone(),
+        error => error.to_string(),
+    }
+}
+
+/// Sizes and counts of a moment.
+///
+/// # Errors
+/// What SQLite and the system say.
+pub(super) fn stats(moment: &Moment) -> Result<Stats, IndexError> {
+    let place = &moment.shared.place;
+    let number = |pragma: &str| -> Result<u64, IndexError> {
+        let sql = format!("PRAGMA {pragma}");
+        let got = moment.connection().query_row(&sql, [], |row| row.get::<_, i64>(0));
+        got.map(i64::cast_unsigned).map_err(|error| place.database(error))
+    };
+    let log = place.folder.join("catalog.sqlite-wal");
+    let log_bytes = std::fs::metadata(log).map_or(0, |data| data.len());
+    let parts = &moment.parts;
+    let sum = |of: &dyn Fn(&Segment) -> u64| parts.segments.iter().map(|one| of(one)).sum::<u64>();
+    let run_postings = parts.runs.iter().map(|run| run.bands.len() as u64).sum::<u64>();
+    Ok(Stats {
+        documents: moment.head.documents,
+        without_shingles: moment.head.without_shingles,
+        postings: sum(&|segment| segment.postings(List::Bands)) + run_postings,
+        segments: parts.segments.len() as u64,
+        tail: parts.tail() as u64,
+        catalogue_bytes: number("page_count")? * number("page_size")? + log_bytes,
+        set_bytes: moment.head.set_bytes,
+        text_bytes: moment.head.text_bytes,
+        segment_bytes: sum(&Segment::file_bytes),
+    })
+}

@@ -1,0 +1,87 @@
+//! What goes wrong with a folder or its database, as errors of an index.
+
+use crate::error::IndexError;
+use rusqlite::ErrorCode;
+use std::fs::File;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+/// The folder of an index, and its name in messages.
+#[derive(Debug, Clone)]
+pub(super) struct Place {
+    pub(super) folder: PathBuf,
+    pub(super) name: String,
+}
+
+impl Place {
+    pub(super) fn new(folder: &Path) -> Self {
+        Self { folder: folder.to_path_buf(), name: folder.display().to_string() }
+    }
+
+    /// The file of the catalogue.
+    pub(super) fn catalogue(&self) -> PathBuf {
+        self.folder.join("catalog.sqlite")
+    }
+
+    /// The file whose lock the writer holds.
+    pub(super) fn lock(&self) -> PathBuf {
+        self.folder.join("lock")
+    }
+
+    /// A file could not be written.
+    pub(super) fn writing(&self, path: &Path, source: io::Error) -> IndexError {
+        match source.kind() {
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
+                IndexError::DiskFull { index: self.name.clone() }
+            }
+            ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied => {
+                IndexError::ReadOnly { index: self.name.clone() }
+            }
+            _ => IndexError::Io { path: path.display().to_string(), source },
+        }
+    }
+
+    /// A file could not be read.
+    pub(super) fn reading(path: &Path, source: io::Error) -> IndexError {
+        IndexError::Io { path: path.display().to_string(), source }
+    }
+
+    /// What SQLite says.
+    pub(super) fn database(&self, error: rusqlite::Error) -> IndexError {
+        let index = self.name.clone();
+        let damaged =
+            |why: String| IndexError::Damaged { what: self.catalogue().display().to_string(), why };
+        let Some(code) = error.sqlite_error_code() else {
+            return damaged(error.to_string());
+        };
+        match code {
+            ErrorCode::DiskFull => IndexError::DiskFull { index },
+            ErrorCode::ReadOnly => IndexError::ReadOnly { index },
+            ErrorCode::DatabaseCorrupt => damaged(error.to_string()),
+            ErrorCode::NotADatabase => {
+                IndexError::NotAnIndex { index, why: "its catalogue is no database".to_owned() }
+            }
+            _ => {
+                let transient = matches!(code, ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked);
+                IndexError::Database { index, why: error.to_string(), transient }
+            }
+        }
+    }
+}
+
+/// Brings the names of files in the folder to the disk.
+///
+/// # Errors
+/// What the system says.
+pub(super) fn sync_folder(place: &Place) -> Result<(), IndexError> {
+    sync_names(&place.folder).map_err(|error| place.writing(&place.folder, error))
+}
+
+/// The same of any folder.
+///
+/// # Errors
+/// What the system says.
+pub(super) fn sync_names(folder: &Path) -> io::Result<()> {
+    // Windows cannot open a folder as a file, and writes names by itself.
+    if cfg!(windows) { Ok(()) } else { File::open(folder)?.sync_all() }
+}

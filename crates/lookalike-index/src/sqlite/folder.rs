@@ -1,0 +1,146 @@
+//! The folder of an index: made, opened, locked.
+
+use super::Tuning;
+use super::catalogue::{self, Head, Rights};
+use super::fault::{Place, sync_names};
+use super::parts::Parts;
+use super::shared::Shared;
+use super::upkeep;
+use super::write::Writer;
+use crate::error::IndexError;
+use crate::settings::Settings;
+use std::fs::{File, TryLockError};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// How long between two looks whether another writer is done.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// Makes an empty index, which is there when it is complete.
+///
+/// # Errors
+/// [`IndexError::Exists`], and what keeps it from being written.
+pub(super) fn create(folder: &Path, settings: &Settings) -> Result<(), IndexError> {
+    appear(folder, |place| catalogue::create(place, settings))
+}
+
+/// Makes a folder under another name beside `to`, has it filled, and gives it its name.
+///
+/// # Errors
+/// [`IndexError::Exists`], what `fill` gives, and what keeps it from being named.
+pub(super) fn appear(
+    to: &Path,
+    fill: impl FnOnce(&Place) -> Result<(), IndexError>,
+) -> Result<(), IndexError> {
+    let exists = || IndexError::Exists { index: to.display().to_string() };
+    let Some(name) = to.file_name() else { return Err(exists()) };
+    if to.symlink_metadata().is_ok() {
+        return Err(exists());
+    }
+    let mut unfinished = name.to_os_string();
+    unfinished.push(format!(".unfinished-{}", std::process::id()));
+    let named = Place::new(to);
+    let place = Place { folder: to.with_file_name(unfinished), name: named.name.clone() };
+    let failed = |error| named.writing(to, error);
+    let parent = to.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let parent = parent.map_or_else(|| PathBuf::from("."), Path::to_path_buf);
+    std::fs::create_dir_all(&parent).map_err(failed)?;
+    std::fs::create_dir(&place.folder).map_err(failed)?;
+    let done = fill(&place).and_then(|()| {
+        sync_names(&place.folder).map_err(failed)?;
+        std::fs::rename(&place.folder, to).map_err(|error| match error.kind() {
+            ErrorKind::AlreadyExists | ErrorKind::DirectoryNotEmpty | ErrorKind::NotADirectory => {
+                exists()
+            }
+            _ => failed(error),
+        })?;
+        sync_names(&parent).map_err(failed)
+    });
+    if done.is_err() {
+        let _ = std::fs::remove_dir_all(&place.folder);
+    }
+    done
+}
+
+/// Whether there may be an index.
+fn look(place: &Place) -> Result<(), IndexError> {
+    let index = place.name.clone();
+    match std::fs::metadata(&place.folder) {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            return Err(IndexError::Missing { index });
+        }
+        Err(error) => return Err(Place::reading(&place.folder, error)),
+        Ok(data) if !data.is_dir() => {
+            return Err(IndexError::NotAnIndex { index, why: "it is no folder".to_owned() });
+        }
+        Ok(_) => {}
+    }
+    if place.catalogue().is_file() {
+        return Ok(());
+    }
+    Err(IndexError::NotAnIndex { index, why: "there is no catalog.sqlite in it".to_owned() })
+}
+
+/// Opens an index to read it. Segments are looked at by the first who asks for something.
+///
+/// # Errors
+/// As [`open`](crate::index::open).
+pub(super) fn open_for_reading(folder: &Path, tuning: Tuning) -> Result<Shared, IndexError> {
+    let place = Place::new(folder);
+    look(&place)?;
+    let connection = catalogue::connect(&place, Rights::Read)?;
+    let settings = catalogue::settings(&place, &connection)?;
+    Ok(Shared::new(place, settings, tuning, None, Parts::default()))
+}
+
+/// Opens an index to write to it; what is missing of its segments is made anew.
+///
+/// # Errors
+/// As [`open`](crate::index::open), and what keeps it from being written.
+pub(super) fn open_for_writing(
+    place: &Place,
+    wait: Duration,
+    tuning: Tuning,
+) -> Result<Shared, IndexError> {
+    let place = place.clone();
+    look(&place)?;
+    let settings = {
+        // Nothing is written, not even a lock file, before it is clear that it is an index.
+        let connection = catalogue::connect(&place, Rights::Read)?;
+        catalogue::settings(&place, &connection)?
+    };
+    let lock = locked(&place, wait)?;
+    let failed = |error| place.database(error);
+    let connection = catalogue::connect(&place, Rights::Write)?;
+    if connection.is_readonly("main").map_err(failed)? {
+        return Err(IndexError::ReadOnly { index: place.name.clone() });
+    }
+    let mut head = Head::read(&connection).map_err(failed)?;
+    upkeep::remove_orphans(&place, &connection)?;
+    upkeep::open_segments(&place, &settings, tuning, &connection, &mut head)?;
+    let parts = Parts::default().refreshed(&place, &settings, &connection, &head)?;
+    let writer = Writer::new(connection, head, lock);
+    Ok(Shared::new(place, settings, tuning, Some(writer), parts))
+}
+
+/// Takes the lock that the writer has.
+fn locked(place: &Place, wait: Duration) -> Result<File, IndexError> {
+    let path = place.lock();
+    let file = File::options().create(true).truncate(false).write(true).open(&path);
+    let file = file.map_err(|error| place.writing(&path, error))?;
+    let begun = Instant::now();
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::Error(error)) => return Err(place.writing(&path, error)),
+            Err(TryLockError::WouldBlock) => {
+                let waited = begun.elapsed();
+                if waited >= wait {
+                    return Err(IndexError::InUse { index: place.name.clone(), waited });
+                }
+                std::thread::sleep(LOOK.min(wait - waited));
+            }
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Where everything is in a segment file; `docs/index.md` specifies it.
+
+/// What a segment file begins with.
+pub(super) const MAGIC: [u8; 8] = *b"LKALSEGM";
+/// The version of the layout.
+pub(super) const VERSION: u32 = 1;
+/// Bytes of a block, and of the header.
+pub(super) const BLOCK: usize = 4096;
+/// Postings in a full block.
+pub(super) const PER_BLOCK: usize = 340;
+/// Where the document numbers of a block begin.
+pub(super) const NUMBERS: usize = 8 * PER_BLOCK;
+/// Where the count of a block is.
+pub(super) const COUNT: usize = 12 * PER_BLOCK;
+/// Where the number of a block is.
+pub(super) const PLACE: usize = COUNT + 4;
+/// Where the checksum of a block, and of the header, is.
+pub(super) const CHECKSUM: usize = BLOCK - 8;
+
+/// The checksum of some bytes: the frozen hash of `docs/signature.md`.
+pub(super) fn checksum(bytes: &[u8]) -> u64 {
+    lookalike_core::hash::token_hash(bytes)
+}
+
+/// The number of 8 bytes at `at`; 0 beyond the end.
+pub(super) fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    bytes.get(at..at + 8).and_then(|bytes| bytes.try_into().ok()).map_or(0, u64::from_le_bytes)
+}
+
+/// The number of 4 bytes at `at`; 0 beyond the end.
+pub(super) fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    bytes.get(at..at + 4).and_then(|bytes| bytes.try_into().ok()).map_or(0, u32::from_le_bytes)
+}
+
+/// What the header says.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Header {
+    /// The least number of a document.
+    pub(super) first: u32,
+    /// The greatest.
+    pub(super) last: u32,
+    /// Postings by list.
+    pub(super) postings: [u64; 2],
+    /// Of the fences.
+    pub(super) fences: u64,
+    /// Of the checksums of all blocks, in order.
+    pub(super) blocks: u64,
+}
+
+impl Header {
+    /// Blocks by list.
+    pub(super) fn block_counts(&self) -> [u64; 2] {
+        self.postings.map(|count| count.div_ceil(PER_BLOCK as u64))
+    }
+
+    /// Bytes of the whole file; `None` for counts that no file has.
+    pub(super) fn file_bytes(&self) -> Option<u64> {
+        let [bands, ids] = self.block_counts();
+        let blocks = bands.checked_add(ids)?;
+        blocks.checked_mul(BLOCK as u64 + 8)?.checked_add(BLOCK as u64)
+    }
+
+    pub(super) fn to_bytes(self) -> [u8; BLOCK] {
+        let mut bytes = [0; BLOCK];
+        bytes[..8].copy_from_slice(&MAGIC);
+        bytes[8..12].copy_from_slice(&VERSION.to_le_bytes());
+        bytes[12..16].copy_from_slice(&self.first.to_le_bytes());
+        bytes[16..20].copy_from_slice(&self.last.to_le_bytes());
+        bytes[24..32].copy_from_slice(&self.postings[0].to_le_bytes());
+        bytes[32..40].copy_from_slice(&self.postings[1].to_le_bytes());
+        bytes[40..48].copy_from_slice(&self.fences.to_le_bytes());
+        bytes[48..56].copy_from_slice(&self.blocks.to_le_bytes());
+        let sum = checksum(&bytes[..CHECKSUM]);
+        bytes[CHECKSUM..].copy_from_slice(&sum.to_le_bytes());
+        bytes
+    }
+
+    /// Reads the first block of a file.
+    ///
+    /// # Errors
+    /// What is wrong with it, in words.
+    pub(super) fn of_bytes(bytes: &[u8]) -> Result<Self, String> {
+        if bytes.len() < BLOCK {
+            return Err(format!("it has {} bytes, less than a header", bytes.len()));
+        }
+        if bytes[..8] != MAGIC {
+            return Err("it does not begin as a segment does".to_owned());
+        }
+        if u64_at(bytes, CHECKSUM) != checksum(&bytes[..CHECKSUM]) {
+            return Err("the checksum of its header is wrong".to_owned());
+        }
+        let version = u32_at(bytes, 8);
+        if version != VERSION {
+            return Err(format!("its version is {version}, expected is {VERSION}"));
+        }
+        Ok(Self {
+            first: u32_at(bytes, 12),
+            last: u32_at(bytes, 16),
+            postings: [u64_at(bytes, 24), u64_at(bytes, 32)],
+            fences: u64_at(bytes, 40),
+            blocks: u64_at(bytes, 48),
+        })
+    }
+}

@@ -1,0 +1,140 @@
+//! What is searched: segments, and behind them runs of the documents that are in none.
+
+use super::catalogue::{self, Head};
+use super::fault::Place;
+use super::posting::{List, Posting, Run, id_key};
+use super::rows::Reader;
+use super::segment::Segment;
+use crate::backend::bucket_keys;
+use crate::entry::Wanted;
+use crate::error::IndexError;
+use crate::settings::Settings;
+use rusqlite::Connection;
+use std::sync::Arc;
+
+/// Postings of all documents up to `last`, those left out that were gone after `dropped` changes.
+/// Never changed; another one takes its place.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Parts {
+    /// By ascending numbers of documents.
+    pub(super) segments: Vec<Arc<Segment>>,
+    /// Of documents behind the last segment, by ascending numbers.
+    pub(super) runs: Vec<Arc<Run>>,
+    /// The list of segments that this is.
+    pub(super) generation: u64,
+    /// The greatest number.
+    pub(super) last: u32,
+}
+
+impl Parts {
+    /// Whether all documents of a moment are found in it.
+    pub(super) fn covers(&self, head: &Head) -> bool {
+        self.last >= head.last && self.dropped() <= head.changes
+    }
+
+    /// Documents that were gone after this many changes may be missing.
+    pub(super) fn dropped(&self) -> u64 {
+        self.segments.iter().map(|segment| segment.listed.dropped).max().unwrap_or(0)
+    }
+
+    /// Documents in runs.
+    pub(super) fn tail(&self) -> usize {
+        self.runs.iter().map(|run| run.documents()).sum()
+    }
+
+    /// The last document of the last segment.
+    pub(super) fn in_segments(&self) -> u32 {
+        self.segments.last().map_or(0, |segment| segment.listed.last)
+    }
+
+    /// Appends the documents that have a key.
+    ///
+    /// # Errors
+    /// [`IndexError::Damaged`] for a segment that is.
+    pub(super) fn find(&self, list: List, key: u64, out: &mut Vec<u64>) -> Result<(), IndexError> {
+        self.segments.iter().try_for_each(|segment| segment.find(list, key, out))?;
+        self.runs.iter().for_each(|run| run.find(list, key, out));
+        Ok(())
+    }
+
+    /// Adds a run behind the others. Runs of similar size are merged, so that there are few.
+    pub(super) fn push(&mut self, run: Run) {
+        let mut run = Arc::new(run);
+        while let Some(before) = self.runs.pop_if(|last| last.documents() < 2 * run.documents()) {
+            run = Arc::new(before.merged(&run));
+        }
+        self.runs.push(run);
+    }
+
+    /// All postings that the catalogue says there are at this moment, beginning with those that
+    /// are known.
+    ///
+    /// # Errors
+    /// [`IndexError::Damaged`] for a segment that is missing or not what is listed.
+    pub(super) fn refreshed(
+        &self,
+        place: &Place,
+        settings: &Settings,
+        connection: &Connection,
+        head: &Head,
+    ) -> Result<Self, IndexError> {
+        let mut parts = self.clone();
+        if parts.generation != head.generation || parts.last == 0 {
+            let listed = catalogue::segments(connection);
+            let known = std::mem::take(&mut parts.segments);
+            for listed in listed.map_err(|error| place.database(error))? {
+                let same = known.iter().find(|known| known.listed == listed);
+                let segment = match same {
+                    Some(segment) => Arc::clone(segment),
+                    None => Arc::new(Segment::open(&place.folder, listed)?),
+                };
+                parts.segments.push(segment);
+            }
+            if parts.in_segments() != self.in_segments() {
+                parts.runs.clear();
+                parts.last = parts.in_segments();
+            }
+            parts.generation = head.generation;
+        }
+        let range = (u64::from(parts.last) + 1, u64::from(head.last));
+        let (run, _) = gathered(place, settings, connection, range, usize::MAX)?;
+        if run.documents() > 0 {
+            parts.push(run);
+        }
+        parts.last = head.last.max(parts.last);
+        Ok(parts)
+    }
+}
+
+/// Postings of at most `most` documents of a range, made from their rows, and the number of the
+/// last one.
+///
+/// # Errors
+/// What keeps them from being read.
+pub(super) fn gathered(
+    place: &Place,
+    settings: &Settings,
+    connection: &Connection,
+    range: (u64, u64),
+    most: usize,
+) -> Result<(Run, u32), IndexError> {
+    let (mut bands, mut ids) = (Vec::<Posting>::new(), Vec::<Posting>::new());
+    let (mut keys, mut last) = (Vec::new(), 0);
+    let wanted = Wanted { signature: true, ..Wanted::default() };
+    Reader { place, connection }.range(range, most, wanted, &mut |record| {
+        last = record.number as u32;
+        ids.push((id_key(&record.id), last));
+        let expected = settings.num_hashes;
+        if !record.signature.is_empty() && record.signature.len() != expected {
+            let got = record.signature.len();
+            return Err(IndexError::Damaged {
+                what: format!("document number {last} of {}", place.name),
+                why: format!("its signature has {got} values, expected are {expected}"),
+            });
+        }
+        bucket_keys(settings, &record.signature, &mut keys);
+        bands.extend(keys.iter().map(|key| (*key, last)));
+        Ok(())
+    })?;
+    Ok((Run::sorted(bands, ids), last))
+}

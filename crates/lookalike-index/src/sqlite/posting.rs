@@ -1,0 +1,159 @@
+//! Postings: which document has which key, in sorted lists.
+
+/// A key and the number of a document that has it.
+pub(super) type Posting = (u64, u32);
+
+/// The two lists that every part of an index has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum List {
+    /// Bucket keys of signatures.
+    Bands,
+    /// Hashes of ids.
+    Ids,
+}
+
+impl List {
+    pub(super) const BOTH: [Self; 2] = [Self::Bands, Self::Ids];
+}
+
+/// The key of an id: the frozen hash of `docs/signature.md`.
+pub(super) fn id_key(id: &str) -> u64 {
+    lookalike_core::hash::token_hash(id.as_bytes())
+}
+
+/// How many of the `len` ascending keys that `at` gives are less than `key`. Keys are hashes, so
+/// the place is guessed from the key and searched around the guess.
+pub(super) fn lower_bound(len: usize, key: u64, at: impl Fn(usize) -> u64) -> usize {
+    if len == 0 {
+        return 0;
+    }
+    let guess = ((u128::from(key) * len as u128) >> 64) as usize;
+    let mut step = (len.isqrt() / 4).max(1);
+    // All before `low` are less than the key, all from `high` on are not.
+    let (mut low, mut high) = (0, len);
+    if at(guess) < key {
+        low = guess + 1;
+        while low < high {
+            let next = (low + step).min(len - 1);
+            if at(next) >= key {
+                high = next;
+                break;
+            }
+            low = next + 1;
+            step *= 2;
+        }
+    } else {
+        high = guess;
+        while low < high {
+            let next = high.saturating_sub(step);
+            if at(next) < key {
+                low = next + 1;
+                break;
+            }
+            high = next;
+            step *= 2;
+        }
+    }
+    while low < high {
+        let middle = low.midpoint(high);
+        if at(middle) < key {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    low
+}
+
+/// Postings of documents that are in no segment yet.
+#[derive(Debug, Default)]
+pub(super) struct Run {
+    pub(super) bands: Vec<Posting>,
+    pub(super) ids: Vec<Posting>,
+}
+
+impl Run {
+    /// Sorts what was gathered in any order.
+    pub(super) fn sorted(mut bands: Vec<Posting>, mut ids: Vec<Posting>) -> Self {
+        bands.sort_unstable();
+        ids.sort_unstable();
+        Self { bands, ids }
+    }
+
+    /// The postings of both.
+    pub(super) fn merged(&self, other: &Self) -> Self {
+        Self { bands: merged(&self.bands, &other.bands), ids: merged(&self.ids, &other.ids) }
+    }
+
+    /// How many documents it has.
+    pub(super) fn documents(&self) -> usize {
+        self.ids.len()
+    }
+
+    pub(super) fn list(&self, list: List) -> &[Posting] {
+        match list {
+            List::Bands => &self.bands,
+            List::Ids => &self.ids,
+        }
+    }
+
+    /// Appends the documents that have a key.
+    pub(super) fn find(&self, list: List, key: u64, out: &mut Vec<u64>) {
+        let postings = self.list(list);
+        let start = lower_bound(postings.len(), key, |i| postings[i].0);
+        let same = postings[start..].iter().take_while(|posting| posting.0 == key);
+        out.extend(same.map(|posting| u64::from(posting.1)));
+    }
+}
+
+fn merged(a: &[Posting], b: &[Posting]) -> Vec<Posting> {
+    let mut all = Vec::with_capacity(a.len() + b.len());
+    all.extend_from_slice(a);
+    all.extend_from_slice(b);
+    // The stable sort finds the two sorted halves and merges them.
+    all.sort();
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_guess_changes_nothing(
+            mut keys in proptest::collection::vec(any::<u64>(), 0..200),
+            shift in 0u32..64,
+            key in any::<u64>(),
+        ) {
+            keys.iter_mut().for_each(|key| *key >>= shift);
+            keys.sort_unstable();
+            for key in [key, key >> shift, 0, u64::MAX].into_iter().chain(keys.iter().copied()) {
+                let wanted = keys.partition_point(|other| *other < key);
+                prop_assert_eq!(lower_bound(keys.len(), key, |i| keys[i]), wanted);
+            }
+        }
+
+        #[test]
+        fn runs_find_what_is_in_them(
+            postings in proptest::collection::vec((0u64..40, any::<u32>()), 0..200),
+            cut in 0usize..200,
+        ) {
+            let cut = cut.min(postings.len());
+            let run = |part: &[Posting]| Run::sorted(part.to_vec(), part.to_vec());
+            let run = run(&postings[..cut]).merged(&run(&postings[cut..]));
+            for key in 0..40 {
+                let mut found = Vec::new();
+                run.find(List::Bands, key, &mut found);
+                let same = postings.iter().filter(|posting| posting.0 == key);
+                let mut wanted: Vec<u64> = same.map(|posting| u64::from(posting.1)).collect();
+                wanted.sort_unstable();
+                prop_assert_eq!(&found, &wanted);
+                found.clear();
+                run.find(List::Ids, key, &mut found);
+                prop_assert_eq!(&found, &wanted);
+            }
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Writes a segment file, from the least key of each list to the greatest.
+
+use super::fault::{self, Place};
+use super::layout::{BLOCK, CHECKSUM, COUNT, Header, NUMBERS, PER_BLOCK, PLACE, checksum};
+use super::segment::{Listed, Segment};
+use crate::error::IndexError;
+use std::fs::File;
+use std::io::{BufWriter, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+/// A file that is being written. It is removed unless it is finished.
+pub(super) struct SegmentFile<'a> {
+    place: &'a Place,
+    name: String,
+    path: PathBuf,
+    out: BufWriter<File>,
+    block: Box<[u8; BLOCK]>,
+    held: usize,
+    list: usize,
+    header: Header,
+    fences: Vec<u8>,
+    sums: Vec<u8>,
+    finished: bool,
+}
+
+impl<'a> SegmentFile<'a> {
+    /// Begins a file. Postings of bands come first.
+    ///
+    /// # Errors
+    /// What keeps it from being made.
+    pub(super) fn create(place: &'a Place, name: String) -> Result<Self, IndexError> {
+        let path = place.folder.join(&name);
+        let file = File::create(&path).map_err(|error| place.writing(&path, error))?;
+        let mut made = Self {
+            place,
+            name,
+            path,
+            out: BufWriter::with_capacity(1 << 18, file),
+            block: Box::new([0; BLOCK]),
+            held: 0,
+            list: 0,
+            header: Header { first: u32::MAX, ..Header::default() },
+            fences: Vec::new(),
+            sums: Vec::new(),
+            finished: false,
+        };
+        // The header comes last: until then the file begins with nothing that is a segment.
+        made.write(&[0; BLOCK])?;
+        Ok(made)
+    }
+
+    /// Adds a posting; its key is not less than that before.
+    ///
+    /// # Errors
+    /// What keeps it from being written.
+    pub(super) fn push(&mut self, key: u64, number: u32) -> Result<(), IndexError> {
+        let at = self.held;
+        self.block[8 * at..8 * at + 8].copy_from_slice(&key.to_le_bytes());
+        self.block[NUMBERS + 4 * at..NUMBERS + 4 * at + 4].copy_from_slice(&number.to_le_bytes());
+        self.held += 1;
+        self.header.postings[self.list] += 1;
+        if self.held == PER_BLOCK { self.end_block() } else { Ok(()) }
+    }
+
+    /// The list of bands is complete; ids follow.
+    ///
+    /// # Errors
+    /// What keeps it from being written.
+    pub(super) fn end_bands(&mut self) -> Result<(), IndexError> {
+        self.end_block()?;
+        self.list = 1;
+        Ok(())
+    }
+
+    /// Completes the file, which has the documents from `first` to `last`; it is on the disk then.
+    ///
+    /// # Errors
+    /// What keeps it from being written.
+    pub(super) fn finish(
+        mut self,
+        (first, last): (u32, u32),
+        level: u32,
+        dropped: u64,
+    ) -> Result<Segment, IndexError> {
+        self.end_block()?;
+        (self.header.first, self.header.last) = (first, last);
+        self.header.fences = checksum(&self.fences);
+        self.header.blocks = checksum(&self.sums);
+        let fences = std::mem::take(&mut self.fences);
+        self.write(&fences)?;
+        let header = self.header.to_bytes();
+        let done = self.out.seek(SeekFrom::Start(0)).and_then(|_| self.out.write_all(&header));
+        let done =
+            done.and_then(|()| self.out.flush()).and_then(|()| self.out.get_ref().sync_all());
+        done.map_err(|error| self.place.writing(&self.path, error))?;
+        fault::sync_folder(self.place)?;
+        let checksum = self.header.blocks;
+        let listed = Listed { name: self.name.clone(), first, last, level, dropped, checksum };
+        let segment = Segment::open(&self.place.folder, listed)?;
+        self.finished = true;
+        Ok(segment)
+    }
+
+    fn end_block(&mut self) -> Result<(), IndexError> {
+        if self.held == 0 {
+            return Ok(());
+        }
+        let index = (self.sums.len() / 8) as u32;
+        let (held, block) = (self.held, &mut *self.block);
+        block[8 * held..NUMBERS].fill(0);
+        block[NUMBERS + 4 * held..COUNT].fill(0);
+        block[COUNT..PLACE].copy_from_slice(&(held as u32).to_le_bytes());
+        block[PLACE..CHECKSUM].copy_from_slice(&index.to_le_bytes());
+        let sum = checksum(&block[..CHECKSUM]).to_le_bytes();
+        block[CHECKSUM..].copy_from_slice(&sum);
+        self.fences.extend_from_slice(&block[..8]);
+        self.sums.extend_from_slice(&sum);
+        self.held = 0;
+        let written = self.out.write_all(&*self.block);
+        written.map_err(|error| self.place.writing(&self.path, error))
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<(), IndexError> {
+        self.out.write_all(bytes).map_err(|error| self.place.writing(&self.path, error))
+    }
+}
+
+impl Drop for SegmentFile<'_> {
+    fn drop(&mut self) {
+        if !self.finished {
+            // What is in no list is removed by the next writer at the latest.
+            let _ = Path::new(&self.path).exists().then(|| std::fs::remove_file(&self.path));
+        }
+    }
+}

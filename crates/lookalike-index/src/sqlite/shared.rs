@@ -1,0 +1,238 @@
+//! What an opened index has in memory, and moments of it.
+//!
+//! A moment is a read transaction and the parts that cover it. Parts may know more documents than
+//! the moment has: the rows decide. So a writer shows parts before it commits, and a reader takes
+//! them after its transaction has begun.
+
+use super::Tuning;
+use super::catalogue::{self, Head, Rights};
+use super::fault::Place;
+use super::merge::Signal;
+use super::parts::Parts;
+use super::posting::{List, id_key};
+use super::rows::Reader;
+use super::write::Writer;
+use crate::backend::Snapshot;
+use crate::entry::{Record, Wanted};
+use crate::error::IndexError;
+use crate::settings::Settings;
+use rusqlite::Connection;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Connections that are kept for the next reader.
+const IDLE: usize = 8;
+/// How often a reader begins anew when the segments that it is about to open are merged meanwhile.
+const TRIES: u32 = 40;
+
+/// An opened index.
+pub(super) struct Shared {
+    pub(super) place: Place,
+    pub(super) settings: Settings,
+    pub(super) tuning: Tuning,
+    /// `None` where it is open for reading only.
+    pub(super) writer: Mutex<Option<Writer>>,
+    pub(super) writable: bool,
+    /// Held while segments are merged or made anew: one at a time does that.
+    pub(super) merging: Mutex<()>,
+    pub(super) signal: Signal,
+    parts: Mutex<Arc<Parts>>,
+    /// Held while parts are brought up to date with what another process has written.
+    refreshing: Mutex<()>,
+    idle: Mutex<Vec<Connection>>,
+}
+
+/// Locks, also behind a thread that panicked: what is guarded is replaced as a whole.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Shared {
+    pub(super) fn new(
+        place: Place,
+        settings: Settings,
+        tuning: Tuning,
+        writer: Option<Writer>,
+        parts: Parts,
+    ) -> Self {
+        Self {
+            place,
+            settings,
+            tuning,
+            writable: writer.is_some(),
+            writer: Mutex::new(writer),
+            merging: Mutex::new(()),
+            signal: Signal::default(),
+            parts: Mutex::new(Arc::new(parts)),
+            refreshing: Mutex::new(()),
+            idle: Mutex::new(Vec::new()),
+        }
+    }
+
+    /// What is searched now.
+    pub(super) fn parts(&self) -> Arc<Parts> {
+        Arc::clone(&lock(&self.parts))
+    }
+
+    /// Shows other parts.
+    pub(super) fn show(&self, parts: Arc<Parts>) {
+        *lock(&self.parts) = parts;
+    }
+
+    /// The error of a call that writes, where nothing may be written.
+    pub(super) fn read_only(&self) -> IndexError {
+        IndexError::ReadOnly { index: self.place.name.clone() }
+    }
+
+    /// This moment.
+    ///
+    /// # Errors
+    /// What keeps it from being read; [`IndexError::Damaged`] for a segment that is missing.
+    pub(super) fn moment(self: &Arc<Self>) -> Result<Moment, IndexError> {
+        let mut tries = 0;
+        loop {
+            let moment = self.begin()?;
+            let parts = self.parts();
+            let is_old = !self.writable && parts.generation < moment.head.generation;
+            if parts.covers(&moment.head) && !is_old {
+                return Ok(moment.with(parts));
+            }
+            tries += 1;
+            match self.refresh(&moment) {
+                Ok(parts) if parts.covers(&moment.head) => return Ok(moment.with(parts)),
+                // Documents of this moment were dropped meanwhile: a later one is taken.
+                Ok(_) if tries < TRIES => {}
+                Ok(_) => {
+                    return Err(IndexError::Database {
+                        index: self.place.name.clone(),
+                        why: "it changes faster than it can be read".to_owned(),
+                        transient: true,
+                    });
+                }
+                // Merged and removed since this moment, or really missing.
+                Err(IndexError::Damaged { .. }) if tries < TRIES => {}
+                Err(error) => return Err(error),
+            }
+            drop(moment);
+            std::thread::sleep(Duration::from_millis(u64::from(tries / 2)));
+        }
+    }
+
+    /// Parts that are as new as a moment.
+    fn refresh(&self, moment: &Moment) -> Result<Arc<Parts>, IndexError> {
+        let _one = lock(&self.refreshing);
+        let parts = self.parts();
+        if self.writable
+            || (parts.covers(&moment.head) && parts.generation >= moment.head.generation)
+        {
+            return Ok(parts);
+        }
+        let connection = moment.connection();
+        let fresh = parts.refreshed(&self.place, &self.settings, connection, &moment.head)?;
+        let fresh = Arc::new(fresh);
+        if fresh.last >= parts.last && fresh.generation >= parts.generation {
+            self.show(Arc::clone(&fresh));
+        }
+        Ok(fresh)
+    }
+
+    /// Begins a read transaction.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(super) fn begin(self: &Arc<Self>) -> Result<Moment, IndexError> {
+        let idle = lock(&self.idle).pop();
+        let connection = match idle {
+            Some(connection) => connection,
+            None => catalogue::connect(&self.place, Rights::Read)?,
+        };
+        let begun = connection.prepare_cached("BEGIN").and_then(|mut begin| begin.execute([]));
+        let head = begun.and_then(|_| Head::read(&connection));
+        let head = head.map_err(|error| self.place.database(error))?;
+        let parts = Arc::default();
+        Ok(Moment { shared: Arc::clone(self), connection: Some(connection), head, parts })
+    }
+}
+
+/// A moment of an index.
+pub(super) struct Moment {
+    pub(super) shared: Arc<Shared>,
+    connection: Option<Connection>,
+    pub(super) head: Head,
+    pub(super) parts: Arc<Parts>,
+}
+
+impl Moment {
+    fn with(mut self, parts: Arc<Parts>) -> Self {
+        self.parts = parts;
+        self
+    }
+
+    /// Its connection, in the transaction.
+    pub(super) fn connection(&self) -> &Connection {
+        self.connection.as_ref().unwrap_or_else(|| unreachable!("taken only when it is dropped"))
+    }
+
+    pub(super) fn reader(&self) -> Reader<'_> {
+        Reader { place: &self.shared.place, connection: self.connection() }
+    }
+}
+
+impl Drop for Moment {
+    fn drop(&mut self) {
+        let Some(connection) = self.connection.take() else { return };
+        let ended = connection.prepare_cached("ROLLBACK").and_then(|mut end| end.execute([]));
+        let mut idle = lock(&self.shared.idle);
+        if ended.is_ok() && idle.len() < IDLE {
+            idle.push(connection);
+        }
+    }
+}
+
+impl Snapshot for Moment {
+    fn version(&self) -> u64 {
+        self.head.changes
+    }
+
+    fn len(&self) -> u64 {
+        self.head.documents
+    }
+
+    fn number_of(&mut self, id: &str) -> Result<Option<u64>, IndexError> {
+        let mut numbers = Vec::new();
+        self.parts.find(List::Ids, id_key(id), &mut numbers)?;
+        for number in numbers {
+            if self.reader().has(number, id)? {
+                return Ok(Some(number));
+            }
+        }
+        Ok(None)
+    }
+
+    fn candidates(&mut self, keys: &[u64], numbers: &mut Vec<u64>) -> Result<(), IndexError> {
+        numbers.clear();
+        keys.iter().try_for_each(|key| self.parts.find(List::Bands, *key, numbers))?;
+        numbers.sort_unstable();
+        numbers.dedup();
+        Ok(())
+    }
+
+    fn records(
+        &mut self,
+        numbers: &[u64],
+        wanted: Wanted,
+        each: &mut dyn FnMut(&Record) -> Result<(), IndexError>,
+    ) -> Result<(), IndexError> {
+        self.reader().records(numbers, wanted, each)
+    }
+
+    fn scan(
+        &mut self,
+        from: u64,
+        most: usize,
+        wanted: Wanted,
+        each: &mut dyn FnMut(&Record) -> Result<(), IndexError>,
+    ) -> Result<usize, IndexError> {
+        self.reader().range((from, u64::MAX), most, wanted, each)
+    }
+}

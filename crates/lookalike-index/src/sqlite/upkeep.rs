@@ -1,0 +1,270 @@
+//! Compacting, and making segments anew from the catalogue.
+
+use super::Tuning;
+use super::catalogue::{self, Head};
+use super::fault::Place;
+use super::merge::{merge, swap};
+use super::parts::gathered;
+use super::segment::{Listed, Segment};
+use super::segment_file::SegmentFile;
+use super::shared::{Shared, lock};
+use super::write::{bury, flush, next_name, remove_rows, write_run};
+use crate::error::IndexError;
+use crate::settings::Settings;
+use rusqlite::{Connection, params};
+use std::sync::Arc;
+
+/// Documents removed in one transaction.
+const REMOVED_AT_ONCE: usize = 10_000;
+/// Documents of a segment that is made anew.
+const REBUILT_AT_ONCE: usize = 100_000;
+/// Free pages given back in one transaction.
+const PAGES_AT_ONCE: u32 = 4_000;
+
+/// Removes what has expired, merges everything, gives free space back.
+///
+/// # Errors
+/// As [`Backend::compact`](crate::backend::Backend::compact).
+pub(super) fn compact(shared: &Arc<Shared>, now: i64) -> Result<(), IndexError> {
+    while remove_expired(shared, now)? == REMOVED_AT_ONCE {}
+    {
+        let mut held = lock(&shared.writer);
+        let writer = held.as_mut().ok_or_else(|| shared.read_only())?;
+        if shared.parts().tail() > 0 {
+            let mut made = None;
+            let done = writer.transaction(shared, |writer, parts| {
+                made = Some(flush(shared, writer, parts)?);
+                Ok(())
+            });
+            if let (Err(_), Some(segment)) = (&done, made) {
+                let _ = std::fs::remove_file(shared.place.folder.join(&segment.listed.name));
+            }
+            done?;
+        }
+    }
+    {
+        let _one = lock(&shared.merging);
+        let parts = shared.parts();
+        if parts.segments.len() > 1 || any_dead(shared)? {
+            merge(shared, &parts.segments)?;
+        }
+    }
+    give_back(shared)
+}
+
+fn any_dead(shared: &Arc<Shared>) -> Result<bool, IndexError> {
+    let moment = shared.begin()?;
+    let any = moment.connection().prepare_cached("SELECT 1 FROM dead");
+    any.and_then(|mut any| any.exists([])).map_err(|error| shared.place.database(error))
+}
+
+/// Removes some expired documents; returns how many.
+fn remove_expired(shared: &Shared, now: i64) -> Result<usize, IndexError> {
+    let mut held = lock(&shared.writer);
+    let writer = held.as_mut().ok_or_else(|| shared.read_only())?;
+    let sql = "SELECT doc FROM docs WHERE expires <= ?1 LIMIT ?2";
+    let find = |connection: &Connection| -> rusqlite::Result<Vec<u32>> {
+        let mut statement = connection.prepare_cached(sql)?;
+        let most = REMOVED_AT_ONCE as u32;
+        statement.query_map(params![now, most], |row| row.get(0))?.collect()
+    };
+    let failed = |error| shared.place.database(error);
+    let numbers = find(&writer.connection).map_err(failed)?;
+    if numbers.is_empty() {
+        return Ok(0);
+    }
+    writer.transaction(shared, |writer, _| {
+        writer.head.changes += 1;
+        for number in &numbers {
+            let change = writer.head.changes;
+            remove_rows(&writer.connection, &mut writer.head, *number).map_err(failed)?;
+            bury(&writer.connection, *number, change).map_err(failed)?;
+        }
+        Ok(numbers.len())
+    })
+}
+
+/// Gives the pages that nothing is on any more back to the disk.
+fn give_back(shared: &Shared) -> Result<(), IndexError> {
+    let failed = |error| shared.place.database(error);
+    loop {
+        let mut held = lock(&shared.writer);
+        let writer = held.as_mut().ok_or_else(|| shared.read_only())?;
+        let connection = &writer.connection;
+        let free: u32 =
+            connection.query_row("PRAGMA freelist_count", [], |row| row.get(0)).map_err(failed)?;
+        if free > 0 {
+            let vacuum = format!("PRAGMA incremental_vacuum({PAGES_AT_ONCE})");
+            connection.execute_batch(&vacuum).map_err(failed)?;
+        }
+        if free <= PAGES_AT_ONCE {
+            // Readers may keep it from being done; then a later one does it.
+            let truncate = "PRAGMA wal_checkpoint(TRUNCATE)";
+            connection.busy_timeout(std::time::Duration::from_millis(100)).map_err(failed)?;
+            let done = connection.query_row(truncate, [], |_| Ok(()));
+            connection.busy_timeout(std::time::Duration::from_secs(20)).map_err(failed)?;
+            return done.map_err(failed);
+        }
+    }
+}
+
+/// Makes all segments and counts anew from the rows.
+///
+/// # Errors
+/// As [`Backend::repair`](crate::backend::Backend::repair).
+pub(super) fn repair(shared: &Arc<Shared>) -> Result<(), IndexError> {
+    let _one = lock(&shared.merging);
+    let failed = |error| shared.place.database(error);
+    let (old, new, changes) = {
+        let mut held = lock(&shared.writer);
+        let writer = held.as_mut().ok_or_else(|| shared.read_only())?;
+        writer.connection.execute_batch("REINDEX").map_err(failed)?;
+        writer.transaction(shared, |writer, _| {
+            count_anew(&writer.connection, &mut writer.head).map_err(failed)
+        })?;
+        let parts = shared.parts();
+        let mut new = Vec::new();
+        for old in &parts.segments {
+            let head = &mut writer.head;
+            let remade = rebuilt(
+                &shared.place,
+                &shared.settings,
+                shared.tuning,
+                &writer.connection,
+                head,
+                &old.listed,
+            )?;
+            new.extend(remade.into_iter().map(Arc::new));
+        }
+        (parts.segments.clone(), new, writer.head.changes)
+    };
+    swap(shared, &old, &new, changes)?;
+    shared.signal.flushed();
+    Ok(())
+}
+
+/// Segments with the postings of all documents in the range of one, made from their rows. They are
+/// in no list yet.
+///
+/// # Errors
+/// What keeps rows from being read and files from being written.
+pub(super) fn rebuilt(
+    place: &Place,
+    settings: &Settings,
+    tuning: Tuning,
+    connection: &Connection,
+    head: &mut Head,
+    old: &Listed,
+) -> Result<Vec<Segment>, IndexError> {
+    let mut segments = Vec::new();
+    let mut first = old.first;
+    loop {
+        let range = (u64::from(first), u64::from(old.last));
+        let (run, last) = gathered(place, settings, connection, range, REBUILT_AT_ONCE)?;
+        let is_last = run.documents() < REBUILT_AT_ONCE || last >= old.last;
+        let last = if is_last { old.last } else { last };
+        let level = tuning.level(run.documents() as u64);
+        let file = SegmentFile::create(place, next_name(head))?;
+        segments.push(write_run(file, &run, &[], (first, last), level, head.changes)?);
+        if is_last {
+            return Ok(segments);
+        }
+        first = last + 1;
+    }
+}
+
+/// Makes anew what is missing or is not what the catalogue lists; gives the segments as they are
+/// then. For the one who opens an index to write to it.
+///
+/// # Errors
+/// What keeps rows from being read and files from being written.
+pub(super) fn open_segments(
+    place: &Place,
+    settings: &Settings,
+    tuning: Tuning,
+    connection: &Connection,
+    head: &mut Head,
+) -> Result<(), IndexError> {
+    let failed = |error| place.database(error);
+    for listed in catalogue::segments(connection).map_err(failed)? {
+        match Segment::open(&place.folder, listed.clone()) {
+            Ok(_) => {}
+            Err(IndexError::Damaged { .. }) => {
+                connection.execute_batch("BEGIN IMMEDIATE").map_err(failed)?;
+                let made = rebuilt(place, settings, tuning, connection, head, &listed);
+                let done =
+                    made.and_then(|made| replace(connection, head, &listed, &made).map_err(failed));
+                if done.is_err() {
+                    let _ = connection.execute_batch("ROLLBACK");
+                }
+                done?;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+fn replace(
+    connection: &Connection,
+    head: &mut Head,
+    old: &Listed,
+    new: &[Segment],
+) -> rusqlite::Result<()> {
+    catalogue::unlist_segment(connection, &old.name)?;
+    catalogue::forget_dead(connection, (old.first, old.last), head.changes)?;
+    for segment in new {
+        catalogue::list_segment(connection, &segment.listed)?;
+    }
+    head.generation += 1;
+    head.write(connection)?;
+    connection.execute_batch("COMMIT")
+}
+
+/// Counts rows instead of believing the counts.
+fn count_anew(connection: &Connection, head: &mut Head) -> rusqlite::Result<()> {
+    let counted = counted(connection)?;
+    head.documents = counted.documents;
+    head.without_shingles = counted.without_shingles;
+    head.set_bytes = counted.set_bytes;
+    head.text_bytes = counted.text_bytes;
+    head.last = head.last.max(counted.last);
+    Ok(())
+}
+
+/// What there is, counted row by row.
+///
+/// # Errors
+/// What SQLite says.
+pub(super) fn counted(connection: &Connection) -> rusqlite::Result<Head> {
+    let number = |sql: &str| -> rusqlite::Result<u64> {
+        connection.query_row(sql, [], |row| row.get::<_, i64>(0)).map(i64::cast_unsigned)
+    };
+    Ok(Head {
+        documents: number("SELECT count(*) FROM docs")?,
+        without_shingles: number("SELECT count(*) FROM docs WHERE length(signature) = 0")?,
+        set_bytes: number("SELECT coalesce(sum(length(code)), 0) FROM sets")?,
+        text_bytes: number("SELECT coalesce(sum(length(zstd)), 0) FROM texts")?,
+        last: number("SELECT coalesce(max(doc), 0) FROM docs")? as u32,
+        ..Head::default()
+    })
+}
+
+/// Removes files of segments that are in no list: what a writer that was killed has left.
+///
+/// # Errors
+/// What SQLite and the system say.
+pub(super) fn remove_orphans(place: &Place, connection: &Connection) -> Result<(), IndexError> {
+    let listed = catalogue::segments(connection).map_err(|error| place.database(error))?;
+    let failed = |error| Place::reading(&place.folder, error);
+    for entry in std::fs::read_dir(&place.folder).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let name = entry.file_name();
+        let is_segment = std::path::Path::new(&name).extension().is_some_and(|end| end == "seg");
+        if is_segment && !listed.iter().any(|listed| *listed.name == *name) {
+            // Where readers of another process keep it, a later writer removes it.
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+    Ok(())
+}

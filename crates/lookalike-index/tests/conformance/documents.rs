@@ -1,0 +1,131 @@
+//! Documents made from numbers: shingle sets that resemble each other more or less, signed as the
+//! settings say.
+
+use lookalike_core::hash::{SplitMix64, mix64};
+use lookalike_core::params::{Params, Wishes};
+use lookalike_core::signature::Signer;
+use lookalike_index::backend::Change;
+use lookalike_index::entry::{Entry, Metadata};
+use lookalike_index::query::Probe;
+use lookalike_index::set;
+use lookalike_index::settings::{Settings, Store};
+
+/// Few short bands, so that unlike documents share some.
+pub fn settings(store: Store) -> Settings {
+    let wishes = Wishes {
+        threshold: 0.5,
+        num_hashes: Some(24),
+        bands: Some(8),
+        rows: Some(3),
+        ..Wishes::default()
+    };
+    Settings::new(&Params::new(&wishes).unwrap(), "", store).unwrap()
+}
+
+/// A document that owns what an [`Entry`] borrows.
+#[derive(Debug, Clone)]
+pub struct Document {
+    pub id: String,
+    pub set: Vec<u64>,
+    pub code: Vec<u8>,
+    pub fingerprint: u128,
+    pub signature: Vec<u32>,
+    pub text: String,
+    pub metadata: Metadata,
+    pub added: i64,
+    pub modified: Option<i64>,
+    pub expires: Option<i64>,
+}
+
+impl Document {
+    pub fn entry(&self) -> Entry<'_> {
+        Entry {
+            id: &self.id,
+            fingerprint: self.fingerprint,
+            bytes: self.text.len() as u64,
+            signature: &self.signature,
+            set: &self.code,
+            text: Some(&self.text),
+            metadata: &self.metadata,
+            added: self.added,
+            modified: self.modified,
+            expires: self.expires,
+        }
+    }
+
+    pub fn add(&self) -> Change<'_> {
+        Change::Add(self.entry())
+    }
+
+    pub fn put(&self) -> Change<'_> {
+        Change::Put(self.entry())
+    }
+
+    pub fn probe(&self) -> Probe<'_> {
+        Probe { set: &self.set, fingerprint: self.fingerprint, signature: &self.signature }
+    }
+
+    pub fn named(mut self, id: &str) -> Self {
+        id.clone_into(&mut self.id);
+        self
+    }
+}
+
+/// Makes documents.
+pub struct Maker {
+    signer: Signer,
+    random: SplitMix64,
+}
+
+impl Maker {
+    pub fn new(settings: &Settings, seed: u64) -> Self {
+        let params = settings.params().unwrap();
+        let signer = Signer::new(params.scheme(), params.num_hashes(), params.seed());
+        Self { signer, random: SplitMix64::new(seed) }
+    }
+
+    pub fn below(&mut self, bound: u64) -> u64 {
+        self.random.below(bound)
+    }
+
+    /// A document of a family: some 40 shingles of the family, every tenth or so another one. One
+    /// in twenty has none.
+    pub fn document(&mut self, id: &str, family: u64) -> Document {
+        let mut set: Vec<u64> = (0..40).map(|i| mix64(family * 1000 + i)).collect();
+        let others = self.below(12) as usize;
+        for hash in set.iter_mut().take(others) {
+            *hash = self.random.next_u64();
+        }
+        if self.below(20) == 0 {
+            set.clear();
+        }
+        self.of_set(id, set)
+    }
+
+    /// A document with these shingles.
+    pub fn of_set(&mut self, id: &str, mut set: Vec<u64>) -> Document {
+        set.sort_unstable();
+        set.dedup();
+        let mut code = Vec::new();
+        set::encode(&set, &mut code);
+        let upper: Vec<u32> = set.iter().map(|hash| (hash >> 32) as u32).collect();
+        let signature = if set.is_empty() { &[][..] } else { self.signer.sign(&upper) }.to_vec();
+        let sum = set.iter().fold(0u64, |sum, hash| sum.wrapping_add(*hash));
+        let fingerprint = u128::from(sum) << 64 | u128::from(mix64(sum));
+        let stamp = self.random.next_u64();
+        let json = format!(r#"{{"source":"{id:.3}","n":{},"none":null}}"#, stamp % 1000)
+            .replace(['\\', '\n'], "/");
+        Document {
+            id: id.to_owned(),
+            set,
+            code,
+            fingerprint,
+            signature,
+            text: format!("text {stamp} of {id} «ü»").repeat((stamp % 40) as usize),
+            metadata: serde_json::from_str(&json).unwrap_or_default(),
+            added: (stamp % 1_000_000) as i64 - 1000,
+            modified: stamp.is_multiple_of(2).then_some(stamp as i64),
+            expires: stamp.is_multiple_of(3).then_some((stamp % 100) as i64),
+        }
+    }
+}

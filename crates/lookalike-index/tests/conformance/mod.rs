@@ -1,0 +1,121 @@
+//! What every backend must do, said as tests. A backend is given by a [`Place`]; the macro `suite`
+//! makes one test of each function below.
+#![allow(dead_code, unused_imports, reason = "every test binary uses its part of it")]
+#![allow(unreachable_pub, reason = "a module of several test binaries")]
+#![allow(clippy::unwrap_used, clippy::cast_possible_wrap, reason = "these are tests")]
+
+pub mod documents;
+mod histories;
+mod moments;
+mod writing;
+
+pub use histories::*;
+pub use moments::*;
+pub use writing::*;
+
+use lookalike_index::backend::{Backend, Snapshot};
+use lookalike_index::entry::{Record, Wanted};
+use lookalike_index::settings::Settings;
+use std::path::Path;
+
+/// Where one index is kept, and how it is made and opened.
+pub trait Place {
+    /// Makes the index and opens it for writing. Called once.
+    fn create(&self, settings: &Settings) -> Box<dyn Backend>;
+
+    /// Closes it and opens it again for writing.
+    fn reopen(&self, backend: Box<dyn Backend>) -> Box<dyn Backend>;
+
+    /// Opens it for reading beside the writer; `None` where nobody else can.
+    fn reader(&self) -> Option<Box<dyn Backend>>;
+
+    /// Opens what [`Backend::backup`] wrote; `None` where it writes nothing.
+    fn restored(&self, backup: &Path) -> Option<Box<dyn Backend>>;
+}
+
+/// One test for each of the functions; `$fresh` gives a new [`Place`].
+macro_rules! suite {
+    ($fresh:expr) => {
+        conformance::suite!($fresh;
+            histories_equal_the_model,
+            long_histories_equal_the_model,
+            every_store_keeps_what_it_says,
+            a_snapshot_sees_one_moment,
+            a_snapshot_outlives_compacting,
+            versions_tell_changes,
+            other_readers_see_what_was_written,
+            readers_go_on_beside_a_writer,
+            writers_from_several_threads_take_turns,
+            a_backup_is_the_index_at_one_moment,
+            ids_of_any_kind,
+            documents_without_shingles,
+            one_id_several_times_in_a_batch,
+            a_taken_id_changes_nothing,
+            what_cannot_be_stored_changes_nothing,
+            numbers_are_never_used_again,
+            expired_documents_stay_until_compacting,
+            scanning_goes_page_by_page,
+            only_what_is_wanted_is_read,
+            many_documents_of_one_bucket,
+            an_empty_index_answers,
+        );
+    };
+    ($fresh:expr; $($name:ident,)*) => {
+        $(
+            #[test]
+            fn $name() {
+                conformance::$name($fresh);
+            }
+        )*
+    };
+}
+pub(crate) use suite;
+
+/// Everything that can be wanted.
+pub const ALL: Wanted = Wanted { signature: true, set: true, metadata: true, text: true };
+
+/// Every document of a moment, by ascending number.
+pub fn everything(snapshot: &mut dyn Snapshot) -> Vec<Record> {
+    let mut records = Vec::new();
+    let count = snapshot.scan(0, usize::MAX, ALL, &mut |record| {
+        records.push(record.clone());
+        Ok(())
+    });
+    assert_eq!(count.unwrap(), records.len());
+    assert!(records.windows(2).all(|pair| pair[0].number < pair[1].number));
+    assert_eq!(snapshot.len(), records.len() as u64);
+    assert_eq!(snapshot.is_empty(), records.is_empty());
+    records
+}
+
+/// Every document that is there now.
+pub fn now(backend: &dyn Backend) -> Vec<Record> {
+    everything(&mut *backend.snapshot().unwrap())
+}
+
+/// The same without numbers, which are each backend's own.
+pub fn unnumbered(mut records: Vec<Record>) -> Vec<Record> {
+    for record in &mut records {
+        record.number = 0;
+    }
+    records
+}
+
+/// The documents among `candidates` of these keys that are there, as ids.
+pub fn candidates(snapshot: &mut dyn Snapshot, keys: &[u64]) -> Vec<String> {
+    let mut numbers = vec![7];
+    snapshot.candidates(keys, &mut numbers).unwrap();
+    assert!(numbers.windows(2).all(|pair| pair[0] < pair[1]), "ascending, each once");
+    let mut ids = Vec::new();
+    let give = &mut |record: &Record| {
+        ids.push(record.id.clone());
+        Ok(())
+    };
+    snapshot.records(&numbers, Wanted::default(), give).unwrap();
+    ids
+}
+
+/// Nothing is wrong with it.
+pub fn assert_clean(backend: &dyn Backend) {
+    assert_eq!(backend.check().unwrap(), []);
+}
