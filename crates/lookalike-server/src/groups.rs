@@ -6,7 +6,6 @@ use crate::app::{Answer, App, json_bytes};
 use crate::documents::bytes;
 use crate::pool::Worker;
 use crate::problem::{Code, Problem};
-use crate::query::six_decimals;
 use crate::stars::{self, Star, Stars};
 use crate::time;
 use axum::extract::{Request, State};
@@ -137,7 +136,7 @@ fn compute_all(index: &Index, wishes: &Receiver<f64>, shared: &Mutex<Vec<Slot>>)
         (slot.pending, slot.ended, slot.took) = (false, Instant::now(), since.elapsed());
         match found {
             Ok(Ok(found)) => (slot.found, slot.failed) = (Some(Arc::new(found)), None),
-            Ok(Err(error)) => slot.failed = Some(error.into()),
+            Ok(Err(problem)) => slot.failed = Some(problem),
             Err(_) => slot.failed = Some(Problem::internal("computing groups panicked")),
         }
     }
@@ -195,12 +194,14 @@ fn show(
     let mut snapshot = index.snapshot()?;
     let wanted = Wanted { metadata: true, ..Wanted::default() };
     // Documents that are gone since are shown without metadata.
-    let mut metadata = |number: u64| -> Result<Option<Metadata>, IndexError> {
+    let mut metadata = |id: &str| -> Result<Option<Metadata>, IndexError> {
         let mut found = None;
-        snapshot.records(&[number], wanted, &mut |record| {
-            found = Some(record.metadata.clone());
-            Ok(())
-        })?;
+        if let Some(number) = snapshot.number_of(id)? {
+            snapshot.records(&[number], wanted, &mut |record| {
+                found = Some(record.metadata.clone());
+                Ok(())
+            })?;
+        }
         Ok(found)
     };
     let (mut groups, mut shown) = (Vec::new(), 0);
@@ -212,11 +213,11 @@ fn show(
         let mut others = Vec::new();
         for (duplicate, similarity) in duplicates {
             others.push(json!({
-                "id": duplicate.id, "similarity": six_decimals(similarity),
-                "bytes": duplicate.bytes, "metadata": metadata(duplicate.number)?,
+                "id": duplicate.id, "similarity": similarity,
+                "bytes": duplicate.bytes, "metadata": metadata(&duplicate.id)?,
             }));
         }
-        let metadata = metadata(keeper.number)?;
+        let metadata = metadata(&keeper.id)?;
         let keeper = json!({ "id": keeper.id, "bytes": keeper.bytes, "metadata": metadata });
         groups.push(json!({ "keeper": keeper, "duplicates": others }));
     }

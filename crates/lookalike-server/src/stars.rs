@@ -1,24 +1,27 @@
 //! Groups among the documents of an index: every duplicate resembles its keeper.
 
-use lookalike::store::entry::Wanted;
-use lookalike::store::query::{self, Probe, Question, Scratch, Similarity};
-use lookalike::store::{Index, IndexError, set};
-use std::collections::HashSet;
-
-/// A document of a group.
-#[derive(Debug, Clone)]
-pub(crate) struct Member {
-    pub(crate) number: u64,
-    pub(crate) id: String,
-    pub(crate) bytes: u64,
-}
+use crate::problem::Problem;
+use lookalike::core::params::{Params, Wishes};
+use lookalike::error::Error;
+use lookalike::index;
+use lookalike::progress::Silent;
+use lookalike::run::FindOptions;
+use lookalike::store::Index;
+use std::num::NonZeroUsize;
 
 /// A group.
 #[derive(Debug)]
 pub(crate) struct Star {
     pub(crate) keeper: Member,
-    /// The most similar first.
-    pub(crate) duplicates: Vec<(Member, Similarity)>,
+    /// The most similar first, each with its similarity in six decimals.
+    pub(crate) duplicates: Vec<(Member, f64)>,
+}
+
+/// A document of a group.
+#[derive(Debug)]
+pub(crate) struct Member {
+    pub(crate) id: String,
+    pub(crate) bytes: u64,
 }
 
 /// All groups at one moment, the largest first.
@@ -27,70 +30,56 @@ pub(crate) struct Stars {
     pub(crate) groups: Vec<Star>,
     pub(crate) duplicates: u64,
     pub(crate) documents: u64,
+    /// Of the index right before they were computed.
     pub(crate) version: u64,
 }
 
-/// Finds them: documents in the order of their length, the longest first, then by id; each that is
-/// no duplicate keeps what resembles it.
-pub(crate) fn find(index: &Index, threshold: f64, now: i64) -> Result<Stars, IndexError> {
-    let mut snapshot = index.snapshot()?;
-    let version = snapshot.version();
-    let (mut all, mut from) = (Vec::new(), 0);
-    while snapshot.scan(from, 1_000, Wanted::default(), &mut |record| {
-        from = record.number.saturating_add(1);
-        if !record.is_expired(now) {
-            let (number, bytes) = (record.number, record.bytes);
-            all.push(Member { number, id: record.id.clone(), bytes });
-        }
-        Ok(())
-    })? > 0
-    {}
-    all.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.id.cmp(&b.id)));
-    let documents = all.len() as u64;
-    let (mut scratch, mut own) = (Scratch::default(), Vec::new());
-    let (mut taken, mut groups) = (HashSet::new(), Vec::new());
-    let wanted = Wanted { set: true, signature: true, ..Wanted::default() };
-    for keeper in all {
-        if taken.contains(&keeper.number) {
-            continue;
-        }
-        let mut probe = None;
-        snapshot.records(&[keeper.number], wanted, &mut |record| {
-            probe = Some(record.clone());
-            Ok(())
-        })?;
-        let Some(record) = probe else { continue };
-        own.clear();
-        if let Some(code) = &record.set {
-            set::decode(code, &mut own)?;
-        }
-        let probe =
-            Probe { set: &own, fingerprint: record.fingerprint, signature: &record.signature };
-        let question = Question {
-            threshold,
-            top: None,
-            filters: &[],
-            now,
-            except: Some(keeper.number),
-            wanted: Wanted::default(),
-        };
-        let answer =
-            query::query(&mut *snapshot, index.settings(), &probe, &question, &mut scratch)?;
-        taken.insert(keeper.number);
-        let matches = answer.matches.into_iter().filter(|one| taken.insert(one.record.number));
-        let duplicates: Vec<_> = matches
-            .map(|one| {
-                let (number, bytes) = (one.record.number, one.record.bytes);
-                (Member { number, id: one.record.id, bytes }, one.similarity)
-            })
-            .collect();
-        if !duplicates.is_empty() {
-            groups.push(Star { keeper, duplicates });
-        }
+/// Finds them as `lookalike index groups` does: of each group the longest document stays. At the
+/// threshold of the index with its bands, at others with bands for the same recall. One thread
+/// works, so that others have room to answer.
+pub(crate) fn find(index: &Index, threshold: f64, now: i64) -> Result<Stars, Problem> {
+    let version = index.snapshot()?.version();
+    let mut options = FindOptions::new(params(index, threshold)?);
+    options.threads = NonZeroUsize::MIN;
+    let findings = index::groups(index, &options, now, &Silent).map_err(problem)?;
+    let mut groups = Vec::new();
+    for group in findings.groups.iter() {
+        let group = group.map_err(|error| Problem::internal(error.to_string()))?;
+        let duplicates = group.duplicates.into_iter().map(|one| {
+            let similarity = one.overlap.six_decimals().parse().unwrap_or_default();
+            (Member { id: one.id, bytes: one.bytes }, similarity)
+        });
+        let keeper = Member { id: group.keeper.id, bytes: group.keeper.bytes };
+        groups.push(Star { keeper, duplicates: duplicates.collect() });
     }
-    groups.sort_by(|a, b| {
-        b.duplicates.len().cmp(&a.duplicates.len()).then_with(|| a.keeper.id.cmp(&b.keeper.id))
-    });
-    let duplicates = groups.iter().map(|group| group.duplicates.len() as u64).sum();
+    let (duplicates, documents) = (findings.counts.duplicates, findings.counts.documents);
+    findings.finish().map_err(problem)?;
     Ok(Stars { groups, duplicates, documents, version })
+}
+
+fn params(index: &Index, threshold: f64) -> Result<Params, Problem> {
+    let has = index.params();
+    if threshold.to_bits() == has.threshold().to_bits() {
+        return Ok(has.clone());
+    }
+    let wishes = Wishes {
+        shingle: has.shingle().clone(),
+        measure: has.measure(),
+        threshold,
+        exact: false,
+        recall: has.recall(),
+        num_hashes: None,
+        bands: None,
+        rows: None,
+        scheme: has.scheme(),
+        seed: has.seed(),
+    };
+    Params::new(&wishes).map_err(|error| lookalike::store::IndexError::from(error).into())
+}
+
+fn problem(error: Error) -> Problem {
+    match error {
+        Error::Index(error) => error.into(),
+        error => Problem::internal(error.to_string()),
+    }
 }
