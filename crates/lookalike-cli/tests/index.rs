@@ -42,8 +42,12 @@ fn an_index_lives_and_its_groups_are_those_of_find() {
         &["query", "x", "-", "--json"],
         format!("{} or so", documents[0].1).as_bytes(),
     ));
-    let ids: Vec<&str> =
-        answer[0]["matches"].as_array().unwrap().iter().map(|m| m["id"].as_str().unwrap()).collect();
+    let ids: Vec<&str> = answer[0]["matches"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|m| m["id"].as_str().unwrap())
+        .collect();
     assert_eq!(ids[0], "g0");
     assert!(ids.contains(&"g0-copy"), "{ids:?}");
     assert_eq!(answer[0]["matches"][0]["estimated"], json!(false));
@@ -221,7 +225,8 @@ fn a_second_writer_waits_or_is_told() {
     // Readers go on.
     place.run(&["index", "stats", "x"]).ok();
     let waiting = std::thread::scope(|scope| {
-        let second = scope.spawn(|| place.run(&["index", "update", "x", "b.jsonl", "--wait", "60"]));
+        let second =
+            scope.spawn(|| place.run(&["index", "update", "x", "b.jsonl", "--wait", "60"]));
         let mut stdin = first.stdin.take().unwrap();
         std::io::Write::write_all(&mut stdin, b"{\"id\":\"a\",\"text\":\"one\"}\n").unwrap();
         drop(stdin);

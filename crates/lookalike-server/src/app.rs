@@ -81,7 +81,8 @@ impl App {
     /// The thread that writes.
     pub(crate) fn writer(&self) -> Result<&Writer, Problem> {
         self.writer.as_ref().ok_or_else(|| {
-            let detail = "the index is served for reading only: start the server without --read-only";
+            let detail =
+                "the index is served for reading only: start the server without --read-only";
             Problem::new(Code::READ_ONLY, detail)
         })
     }

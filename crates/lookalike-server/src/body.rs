@@ -68,7 +68,8 @@ impl Pieces {
             })?;
             let Some(frame) = frame else { return Ok(None) };
             let frame = frame.map_err(|error| {
-                let detail = format!("the body could not be read to its end ({error}): send it again");
+                let detail =
+                    format!("the body could not be read to its end ({error}): send it again");
                 Problem::new(Code::BAD_BODY, detail)
             })?;
             if let Ok(bytes) = frame.into_data()

@@ -257,9 +257,11 @@ pub(crate) async fn list(State(app): State<Arc<App>>, request: Request) -> Answe
     let limit = parameters.number("limit", LIST_MAX, LIST)?;
     let from = match parameters.text("after") {
         None => 0,
-        Some(cursor) => cursor.parse::<u64>().ok().and_then(|last| last.checked_add(1)).ok_or_else(
-            || expected("after", cursor, "the `next` of an answer, or nothing to begin"),
-        )?,
+        Some(cursor) => {
+            cursor.parse::<u64>().ok().and_then(|last| last.checked_add(1)).ok_or_else(|| {
+                expected("after", cursor, "the `next` of an answer, or nothing to begin")
+            })?
+        }
     };
     let read = move |worker: &mut Worker| list_from(worker, from, limit);
     Ok(json_bytes(StatusCode::OK, app.pool.run(read).await?))

@@ -180,7 +180,8 @@ impl Cursor {
         let cursor = parts.and_then(|(version, from)| {
             Some(Self { version: version.parse().ok()?, from: from.parse().ok()? })
         });
-        cursor.ok_or_else(|| expected("after", text, "the `next` of an answer, or nothing to begin"))
+        cursor
+            .ok_or_else(|| expected("after", text, "the `next` of an answer, or nothing to begin"))
     }
 }
 

@@ -180,12 +180,7 @@ async fn serve(app: &Arc<App>, listener: TcpListener, mut told: watch::Receiver<
     }
 }
 
-async fn connection(
-    app: &App,
-    stream: TcpStream,
-    router: Router,
-    mut told: watch::Receiver<u8>,
-) {
+async fn connection(app: &App, stream: TcpStream, router: Router, mut told: watch::Receiver<u8>) {
     let _counted = Counted::one(&app.metrics.connections);
     // Answers are written whole, so waiting for more to send only delays them.
     let _ = stream.set_nodelay(true);

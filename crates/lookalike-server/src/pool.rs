@@ -91,8 +91,9 @@ impl Pool {
                 }
             };
             let thread = std::thread::Builder::new().name(format!("worker {number}")).spawn(work);
-            let thread = thread.map_err(|source| {
-                IndexError::Io { path: "a thread of the server".to_owned(), source }
+            let thread = thread.map_err(|source| IndexError::Io {
+                path: "a thread of the server".to_owned(),
+                source,
             })?;
             threads.push(thread);
         }
@@ -157,9 +158,8 @@ impl Pool {
     pub(crate) fn stop(&self) {
         self.shared.lock().closed = true;
         self.shared.news.notify_all();
-        let threads = std::mem::take(
-            &mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner),
-        );
+        let threads =
+            std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
         for thread in threads {
             let _ = thread.join();
         }

@@ -102,8 +102,7 @@ impl Problem {
 
     /// All workers are taken, or all memory for bodies.
     pub(crate) fn busy(what: &str) -> Self {
-        Self::new(Code::BUSY, format!("{what}; send the request again in a second"))
-            .retry_after(1)
+        Self::new(Code::BUSY, format!("{what}; send the request again in a second")).retry_after(1)
     }
 
     /// Something failed that the client can do nothing about; the log says what.

@@ -107,8 +107,7 @@ impl Asked {
         }
         let filters = filters.iter().map(|text| text.parse());
         let filters = filters.collect::<Result<Vec<Filter>, IndexError>>()?;
-        let wanted =
-            Wanted { metadata: self.metadata.unwrap_or(true), ..Wanted::default() };
+        let wanted = Wanted { metadata: self.metadata.unwrap_or(true), ..Wanted::default() };
         let mut question = Question {
             threshold,
             top: Some(top as usize),
@@ -146,8 +145,7 @@ impl Asked {
                 let shingles = record.set.is_some().then_some(own.len());
                 let mut snapshot = index.snapshot()?;
                 let settings = index.settings();
-                let answer =
-                    query::query(&mut *snapshot, settings, &probe, &question, scratch)?;
+                let answer = query::query(&mut *snapshot, settings, &probe, &question, scratch)?;
                 self.found(answer, threshold, shingles, &mut *snapshot)
             }
             (None, None) => Err(bad("expected text, or id of a document that is there")),

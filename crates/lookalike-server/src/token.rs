@@ -63,11 +63,7 @@ impl Tokens {
             tokens.iter().fold(false, |found, token| found | same(token.as_bytes(), shown))
         };
         let (read, write) = (among(&self.read), among(&self.write));
-        if write {
-            Some(Right::Write)
-        } else {
-            read.then_some(Right::Read)
-        }
+        if write { Some(Right::Write) } else { read.then_some(Right::Read) }
     }
 }
 

@@ -143,7 +143,8 @@ pub(crate) fn run(args: &Args) -> Outcome {
     let address = server.address();
     writeln!(anstream::stdout(), "{name} is served at http://{address}")?;
     std::io::stdout().flush()?;
-    let stopped = server.run(&Stop::new(), true).map_err(|error| failed(StartError::System(error)))?;
+    let stopped =
+        server.run(&Stop::new(), true).map_err(|error| failed(StartError::System(error)))?;
     match stopped {
         Stopped::InOrder => Ok(ExitCode::SUCCESS),
         Stopped::BrokenOff => Err(Failure::Data(

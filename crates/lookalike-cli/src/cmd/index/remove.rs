@@ -104,7 +104,8 @@ fn tell(args: &Args, name: &str, done: &Removed) -> io::Result<()> {
     if !done.absent.is_empty() {
         let named: Vec<_> = done.absent.iter().take(NAMED).map(|id| visible(id)).collect();
         let more = done.absent.len() - named.len();
-        let more = if more > 0 { format!(" and {}", thousands(more as u64)) } else { String::new() };
+        let more =
+            if more > 0 { format!(" and {}", thousands(more as u64)) } else { String::new() };
         writeln!(err, "not there: {}{more}", named.join(", "))?;
     }
     Ok(())

@@ -165,7 +165,9 @@ fn read(path: &Path) -> Result<Vec<(&'static str, String)>, Failure> {
                 let texts: Option<Vec<_>> = texts.collect();
                 texts.ok_or_else(|| wrong(format!("{name}: expected a list of texts")))?.join(",")
             }
-            _ => return Err(wrong(format!("{name}: expected a text, a number or a list of texts"))),
+            _ => {
+                return Err(wrong(format!("{name}: expected a text, a number or a list of texts")));
+            }
         };
         said.push((name, value));
     }
@@ -183,8 +185,11 @@ mod tests {
         let text = "listen = \"127.0.0.1:1\"\nqueue = 7\nlog = \"json\"\n\
                     write-tokens = [\"0123456789abcdef\"]\n";
         std::fs::write(&file, text).unwrap();
-        let environment = [("LOOKALIKE_LISTEN", "127.0.0.1:2"), ("LOOKALIKE_QUEUE", "8"),
-            ("LOOKALIKE_QUEU", "9")];
+        let environment = [
+            ("LOOKALIKE_LISTEN", "127.0.0.1:2"),
+            ("LOOKALIKE_QUEUE", "8"),
+            ("LOOKALIKE_QUEU", "9"),
+        ];
         let environment = environment.map(|(name, value)| (name.to_owned(), value.to_owned()));
         let flags = vec![("listen", "127.0.0.1:3".to_owned())];
         let layers = Layers::collect(flags, environment.into_iter(), Some(&file)).unwrap();

@@ -71,7 +71,8 @@ fn number(layers: &Layers, name: &str) -> Result<usize, Failure> {
 
 fn time(layers: &Layers, name: &str) -> Result<Duration, Failure> {
     let value = layers.get(name).value;
-    let (digits, unit) = value.split_at(value.find(|c: char| !c.is_ascii_digit()).unwrap_or(value.len()));
+    let (digits, unit) =
+        value.split_at(value.find(|c: char| !c.is_ascii_digit()).unwrap_or(value.len()));
     let unit = match unit {
         "ms" => Some(1),
         "s" | "" => Some(1_000),
