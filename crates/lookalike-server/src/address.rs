@@ -125,8 +125,8 @@ mod tests {
             assert!(read(wrong).unwrap().number("limit", 10, 1).is_err(), "{wrong}");
         }
         for wrong in ["NaN", "inf", "0", "-0.5", "1.0001", "1e999", "x", ""] {
-            let all = read(&format!("threshold={wrong}")).map(|all| all.threshold(0.8));
-            assert!(all.unwrap().is_err(), "{wrong}");
+            let query = format!("threshold={wrong}");
+            assert!(read(&query).unwrap().threshold(0.8).is_err(), "{wrong}");
         }
     }
 }
