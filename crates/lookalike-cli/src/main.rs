@@ -28,7 +28,7 @@ Examples:
   lookalike index create news corpus.jsonl             an index of documents, kept
   lookalike query news draft.txt                       what resembles a text in it
 
-Exit code: 0 success, 1 error, 2 wrong use; with `--exit-code` 3 when duplicates or matches were found.";
+Exit code: 0 success, 1 error, 2 wrong use; with `--exit-code` 3 when something was found.";
 
 /// Finds near-duplicate documents, verified: every reported pair was compared exactly.
 #[derive(Parser)]

@@ -181,7 +181,11 @@ fn bad_input_is_named_with_its_remedy() {
     fails(&["index", "add", "x", "a.jsonl"], 1, &["a.jsonl:1", "index update", "--skip-existing"]);
     let again = value(place.run(&["index", "add", "x", "a.jsonl", "--skip-existing", "--json"]));
     assert_eq!(again["existing"], json!(collection(2).len()));
-    fails(&["index", "add", "x", "bad.jsonl"], 1, &["line 2", "--skip-bad", "1 document before"]);
+    fails(
+        &["index", "add", "x", "bad.jsonl"],
+        1,
+        &["bad.jsonl:2", "--skip-bad", "1 document before"],
+    );
     fails(&["index", "add", "x", "long.jsonl"], 1, &["long.jsonl:1", "16,384", "--skip-bad"]);
     let run = place.run(&["index", "update", "x", "long.jsonl", "bad.jsonl", "--skip-bad"]);
     assert!(run.err.contains("0 documents added, 1 replaced"), "{}", run.err);

@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn parameters_are_known_and_stand_once() {
         let known = ["limit", "threshold", "mode"];
-        let read = |query| Parameters::read(Some(query), &known);
+        let read = |query: &str| Parameters::read(Some(query), &known);
         let all = read("limit=7&threshold=0.5&&mode=a+b%26").unwrap();
         assert_eq!(all.number("limit", 10, 1).unwrap(), 7);
         assert_eq!(all.text("mode"), Some("a b&"));

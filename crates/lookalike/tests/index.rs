@@ -344,7 +344,7 @@ fn what_stands_before_a_bad_record_is_stored_and_the_record_is_named() {
         let error = add(&index, &collection(folder.path(), "x.jsonl", broken, &[]), &how, &Silent);
         let error = error.unwrap_err();
         assert_eq!(error.before.added, 1);
-        assert!(error.error.to_string().contains("x.jsonl line 2"), "{}", error.error);
+        assert!(error.error.to_string().contains("x.jsonl:2"), "{}", error.error);
         // An id that is there, one that comes twice, one that is too long.
         let long = "x".repeat(20_000);
         for (line, id) in [("b", "a"), ("c", "c"), ("d", long.as_str())] {

@@ -2,7 +2,7 @@
 
 mod measure;
 pub(super) mod targets;
-pub(super) mod tell;
+mod tell;
 
 use super::{Failure, Outcome};
 use crate::options::{ParameterArgs, ReadArgs, RunArgs, ShingleArgs};

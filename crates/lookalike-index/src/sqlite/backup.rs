@@ -26,11 +26,9 @@ pub(super) fn backup(shared: &Arc<Shared>, to: &Path) -> Result<(), IndexError> 
         let wait = Duration::ZERO;
         let tuning = Tuning { background: false, ..shared.tuning };
         drop(folder::open_for_writing(unfinished, wait, tuning)?);
-        for entry in [unfinished.catalogue()] {
-            let synced = File::open(&entry).and_then(|file| file.sync_all());
-            synced.map_err(|error| unfinished.writing(&entry, error))?;
-        }
-        Ok(())
+        let catalogue = unfinished.catalogue();
+        let synced = File::open(&catalogue).and_then(|file| file.sync_all());
+        synced.map_err(|error| unfinished.writing(&catalogue, error))
     })
 }
 

@@ -7,7 +7,7 @@ use crate::settings::{FORMAT_VERSION, Settings};
 use rusqlite::{Connection, OpenFlags, Row, params};
 use std::time::Duration;
 
-/// `application_id` of the database: "LkAl".
+/// `application_id` of the database: the letters `LkAl`.
 const APPLICATION: i64 = 0x4c6b_416c;
 
 const SCHEMA: &str = "

@@ -205,7 +205,7 @@ impl Look<'_> {
             return Ok(None);
         }
         let bands = self.keys.iter().map(|key| (List::Bands, *key));
-        for (list, key) in bands.chain([(List::Ids, id_key(&record.id))]) {
+        for (list, key) in bands.chain([(List::Ids, id_key(record.id.as_bytes()))]) {
             self.found.clear();
             let holds = |segment: &&Arc<Segment>| {
                 (segment.listed.first..=segment.listed.last).contains(&number)

@@ -47,6 +47,7 @@ impl Place {
     }
 
     /// What SQLite says.
+    #[expect(clippy::needless_pass_by_value, reason = "errors come by value where it is used")]
     pub(super) fn database(&self, error: rusqlite::Error) -> IndexError {
         let index = self.name.clone();
         let damaged =

@@ -139,7 +139,7 @@ fn locked(place: &Place, wait: Duration) -> Result<File, IndexError> {
                 if waited >= wait {
                     return Err(IndexError::InUse { index: place.name.clone(), waited });
                 }
-                std::thread::sleep(LOOK.min(wait - waited));
+                std::thread::sleep(LOOK.min(wait.saturating_sub(waited)));
             }
         }
     }

@@ -85,7 +85,7 @@ pub(super) fn work(shared: &Arc<Shared>) {
             // What fails is tried again when there is one more segment, and by `compact`, which
             // says why it cannot be done; until then nothing is wrong but the speed.
             let merged = merge_one(shared);
-            shared.signal.merged(!matches!(merged, Err(_)));
+            shared.signal.merged(merged.is_ok());
             if !matches!(merged, Ok(true)) {
                 break;
             }
@@ -106,7 +106,8 @@ fn merge_one(shared: &Arc<Shared>) -> Result<bool, IndexError> {
     Ok(true)
 }
 
-/// Which segments are merged next: neighbours of the least level of which there are enough.
+/// Which segments are merged next: neighbours of the least level of which there are enough, with
+/// the smaller ones between them; or any, where too many of different levels lie side by side.
 fn plan(levels: &[u32], fan_out: usize) -> Option<std::ops::Range<usize>> {
     let mut known: Vec<u32> = levels.to_vec();
     known.sort_unstable();
@@ -116,7 +117,8 @@ fn plan(levels: &[u32], fan_out: usize) -> Option<std::ops::Range<usize>> {
         levels.split(|level| *level > most).find_map(|group| {
             let range = start..start + group.len();
             start = range.end + 1;
-            (group.len() >= fan_out).then_some(range)
+            let same = group.iter().filter(|level| **level == most).count();
+            (same >= fan_out || group.len() >= 3 * fan_out).then_some(range)
         })
     })
 }
@@ -204,6 +206,7 @@ fn remove_files(shared: &Shared, segments: &[Arc<Segment>]) {
     }
 }
 
+#[expect(clippy::stable_sort_primitive, reason = "the stable sort finds sorted pieces")]
 fn merge_list(
     segments: &[Arc<Segment>],
     list: List,
@@ -216,15 +219,13 @@ fn merge_list(
     // Keys are hashes: equal ranges of them have about equally many postings.
     let ranges = total.div_ceil(AT_ONCE).max(1);
     for range in 1..=ranges {
-        let most = match range == ranges {
-            true => u64::MAX,
-            false => ((u128::from(range) << 64) / u128::from(ranges)) as u64,
-        };
+        // 2⁶⁴ at the end of the last range becomes the greatest key.
+        let end = (u128::from(range) << 64) / u128::from(ranges);
+        let most = u64::try_from(end).unwrap_or(u64::MAX);
         postings.clear();
         for cursor in &mut cursors {
             cursor.take_up_to(most, |number| dead.has(number), &mut postings)?;
         }
-        // The stable sort finds the sorted pieces and merges them.
         postings.sort();
         for (key, number) in &postings {
             file.push(*key, *number)?;
@@ -268,9 +269,10 @@ mod tests {
         assert_eq!(plan(&[2, 1, 0, 0, 0], 3), Some(2..5));
         assert_eq!(plan(&[0, 0, 2, 0, 0, 0], 3), Some(3..6));
         assert_eq!(plan(&[0, 0, 0, 2, 0, 0, 0], 3), Some(0..3));
-        assert_eq!(plan(&[2, 0, 2, 0], 3), Some(0..4));
-        assert_eq!(plan(&[1, 0, 1, 0], 3), Some(0..4));
-        assert_eq!(plan(&[3, 1, 0, 1, 0], 3), Some(1..5));
+        assert_eq!(plan(&[2, 0, 2, 0], 3), None);
+        assert_eq!(plan(&[2, 0, 2, 0, 2], 3), Some(0..5));
+        assert_eq!(plan(&[3, 1, 0, 1, 0, 1], 3), Some(1..6));
+        assert_eq!(plan(&[2, 0, 1, 0, 1, 0, 2, 0, 0], 3), Some(0..9));
     }
 
     #[test]

@@ -3,10 +3,8 @@
 use super::catalogue::{self, Head};
 use super::fault::Place;
 use super::posting::{List, Posting, Run, id_key};
-use super::rows::Reader;
 use super::segment::Segment;
 use crate::backend::bucket_keys;
-use crate::entry::Wanted;
 use crate::error::IndexError;
 use crate::settings::Settings;
 use rusqlite::Connection;
@@ -107,34 +105,37 @@ impl Parts {
 }
 
 /// Postings of at most `most` documents of a range, made from their rows, and the number of the
-/// last one.
+/// last one. A row whose signature cannot be is found by its id only; `check` tells of it.
 ///
 /// # Errors
-/// What keeps them from being read.
+/// What SQLite says.
 pub(super) fn gathered(
     place: &Place,
     settings: &Settings,
     connection: &Connection,
-    range: (u64, u64),
+    (from, to): (u64, u64),
     most: usize,
 ) -> Result<(Run, u32), IndexError> {
-    let (mut bands, mut ids) = (Vec::<Posting>::new(), Vec::<Posting>::new());
-    let (mut keys, mut last) = (Vec::new(), 0);
-    let wanted = Wanted { signature: true, ..Wanted::default() };
-    Reader { place, connection }.range(range, most, wanted, &mut |record| {
-        last = record.number as u32;
-        ids.push((id_key(&record.id), last));
-        let expected = settings.num_hashes;
-        if !record.signature.is_empty() && record.signature.len() != expected {
-            let got = record.signature.len();
-            return Err(IndexError::Damaged {
-                what: format!("document number {last} of {}", place.name),
-                why: format!("its signature has {got} values, expected are {expected}"),
-            });
+    let gather = || -> rusqlite::Result<(Run, u32)> {
+        let (mut bands, mut ids) = (Vec::<Posting>::new(), Vec::<Posting>::new());
+        let (mut keys, mut values, mut last) = (Vec::new(), Vec::new(), 0);
+        let sql = "SELECT doc, id, signature FROM docs WHERE doc BETWEEN ?1 AND ?2
+            ORDER BY doc LIMIT ?3";
+        let mut statement = connection.prepare_cached(sql)?;
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        let mut rows = statement.query([from.cast_signed(), to.cast_signed(), most])?;
+        while let Some(row) = rows.next()? {
+            last = row.get(0)?;
+            ids.push((id_key(row.get_ref(1)?.as_bytes()?), last));
+            let (signature, rest) = row.get_ref(2)?.as_blob()?.as_chunks::<4>();
+            if signature.len() == settings.num_hashes && rest.is_empty() {
+                values.clear();
+                values.extend(signature.iter().map(|value| u32::from_le_bytes(*value)));
+                bucket_keys(settings, &values, &mut keys);
+                bands.extend(keys.iter().map(|key| (*key, last)));
+            }
         }
-        bucket_keys(settings, &record.signature, &mut keys);
-        bands.extend(keys.iter().map(|key| (*key, last)));
-        Ok(())
-    })?;
-    Ok((Run::sorted(bands, ids), last))
+        Ok((Run::sorted(bands, ids), last))
+    };
+    gather().map_err(|error| place.database(error))
 }

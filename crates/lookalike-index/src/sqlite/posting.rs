@@ -17,8 +17,8 @@ impl List {
 }
 
 /// The key of an id: the frozen hash of `docs/signature.md`.
-pub(super) fn id_key(id: &str) -> u64 {
-    lookalike_core::hash::token_hash(id.as_bytes())
+pub(super) fn id_key(id: &[u8]) -> u64 {
+    lookalike_core::hash::token_hash(id)
 }
 
 /// How many of the `len` ascending keys that `at` gives are less than `key`. Keys are hashes, so
@@ -106,11 +106,11 @@ impl Run {
     }
 }
 
+#[expect(clippy::stable_sort_primitive, reason = "the stable sort finds the sorted halves")]
 fn merged(a: &[Posting], b: &[Posting]) -> Vec<Posting> {
     let mut all = Vec::with_capacity(a.len() + b.len());
     all.extend_from_slice(a);
     all.extend_from_slice(b);
-    // The stable sort finds the two sorted halves and merges them.
     all.sort();
     all
 }
@@ -127,7 +127,9 @@ mod tests {
             shift in 0u32..64,
             key in any::<u64>(),
         ) {
-            keys.iter_mut().for_each(|key| *key >>= shift);
+            for key in &mut keys {
+                *key >>= shift;
+            }
             keys.sort_unstable();
             for key in [key, key >> shift, 0, u64::MAX].into_iter().chain(keys.iter().copied()) {
                 let wanted = keys.partition_point(|other| *other < key);

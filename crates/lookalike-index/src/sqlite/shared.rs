@@ -100,8 +100,9 @@ impl Shared {
             tries += 1;
             match self.refresh(&moment) {
                 Ok(parts) if parts.covers(&moment.head) => return Ok(moment.with(parts)),
-                // Documents of this moment were dropped meanwhile: a later one is taken.
-                Ok(_) if tries < TRIES => {}
+                // Documents of this moment were dropped meanwhile, or segments merged and removed,
+                // or one is really missing: a later moment is taken.
+                Ok(_) | Err(IndexError::Damaged { .. }) if tries < TRIES => {}
                 Ok(_) => {
                     return Err(IndexError::Database {
                         index: self.place.name.clone(),
@@ -109,8 +110,6 @@ impl Shared {
                         transient: true,
                     });
                 }
-                // Merged and removed since this moment, or really missing.
-                Err(IndexError::Damaged { .. }) if tries < TRIES => {}
                 Err(error) => return Err(error),
             }
             drop(moment);
@@ -200,7 +199,7 @@ impl Snapshot for Moment {
 
     fn number_of(&mut self, id: &str) -> Result<Option<u64>, IndexError> {
         let mut numbers = Vec::new();
-        self.parts.find(List::Ids, id_key(id), &mut numbers)?;
+        self.parts.find(List::Ids, id_key(id.as_bytes()), &mut numbers)?;
         for number in numbers {
             if self.reader().has(number, id)? {
                 return Ok(Some(number));

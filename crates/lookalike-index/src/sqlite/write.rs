@@ -272,7 +272,7 @@ impl<'a> Batch<'a> {
         })?;
         self.head.documents += 1;
         self.head.without_shingles += u64::from(entry.signature.is_empty());
-        self.ids.push((id_key(entry.id), number));
+        self.ids.push((id_key(entry.id.as_bytes()), number));
         bucket_keys(self.settings, entry.signature, &mut self.keys);
         self.bands.extend(self.keys.iter().map(|key| (*key, number)));
         Ok(number)
@@ -393,7 +393,7 @@ fn numbers<'a>(
             let (Change::Add(Entry { id, .. })
             | Change::Put(Entry { id, .. })
             | Change::Remove(id)) = change;
-            (id_key(id), *id)
+            (id_key(id.as_bytes()), *id)
         })
         .collect();
     // In the order of keys, neighbours are in the same blocks.

@@ -1,6 +1,11 @@
 //! What every backend must do, said as tests. A backend is given by a [`Place`]; the macro `suite`
 //! makes one test of each function below.
-#![allow(dead_code, unused_imports, reason = "every test binary uses its part of it")]
+#![allow(
+    dead_code,
+    unused_imports,
+    unused_macros,
+    reason = "every test binary uses its part of it"
+)]
 #![allow(unreachable_pub, reason = "a module of several test binaries")]
 #![allow(clippy::unwrap_used, clippy::cast_possible_wrap, reason = "these are tests")]
 

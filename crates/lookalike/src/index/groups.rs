@@ -16,8 +16,9 @@ use lookalike_index::settings::Settings;
 /// pass over the sets, then a second reading of those that share a bucket.
 ///
 /// # Errors
-/// [`IndexError::NoSets`](lookalike_index::IndexError::NoSets) for an index that keeps no shingle sets, `OtherSettings`
-/// for parameters that cut documents otherwise than the index does, and what a run gives.
+/// [`NoSets`](lookalike_index::IndexError::NoSets) for an index that keeps no shingle sets,
+/// `OtherSettings` for parameters that cut documents otherwise than the index does, and what a run
+/// gives.
 pub fn groups(
     index: &Index,
     options: &FindOptions,

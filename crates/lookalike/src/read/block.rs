@@ -113,8 +113,8 @@ impl Block {
         read
     }
 
-    /// The line that the record of a document of this block begins on, from 1; `None` where the file
-    /// is the document.
+    /// The line that the record of a document of this block begins on, from 1; `None` where the
+    /// file is the document.
     pub fn line(&self, place: Place) -> Option<u64> {
         match &self.content {
             Content::Records(records) => Some(records.first_line + u64::from(place.line)),

@@ -286,8 +286,8 @@ impl Collection {
         }
     }
 
-    /// The next block in reading order, whoever else asks; `None` when all has been given out. Other
-    /// threads wait meanwhile, so that decompression is not shared among them.
+    /// The next block in reading order, whoever else asks; `None` when all has been given out.
+    /// Other threads wait meanwhile, so that decompression is not shared among them.
     ///
     /// # Errors
     /// As [`next_block`](Self::next_block).

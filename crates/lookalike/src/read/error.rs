@@ -403,6 +403,7 @@ impl fmt::Display for ReadError {
             | Self::UnknownEncoding { .. }
             | Self::FormatNeeded { .. }
             | Self::NotAgain { .. }
+            | Self::NotBuilt { .. }
             | Self::StdinTwice => self.choice(f),
             Self::Column { source_name, field, name, found, present } => {
                 write!(f, "{source_name}: {}", column(*field, name, *found, present))
@@ -414,11 +415,6 @@ impl fmt::Display for ReadError {
                 f,
                 "{source_name}: cannot be read as Parquet: {problem}; check that the file is whole \
                  and not encrypted, or write it anew"
-            ),
-            Self::NotBuilt { feature } => write!(
-                f,
-                "an option needs the feature {feature:?}, without which lookalike was built; build \
-                 it with that feature, or leave the option out"
             ),
             Self::ParquetStream { source_name } => write!(f, "{source_name}: {PARQUET_STREAM}"),
             Self::NoParquet { source_name } => write!(f, "{source_name}: {NO_PARQUET}"),
@@ -475,6 +471,11 @@ impl ReadError {
                 f,
                 "{source_name}: the format cannot be told; say --format lines (id, blank, text), \
                  jsonl, csv, tsv, or text (all of it one document)"
+            ),
+            Self::NotBuilt { feature } => write!(
+                f,
+                "an option needs the feature {feature:?}, without which lookalike was built; build \
+                 it with that feature, or leave the option out"
             ),
             Self::NotAgain { source_name } => write!(
                 f,

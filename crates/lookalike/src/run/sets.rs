@@ -1,7 +1,7 @@
 //! Shingle sets of the members of one component, made when they are asked for.
 //!
-//! Documents are read again, or their sets from an index; the sets that were used last are kept, up to a share of memory. A
-//! document that is not what it was when it was read first is an error.
+//! Documents are read again, or their sets from an index; the sets that were used last are kept,
+//! up to a share of memory. A document that is not what it was when it was read first is an error.
 
 use super::FindOptions;
 use super::batch::Batch;

@@ -12,7 +12,7 @@ use lookalike::write::{self, Output, OutputFormat, Target};
 use std::path::{Path, PathBuf};
 
 /// The files that are asked for.
-pub(super) struct Targets {
+pub(in crate::cmd) struct Targets {
     groups: Option<Target>,
     pairs: Option<Target>,
     skipped: Option<Target>,
@@ -21,7 +21,7 @@ pub(super) struct Targets {
 
 impl Targets {
     /// Refuses names that do not say what to write, and two of one file.
-    pub(super) fn new(args: &ResultArgs) -> Result<Self, Failure> {
+    pub(in crate::cmd) fn new(args: &ResultArgs) -> Result<Self, Failure> {
         const LIST: &[OutputFormat] = &[OutputFormat::Csv];
         const TABLE: &[OutputFormat] = &[OutputFormat::Csv, OutputFormat::Parquet];
         const GROUPS: &[OutputFormat] =
@@ -73,7 +73,7 @@ impl Targets {
     }
 
     /// Makes the files of results, under temporary names.
-    pub(super) fn create(&self) -> Result<Outputs, Failure> {
+    pub(in crate::cmd) fn create(&self) -> Result<Outputs, Failure> {
         let create = |target: &Option<Target>| target.as_ref().map(Output::create).transpose();
         Ok(Outputs {
             groups: create(&self.groups)?.zip(self.groups.as_ref().map(Target::format)),
@@ -83,7 +83,7 @@ impl Targets {
     }
 
     /// Makes those of reports.
-    pub(super) fn create_reports(&self) -> Result<Reports, Failure> {
+    pub(in crate::cmd) fn create_reports(&self) -> Result<Reports, Failure> {
         let create = |target: &Target| Ok((Output::create(target)?, target.format()));
         Ok(Reports { reports: self.reports.iter().map(create).collect::<Result<_, Error>>()? })
     }
@@ -104,7 +104,7 @@ pub(in crate::cmd) fn same_name(path: &Path) -> PathBuf {
 }
 
 /// The files that are being written.
-pub(super) struct Outputs {
+pub(in crate::cmd) struct Outputs {
     groups: Option<(Output, OutputFormat)>,
     pairs: Option<(Output, OutputFormat)>,
     skipped: Option<Output>,
@@ -112,7 +112,11 @@ pub(super) struct Outputs {
 
 impl Outputs {
     /// Writes and names them.
-    pub(super) fn write(self, findings: &Findings, measure: Measure) -> Result<(), Failure> {
+    pub(in crate::cmd) fn write(
+        self,
+        findings: &Findings,
+        measure: Measure,
+    ) -> Result<(), Failure> {
         let groups = &findings.groups;
         match self.groups {
             Some((output, OutputFormat::Parquet)) => {
@@ -147,13 +151,13 @@ impl Outputs {
 }
 
 /// The reports that are being written.
-pub(super) struct Reports {
+pub(in crate::cmd) struct Reports {
     reports: Vec<(Output, OutputFormat)>,
 }
 
 impl Reports {
     /// Writes and names them.
-    pub(super) fn write(self, subject: &Subject<'_>) -> Result<(), Failure> {
+    pub(in crate::cmd) fn write(self, subject: &Subject<'_>) -> Result<(), Failure> {
         let Subject { findings, options, audit, .. } = *subject;
         for (output, format) in self.reports {
             if format == OutputFormat::Html {

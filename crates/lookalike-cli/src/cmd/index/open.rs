@@ -48,12 +48,12 @@ pub(super) struct WaitArgs {
     wait: u64,
 }
 
-/// How much is told.
+/// How it is told.
 #[derive(Debug, Args)]
-pub(in crate::cmd) struct ReadingArgs {
+pub(super) struct ReadingArgs {
     /// Print JSON
     #[arg(long)]
-    pub(in crate::cmd) json: bool,
+    pub(super) json: bool,
 }
 
 /// The time, in ns since 1970.

@@ -1,0 +1,353 @@
+//! `index`: an index in a folder, filled with signed documents that are made up: how many go in per
+//! second at the beginning and at the end, what each takes on the disk, how long opening, single
+//! writes and verified queries take.
+
+use crate::measure;
+use crate::options::{Options, Problem};
+use crate::table::Table;
+use lookalike::store::backend::Change;
+use lookalike::store::entry::{Entry, Metadata, Wanted};
+use lookalike::store::index::{Access, Index, Place, create, open};
+use lookalike::store::query::{Probe, Question, Scratch};
+use lookalike::store::set;
+use lookalike::store::settings::{Settings, Store};
+use lookalike_core::hash::{SplitMix64, mix64};
+use lookalike_core::params::{Params, Wishes};
+use lookalike_core::signature::Signer;
+use nix::sys::resource::{UsageWho, getrusage};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Documents that are measured together.
+const WINDOW: u64 = 100_000;
+/// Shingles of a document.
+const SHINGLES: u64 = 340;
+/// One in so many documents resembles an earlier one.
+const ORIGINALS: u64 = 10;
+const WRITE: Access = Access::Write { wait: Duration::ZERO };
+
+/// Measures an index of signatures and one of shingle sets.
+///
+/// # Errors
+///
+/// When the folder cannot be written to.
+pub(crate) fn index(mut options: Options) -> Result<(), Problem> {
+    let documents: u64 = options.number("docs", 1_000_000)?;
+    let with_sets: u64 = options.number("sets", documents.min(200_000))?;
+    let batch: u64 = options.number("batch", 5_000)?;
+    let queries: u64 = options.number("queries", 5_000)?;
+    let folder = options
+        .path("folder")
+        .unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join("index"));
+    options.finish()?;
+    std::fs::create_dir_all(&folder).map_err(|error| Problem::new(folder.display(), error))?;
+    let mut table = Table::new(&["what", "value", "unit"]);
+    let mut bench = Bench { batch: batch.max(1), table: &mut table };
+    bench.run(&folder.join("signatures"), Store::Signatures, documents, queries)?;
+    bench.run(&folder.join("sets"), Store::Sets, with_sets, queries)?;
+    println!("{table}");
+    Ok(())
+}
+
+/// Documents made from their numbers.
+struct Maker {
+    store: Store,
+    signer: Signer,
+    num_hashes: usize,
+}
+
+/// What an entry borrows.
+#[derive(Default, Clone)]
+struct Made {
+    id: String,
+    signature: Vec<u32>,
+    set: Vec<u64>,
+    code: Vec<u8>,
+    metadata: Metadata,
+    fingerprint: u128,
+}
+
+impl Maker {
+    fn new(settings: &Settings) -> Result<Self, Problem> {
+        let params = settings.params().map_err(|error| Problem::new("settings", error))?;
+        let signer = Signer::new(params.scheme(), params.num_hashes(), params.seed());
+        Ok(Self { store: settings.store, signer, num_hashes: params.num_hashes() })
+    }
+
+    fn make(&mut self, number: u64) -> Made {
+        // The document it resembles: itself, or for one in ten an earlier one.
+        let mut random = SplitMix64::new(mix64(number ^ 0x5eed));
+        let is_copy = number.is_multiple_of(ORIGINALS) && number > 0;
+        let original = if is_copy { random.below(number) } else { number };
+        let mut made = Made {
+            id: format!("{:016x}-{number:09}", mix64(number)),
+            fingerprint: u128::from(mix64(number)) << 64 | u128::from(number),
+            ..Made::default()
+        };
+        let json = format!(
+            r#"{{"language":"en","source":"feed-{:05}","time":"2024-06-{:02}"}}"#,
+            number % 100_000,
+            number % 28 + 1
+        );
+        made.metadata = serde_json(&json);
+        if self.store == Store::Signatures {
+            let values = |i: usize| mix64(original * 1024 + i as u64) as u32;
+            made.signature = (0..self.num_hashes).map(values).collect();
+            if is_copy {
+                for value in made.signature.iter_mut().filter(|_| random.below(100) < 15) {
+                    *value = random.next_u32();
+                }
+            }
+            return made;
+        }
+        made.set = (0..SHINGLES).map(|i| mix64(original * 4096 + i)).collect();
+        if is_copy {
+            for hash in made.set.iter_mut().filter(|_| random.below(100) < 5) {
+                *hash = random.next_u64();
+            }
+        }
+        made.set.sort_unstable();
+        made.set.dedup();
+        let upper: Vec<u32> = made.set.iter().map(|hash| (hash >> 32) as u32).collect();
+        made.signature = self.signer.sign(&upper).to_vec();
+        set::encode(&made.set, &mut made.code);
+        made
+    }
+}
+
+fn serde_json(json: &str) -> Metadata {
+    let mut metadata = Metadata::new();
+    let members = json.trim_matches(['{', '}']).split(',');
+    for (name, value) in members.filter_map(|member| member.split_once(':')) {
+        metadata.insert(name.trim_matches('"').to_owned(), value.trim_matches('"').into());
+    }
+    metadata
+}
+
+impl Made {
+    fn entry(&self) -> Entry<'_> {
+        Entry {
+            id: &self.id,
+            fingerprint: self.fingerprint,
+            bytes: 2000,
+            signature: &self.signature,
+            set: &self.code,
+            text: None,
+            metadata: &self.metadata,
+            added: 1_700_000_000_000_000_000,
+            modified: None,
+            expires: None,
+        }
+    }
+}
+
+struct Bench<'a> {
+    batch: u64,
+    table: &'a mut Table,
+}
+
+impl Bench<'_> {
+    fn say(&mut self, what: String, value: String, unit: &str) {
+        println!("{what}: {value} {unit}");
+        self.table.row(&[what, value, unit.to_owned()]);
+    }
+
+    fn run(
+        &mut self,
+        folder: &Path,
+        store: Store,
+        documents: u64,
+        queries: u64,
+    ) -> Result<(), Problem> {
+        if documents == 0 {
+            return Ok(());
+        }
+        if folder.exists() {
+            std::fs::remove_dir_all(folder).map_err(|e| Problem::new(folder.display(), e))?;
+        }
+        let failed = |error| Problem::new(folder.display(), error);
+        let place = Place::Folder(PathBuf::from(folder));
+        let wishes = Wishes { num_hashes: Some(128), ..Wishes::default() };
+        let params = Params::new(&wishes).map_err(|error| Problem::new("settings", error))?;
+        let settings =
+            Settings::new(&params, "", store).map_err(|error| Problem::new("settings", error))?;
+        let name = format!("{store:?}, {documents} documents").to_lowercase();
+        let mut maker = Maker::new(&settings)?;
+        {
+            let index = create(&place, &settings).map_err(failed)?;
+            self.fill(&name, &index, &mut maker, documents)?;
+            let stats = index.stats().map_err(failed)?;
+            self.say(format!("{name}: segments"), stats.segments.to_string(), "");
+        }
+        let bytes = bytes_of(folder)? as f64 / documents as f64;
+        self.say(format!("{name}: on disk"), format!("{bytes:.0}"), "bytes a document");
+        for (how, access) in [("reading", Access::Read), ("writing", WRITE)] {
+            let begun = Instant::now();
+            let (cpu, opened) = measure::process_cpu(|| {
+                let index = open(&place, access)?;
+                let there = index.snapshot()?.len();
+                Ok(there)
+            })?;
+            let there = opened.map_err(failed)?;
+            assert_eq!(there, documents, "documents that are there");
+            let wall = begun.elapsed().as_secs_f64() * 1e3;
+            self.say(
+                format!("{name}: opened for {how}"),
+                format!("{wall:.1} ({:.1} CPU)", cpu * 1e3),
+                "ms",
+            );
+        }
+        let index = open(&place, WRITE).map_err(failed)?;
+        self.queries(&name, &index, &mut maker, documents, queries)?;
+        self.single(&name, &index, &mut maker, documents)?;
+        let usage = getrusage(UsageWho::RUSAGE_SELF).map_err(|e| Problem::new("memory", e))?;
+        let peak = usage.max_rss() as f64 / 1024.0;
+        self.say(
+            format!("{name}: peak of memory, with what is mapped"),
+            format!("{peak:.0}"),
+            "MiB",
+        );
+        Ok(())
+    }
+
+    /// Adds all documents in batches. CPU seconds are those of the process, merging among them,
+    /// without those of making documents up.
+    fn fill(
+        &mut self,
+        name: &str,
+        index: &Index,
+        maker: &mut Maker,
+        documents: u64,
+    ) -> Result<(), Problem> {
+        let failed = |error| Problem::new(name, error);
+        let mut windows = Vec::new();
+        let mut number = 0;
+        while number < documents {
+            let end = (number + WINDOW).min(documents);
+            let count = end - number;
+            let (mut making, mut wall) = (0.0, 0.0);
+            let (total, done) = measure::process_cpu(|| -> Result<(), Problem> {
+                while number < end {
+                    let to = (number + self.batch).min(end);
+                    let (cpu, made) = measure::thread_cpu(|| {
+                        (number..to).map(|number| maker.make(number)).collect::<Vec<_>>()
+                    })?;
+                    making += cpu;
+                    let changes: Vec<_> = made.iter().map(|m| Change::Add(m.entry())).collect();
+                    let begun = Instant::now();
+                    index.write(&changes).map_err(failed)?;
+                    wall += begun.elapsed().as_secs_f64();
+                    number = to;
+                }
+                Ok(())
+            })?;
+            done?;
+            let rate = |seconds: f64| count as f64 / seconds;
+            eprintln!("{number}: {:.0} per CPU s, {:.0} per s", rate(total - making), rate(wall));
+            windows.push((count as f64, total - making, wall));
+        }
+        let mean = windows
+            .iter()
+            .fold((0.0, 0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1, sum.2 + one.2));
+        let rows = [
+            ("first 100,000", windows.first().copied().unwrap_or(mean)),
+            ("last 100,000", windows.last().copied().unwrap_or(mean)),
+            ("all", mean),
+        ];
+        for (which, (count, cpu, wall)) in rows {
+            let what = format!("{name}: added, {which}");
+            let value = format!("{:.0} ({:.0})", count / cpu, count / wall);
+            self.say(what, value, "documents a CPU second (second)");
+        }
+        Ok(())
+    }
+
+    /// Queries for documents that resemble some, and for documents that resemble none.
+    fn queries(
+        &mut self,
+        name: &str,
+        index: &Index,
+        maker: &mut Maker,
+        documents: u64,
+        queries: u64,
+    ) -> Result<(), Problem> {
+        let failed = |error| Problem::new(name, error);
+        let question = Question {
+            threshold: 0.8,
+            top: Some(10),
+            filters: &[],
+            now: 0,
+            except: None,
+            wanted: Wanted::default(),
+        };
+        let mut scratch = Scratch::default();
+        for (kind, from) in [("that are there", 0), ("that are not", documents)] {
+            let mut random = SplitMix64::new(1);
+            let mut seconds = Vec::new();
+            let (mut cpu, mut found) = (0.0, 0);
+            // The first half warms up.
+            for turn in 0..2 * queries {
+                // Every second one is a near-duplicate of an earlier document.
+                let number = from + random.below(documents) / ORIGINALS * ORIGINALS + turn % 2;
+                let made = maker.make(if from == 0 {
+                    number.min(documents - 1)
+                } else {
+                    // Not a multiple of ten, so that it resembles nothing.
+                    number / ORIGINALS * ORIGINALS + 3
+                });
+                let probe = Probe {
+                    set: &made.set,
+                    fingerprint: made.fingerprint,
+                    signature: &made.signature,
+                };
+                let begun = Instant::now();
+                let (spent, answer) =
+                    measure::thread_cpu(|| index.query(&probe, &question, &mut scratch))?;
+                if turn >= queries {
+                    seconds.push(begun.elapsed().as_secs_f64());
+                    cpu += spent;
+                    found += answer.map_err(failed)?.found;
+                }
+            }
+            seconds.sort_by(f64::total_cmp);
+            let at = |share: f64| seconds[(share * (seconds.len() - 1) as f64) as usize] * 1e6;
+            let value = format!(
+                "{:.0} / {:.0} ({:.0} CPU, {:.2} found)",
+                at(0.5),
+                at(0.99),
+                cpu / queries as f64 * 1e6,
+                found as f64 / queries as f64
+            );
+            self.say(format!("{name}: query for documents {kind}, p50 / p99"), value, "µs");
+        }
+        Ok(())
+    }
+
+    /// One document a write.
+    fn single(
+        &mut self,
+        name: &str,
+        index: &Index,
+        maker: &mut Maker,
+        documents: u64,
+    ) -> Result<(), Problem> {
+        let mut seconds = Vec::new();
+        for number in documents..documents + 1000 {
+            let made = maker.make(number);
+            let begun = Instant::now();
+            let done = index.write(&[Change::Add(made.entry())]);
+            done.map_err(|error| Problem::new(name, error))?;
+            seconds.push(begun.elapsed().as_secs_f64());
+        }
+        seconds.sort_by(f64::total_cmp);
+        let value = format!("{:.0} / {:.0}", seconds[500] * 1e6, seconds[990] * 1e6);
+        self.say(format!("{name}: one document a write, p50 / p99"), value, "µs");
+        Ok(())
+    }
+}
+
+fn bytes_of(folder: &Path) -> Result<u64, Problem> {
+    let failed = |error| Problem::new(folder.display(), error);
+    let entries = std::fs::read_dir(folder).map_err(failed)?;
+    entries.map(|entry| Ok(entry.map_err(failed)?.metadata().map_err(failed)?.len())).sum()
+}
