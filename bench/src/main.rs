@@ -1,7 +1,7 @@
 //! Measures lookalike: every stage alone (`stages`), the whole command beside `wc -w` (`run`), on
 //! a collection with known near-duplicates that it makes itself (`generate`); the runs that have a
 //! bar to reach beside it (`bar NAME`); what it costs to get texts out of files (`files`); an index
-//! in a folder (`index`).
+//! in a folder (`index`); how quickly a server answers (`serve`).
 //! Without a command it does `stages` and `run`. See `bench/README.md`; `bench/peers.py` measures
 //! other libraries.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports figures")]
@@ -16,6 +16,7 @@ mod measure;
 mod options;
 mod run;
 mod score;
+mod serve;
 mod stages;
 mod table;
 mod truth;
@@ -53,6 +54,7 @@ fn command() -> Result<(), Problem> {
     match first.as_deref() {
         Some("generate") => generate_command(options),
         Some("files") => files::files(options),
+        Some("serve") => serve::serve(options),
         Some("index") => index::index(options),
         Some("stages") => {
             let collection = collection(&mut options)?;
@@ -70,7 +72,7 @@ fn command() -> Result<(), Problem> {
         }
         Some("bar") => Err(Problem(format!("bar needs a name; there are {}", bars::NAMES))),
         Some(other) => Err(Problem(format!(
-            "{other:?} is not a command; there are generate, stages, run, files, index and bar"
+            "{other:?} is not a command; there are generate, stages, run, files, index, serve, bar"
         ))),
     }
 }

@@ -15,6 +15,8 @@ mod told;
 mod wording;
 
 use clap::{Parser, Subcommand};
+#[cfg(feature = "serve")]
+use cmd::serve;
 use cmd::{Outcome, audit, compare, dedup, evaluate, find, index, query, tune};
 use std::io::Write;
 use std::process::ExitCode;
@@ -47,6 +49,8 @@ enum Command {
     Audit(audit::Args),
     Index(index::Args),
     Query(query::Args),
+    #[cfg(feature = "serve")]
+    Serve(serve::Args),
     /// Reads files that other processes send, for these
     #[command(name = extraction::WORKER, hide = true)]
     ExtractWorker,
@@ -62,6 +66,8 @@ fn main() -> ExitCode {
         Command::Audit(args) => audit::run(&args),
         Command::Index(args) => index::run(&args),
         Command::Query(args) => query::run(&args),
+        #[cfg(feature = "serve")]
+        Command::Serve(args) => serve::run(&args),
         Command::ExtractWorker => extraction::serve(),
     };
     outcome.unwrap_or_else(|failure| {

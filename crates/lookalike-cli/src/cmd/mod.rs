@@ -7,6 +7,8 @@ pub(crate) mod evaluate;
 pub(crate) mod find;
 pub(crate) mod index;
 pub(crate) mod query;
+#[cfg(feature = "serve")]
+pub(crate) mod serve;
 pub(crate) mod tune;
 
 use lookalike::core::error::ParamsError;

@@ -1,0 +1,162 @@
+//! An index over HTTP, with a web page.
+
+mod layers;
+mod settings;
+
+use crate::cmd::{Failure, Outcome};
+use layers::Layers;
+use lookalike::store::index::{Access, Place, open};
+use lookalike_server::listen::StartError;
+use lookalike_server::{Server, Stop, Stopped};
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+const EXAMPLE: &str = "\
+Examples:
+  lookalike serve news                          http://127.0.0.1:8377, for this machine only
+  lookalike serve news --listen 0.0.0.0:8377 --token-file tokens
+  lookalike serve news --config serve.toml --print-config
+
+Each option can stand in a TOML file (--config; `max-body = \"64MiB\"`) and in the environment
+(LOOKALIKE_MAX_BODY); an option counts before the environment, that before the file. Tokens stand in
+the file (`read-tokens`, `write-tokens`), in the environment (LOOKALIKE_WRITE_TOKENS, separated by
+commas) or in a file of their own. docs/http.md describes the API.";
+
+/// Serves an index over HTTP, with a web page
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLE)]
+pub(crate) struct Args {
+    /// The index: a folder, or postgres://…
+    index: String,
+    /// A TOML file with any of these options
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Print what is in effect and where it comes from, and do nothing else
+    #[arg(long)]
+    print_config: bool,
+    #[command(flatten)]
+    flags: Flags,
+}
+
+/// What can be said in a file and in the environment, too. All are texts here and read in one
+/// place, wherever they come from.
+#[derive(clap::Args)]
+struct Flags {
+    /// Where to listen [default: 127.0.0.1:8377]
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    listen: Option<String>,
+    /// A name that clients know the server by; several separated by commas
+    #[arg(long, value_name = "NAME")]
+    host: Option<String>,
+    /// A file of tokens, one a line: `read TOKEN` or `write TOKEN`
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<String>,
+    /// Take no documents and remove none
+    #[arg(long)]
+    read_only: bool,
+    /// How requests are told of on standard error: text, json or off [default: text]
+    #[arg(long, value_name = "FORMAT")]
+    log: Option<String>,
+    /// The largest body of a request, and the longest line of many documents [default: 64MiB]
+    #[arg(long, value_name = "SIZE")]
+    max_body: Option<String>,
+    /// The longest text [default: 32MiB]
+    #[arg(long, value_name = "SIZE")]
+    max_text: Option<String>,
+    /// The most memory for all bodies at once [default: 512MiB]
+    #[arg(long, value_name = "SIZE")]
+    max_held: Option<String>,
+    /// Threads that do the work [default: as many as processors]
+    #[arg(long, value_name = "N")]
+    workers: Option<String>,
+    /// Requests that may wait for a thread; more are told to come again [default: 256]
+    #[arg(long, value_name = "N")]
+    queue: Option<String>,
+    /// Connections at once [default: 1000]
+    #[arg(long, value_name = "N")]
+    max_connections: Option<String>,
+    /// The longest time for an answer, such as 30s or 500ms [default: 30s]
+    #[arg(long, value_name = "TIME")]
+    request_time: Option<String>,
+    /// The longest time for the head of a request [default: 10s]
+    #[arg(long, value_name = "TIME")]
+    head_time: Option<String>,
+    /// The longest pause within a body [default: 10s]
+    #[arg(long, value_name = "TIME")]
+    idle_time: Option<String>,
+    /// How long requests under way may take when the server is told to stop [default: 30s]
+    #[arg(long, value_name = "TIME")]
+    grace: Option<String>,
+    /// How long another process that writes to the index is waited for [default: 5s]
+    #[arg(long, value_name = "TIME")]
+    wait: Option<String>,
+}
+
+impl Flags {
+    /// Names and values of those that were given.
+    fn given(&self) -> Vec<(&'static str, String)> {
+        let all = [
+            ("listen", &self.listen),
+            ("host", &self.host),
+            ("token-file", &self.token_file),
+            ("log", &self.log),
+            ("max-body", &self.max_body),
+            ("max-text", &self.max_text),
+            ("max-held", &self.max_held),
+            ("workers", &self.workers),
+            ("queue", &self.queue),
+            ("max-connections", &self.max_connections),
+            ("request-time", &self.request_time),
+            ("head-time", &self.head_time),
+            ("idle-time", &self.idle_time),
+            ("grace", &self.grace),
+            ("wait", &self.wait),
+        ];
+        let given = all.into_iter().filter_map(|(name, value)| Some((name, value.clone()?)));
+        let read_only = self.read_only.then(|| ("read-only", "true".to_owned()));
+        given.chain(read_only).collect()
+    }
+}
+
+/// Serves until it is told to stop.
+pub(crate) fn run(args: &Args) -> Outcome {
+    let environment = std::env::vars_os().filter_map(|(name, value)| {
+        let name = name.into_string().ok().filter(|name| name.starts_with(layers::PREFIX))?;
+        Some((name, value.to_string_lossy().into_owned()))
+    });
+    let layers = Layers::collect(args.flags.given(), environment, args.config.as_deref())?;
+    for name in &layers.unknown {
+        writeln!(anstream::stderr(), "warning: {name} is no option of serve and is not looked at")?;
+    }
+    let settings = settings::read(&layers)?;
+    if args.print_config {
+        write!(anstream::stdout(), "{}", layers.shown())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    settings.config.check().map_err(|error| Failure::Usage(error.to_string()))?;
+    let writable = settings.config.writable;
+    let access = if writable { Access::Write { wait: settings.wait } } else { Access::Read };
+    let index = open(&Place::of(&args.index), access)?;
+    let name = index.name().to_owned();
+    let server = Server::bind(index, settings.config).map_err(failed)?;
+    let address = server.address();
+    writeln!(anstream::stdout(), "{name} is served at http://{address}")?;
+    std::io::stdout().flush()?;
+    let stopped =
+        server.run(&Stop::new(), true).map_err(|error| failed(StartError::System(error)))?;
+    match stopped {
+        Stopped::InOrder => Ok(ExitCode::SUCCESS),
+        Stopped::BrokenOff => Err(Failure::Data(
+            "requests under way were broken off; what was acknowledged is stored".to_owned(),
+        )),
+    }
+}
+
+fn failed(error: StartError) -> Failure {
+    match error {
+        StartError::Config(error) => Failure::Usage(error.to_string()),
+        StartError::Index(error) => error.into(),
+        other => Failure::Data(other.to_string()),
+    }
+}

@@ -1,0 +1,222 @@
+//! Where each setting of the server comes from: an option, the environment, a file, or nowhere.
+
+use crate::cmd::Failure;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::Path;
+
+/// What names in the environment begin with.
+pub(super) const PREFIX: &str = "LOOKALIKE_";
+
+/// Every setting: its name, what it is if nobody says, and whether it is secret.
+pub(super) const KNOWN: &[(&str, &str, bool)] = &[
+    ("listen", "127.0.0.1:8377", false),
+    ("host", "", false),
+    ("token-file", "", false),
+    ("read-tokens", "", true),
+    ("write-tokens", "", true),
+    ("read-only", "false", false),
+    ("log", "text", false),
+    ("max-body", "64MiB", false),
+    ("max-text", "32MiB", false),
+    ("max-held", "512MiB", false),
+    ("workers", "", false),
+    ("queue", "256", false),
+    ("max-connections", "1000", false),
+    ("request-time", "30s", false),
+    ("head-time", "10s", false),
+    ("idle-time", "10s", false),
+    ("grace", "30s", false),
+    ("wait", "5s", false),
+];
+
+/// Who says what a setting is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Origin {
+    Option,
+    /// The name of the variable.
+    Environment(String),
+    /// The file.
+    File(String),
+    Default,
+}
+
+/// A setting as it was said.
+#[derive(Debug, Clone)]
+pub(super) struct Said {
+    pub(super) value: String,
+    pub(super) origin: Origin,
+}
+
+/// What was said of every setting that counts.
+#[derive(Debug)]
+pub(super) struct Layers {
+    said: BTreeMap<&'static str, Said>,
+    /// Variables that look like settings and are none.
+    pub(super) unknown: Vec<String>,
+}
+
+impl Layers {
+    /// Puts options over environment over file over defaults.
+    pub(super) fn collect(
+        flags: Vec<(&'static str, String)>,
+        environment: impl Iterator<Item = (String, String)>,
+        file: Option<&Path>,
+    ) -> Result<Self, Failure> {
+        let default = |value: &str| Said { value: value.to_owned(), origin: Origin::Default };
+        let mut said: BTreeMap<_, _> =
+            KNOWN.iter().map(|(name, value, _)| (*name, default(value))).collect();
+        if let Some(path) = file {
+            let shown = path.display().to_string();
+            for (name, value) in read(path)? {
+                said.insert(name, Said { value, origin: Origin::File(shown.clone()) });
+            }
+        }
+        let mut unknown = Vec::new();
+        for (variable, value) in environment {
+            let name = variable.trim_start_matches(PREFIX).to_ascii_lowercase().replace('_', "-");
+            match KNOWN.iter().find(|(known, ..)| *known == name) {
+                Some((name, ..)) => {
+                    said.insert(name, Said { value, origin: Origin::Environment(variable) });
+                }
+                None => unknown.push(variable),
+            }
+        }
+        unknown.sort_unstable();
+        for (name, value) in flags {
+            said.insert(name, Said { value, origin: Origin::Option });
+        }
+        Ok(Self { said, unknown })
+    }
+
+    /// What was said of a setting that is [`KNOWN`].
+    pub(super) fn get(&self, name: &str) -> Said {
+        let nothing = || Said { value: String::new(), origin: Origin::Default };
+        self.said.get(name).cloned().unwrap_or_else(nothing)
+    }
+
+    /// That it cannot be, and who said it.
+    pub(super) fn refuse(&self, name: &str, expected: &str) -> Failure {
+        let Said { value, origin } = self.get(name);
+        let place = match origin {
+            Origin::Option => format!("--{name}"),
+            Origin::Environment(variable) => variable,
+            Origin::File(file) => format!("{file}: {name}"),
+            Origin::Default => format!("the default of {name}"),
+        };
+        let is_secret = KNOWN.iter().any(|(known, _, secret)| *known == name && *secret);
+        let got = if is_secret { "what it is".to_owned() } else { format!("{value:?}") };
+        Failure::Usage(format!("{place}: expected {expected}, got {got}"))
+    }
+
+    /// All of it as a TOML file, with the origin of each behind it and no secrets.
+    pub(super) fn shown(&self) -> String {
+        let mut text = String::new();
+        for (name, _, secret) in KNOWN {
+            let Said { value, origin } = self.get(name);
+            let value = match (secret, value.is_empty()) {
+                (true, false) => format!("{} of them", split(&value).count()),
+                _ => value,
+            };
+            let origin = match origin {
+                Origin::Option => format!("--{name}"),
+                Origin::Environment(variable) => variable,
+                Origin::File(file) => file,
+                Origin::Default => "default".to_owned(),
+            };
+            let hidden = if *secret && !value.is_empty() { "# " } else { "" };
+            let value = toml::Value::String(value);
+            let _ = writeln!(text, "{hidden}{name} = {} # {origin}", quoted(&value));
+        }
+        text
+    }
+}
+
+/// A text as TOML has it; JSON's escapes are among those of TOML.
+fn quoted(value: &toml::Value) -> String {
+    serde_json::Value::from(value.as_str().unwrap_or_default()).to_string()
+}
+
+/// The parts of a setting that is a list.
+pub(super) fn split(value: &str) -> impl Iterator<Item = &str> {
+    value.split(',').map(str::trim).filter(|part| !part.is_empty())
+}
+
+/// The settings that a file says.
+fn read(path: &Path) -> Result<Vec<(&'static str, String)>, Failure> {
+    let wrong = |why: String| Failure::Usage(format!("{}: {why}", path.display()));
+    let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+    let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
+        wrong(format!("expected TOML such as `listen = \"127.0.0.1:8377\"`\n{error}"))
+    })?;
+    let mut said = Vec::new();
+    for (key, value) in table {
+        let name = KNOWN.iter().find(|(known, ..)| *known == key).map(|(name, ..)| *name);
+        let Some(name) = name else {
+            let names: Vec<_> = KNOWN.iter().map(|(name, ..)| *name).collect();
+            return Err(wrong(format!("{key:?} is no setting, expected {}", names.join(", "))));
+        };
+        let value = match value {
+            toml::Value::String(text) => text,
+            toml::Value::Integer(number) => number.to_string(),
+            toml::Value::Boolean(is) => is.to_string(),
+            toml::Value::Array(values) => {
+                let texts = values.iter().map(toml::Value::as_str);
+                let texts: Option<Vec<_>> = texts.collect();
+                texts.ok_or_else(|| wrong(format!("{name}: expected a list of texts")))?.join(",")
+            }
+            _ => {
+                return Err(wrong(format!("{name}: expected a text, a number or a list of texts")));
+            }
+        };
+        said.push((name, value));
+    }
+    Ok(said)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_option_counts_before_the_environment_and_that_before_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("serve.toml");
+        let text = "listen = \"127.0.0.1:1\"\nqueue = 7\nlog = \"json\"\n\
+                    write-tokens = [\"0123456789abcdef\"]\n";
+        std::fs::write(&file, text).unwrap();
+        let environment = [
+            ("LOOKALIKE_LISTEN", "127.0.0.1:2"),
+            ("LOOKALIKE_QUEUE", "8"),
+            ("LOOKALIKE_QUEU", "9"),
+        ];
+        let environment = environment.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let flags = vec![("listen", "127.0.0.1:3".to_owned())];
+        let layers = Layers::collect(flags, environment.into_iter(), Some(&file)).unwrap();
+        assert_eq!(layers.unknown, ["LOOKALIKE_QUEU"]);
+        let shown = layers.shown();
+        for line in [
+            "listen = \"127.0.0.1:3\" # --listen\n",
+            "queue = \"8\" # LOOKALIKE_QUEUE\n",
+            "grace = \"30s\" # default\n",
+            "# write-tokens = \"1 of them\" # ",
+        ] {
+            assert!(shown.contains(line), "{line} in\n{shown}");
+        }
+        assert!(!shown.contains("0123456789"), "{shown}");
+        assert_eq!(layers.get("log").value, "json");
+        let message = layers.refuse("queue", "a number").to_string();
+        assert!(message.starts_with("LOOKALIKE_QUEUE: expected a number"), "{message}");
+    }
+
+    #[test]
+    fn a_file_with_unknown_settings_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("serve.toml");
+        for text in ["listn = \"x\"", "listen = 1.5", "listen = [1]", "listen", "[listen]\na = 1"] {
+            std::fs::write(&file, text).unwrap();
+            let error = Layers::collect(Vec::new(), std::iter::empty(), Some(&file)).unwrap_err();
+            assert!(error.to_string().contains("serve.toml: "), "{error}");
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! What was said of the server's settings → its configuration.
+
+use super::layers::{Layers, split};
+use crate::cmd::Failure;
+use lookalike::spill::parse_memory;
+use lookalike_server::{Config, Limits, Log, LogFormat, Tokens};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The server's configuration, and how long another writer is waited for.
+pub(super) struct Settings {
+    pub(super) config: Config,
+    pub(super) wait: Duration,
+}
+
+/// Reads all of it.
+pub(super) fn read(layers: &Layers) -> Result<Settings, Failure> {
+    let listen = layers.get("listen").value.parse();
+    let listen = listen.map_err(|_| {
+        layers.refuse("listen", "an address with a port, such as 127.0.0.1:8377 or [::1]:8377")
+    })?;
+    let format = match layers.get("log").value.as_str() {
+        "text" => LogFormat::Text,
+        "json" => LogFormat::Json,
+        "off" => LogFormat::Off,
+        _ => return Err(layers.refuse("log", "text, json or off")),
+    };
+    let read_only = match layers.get("read-only").value.as_str() {
+        "true" => true,
+        "false" => false,
+        _ => return Err(layers.refuse("read-only", "true or false")),
+    };
+    let workers = match layers.get("workers").value.as_str() {
+        "" => Limits::default().workers,
+        _ => number(layers, "workers")?,
+    };
+    let limits = Limits {
+        body_bytes: size(layers, "max-body")?,
+        text_bytes: size(layers, "max-text")?,
+        held_bytes: size(layers, "max-held")?,
+        workers,
+        queue: number(layers, "queue")?,
+        connections: number(layers, "max-connections")?,
+        request_time: time(layers, "request-time")?,
+        head_time: time(layers, "head-time")?,
+        idle_time: time(layers, "idle-time")?,
+        grace: time(layers, "grace")?,
+    };
+    let config = Config {
+        listen,
+        hosts: split(&layers.get("host").value).map(str::to_owned).collect(),
+        tokens: tokens(layers)?,
+        writable: !read_only,
+        limits,
+        log: Log { format, sink: Arc::new(|| Box::new(std::io::stderr())) },
+    };
+    Ok(Settings { config, wait: time(layers, "wait")? })
+}
+
+fn size(layers: &Layers, name: &str) -> Result<u64, Failure> {
+    parse_memory(&layers.get(name).value)
+        .map_err(|_| layers.refuse(name, "a size such as 512KiB, 64MiB or 2GiB"))
+}
+
+fn number(layers: &Layers, name: &str) -> Result<usize, Failure> {
+    let number = layers.get(name).value.parse().ok();
+    number
+        .filter(|number| (1..=65_536).contains(number))
+        .ok_or_else(|| layers.refuse(name, "a number from 1 to 65536"))
+}
+
+fn time(layers: &Layers, name: &str) -> Result<Duration, Failure> {
+    let value = layers.get(name).value;
+    let (digits, unit) =
+        value.split_at(value.find(|c: char| !c.is_ascii_digit()).unwrap_or(value.len()));
+    let unit = match unit {
+        "ms" => Some(1),
+        "s" | "" => Some(1_000),
+        "min" => Some(60_000),
+        _ => None,
+    };
+    let ms = digits.parse::<u32>().ok().zip(unit).map(|(number, unit)| u64::from(number) * unit);
+    ms.map(Duration::from_millis)
+        .ok_or_else(|| layers.refuse(name, "a time such as 500ms, 30s or 2min"))
+}
+
+fn tokens(layers: &Layers) -> Result<Tokens, Failure> {
+    let list = |name| split(&layers.get(name).value).map(str::to_owned).collect::<Vec<_>>();
+    let (mut read, mut write) = (list("read-tokens"), list("write-tokens"));
+    let file = layers.get("token-file").value;
+    if !file.is_empty() {
+        let text = std::fs::read_to_string(&file).map_err(|error| {
+            layers.refuse("token-file", &format!("a file that can be read ({error})"))
+        })?;
+        for (number, line) in text.lines().enumerate() {
+            let line = line.trim();
+            match line.split_once(char::is_whitespace) {
+                _ if line.is_empty() || line.starts_with('#') => {}
+                Some(("read", token)) => read.push(token.trim().to_owned()),
+                Some(("write", token)) => write.push(token.trim().to_owned()),
+                _ => {
+                    // The line may be a token, so it is not shown.
+                    let number = number + 1;
+                    let expected = "`read TOKEN` or `write TOKEN`";
+                    return Err(Failure::Usage(format!("{file}:{number}: expected {expected}")));
+                }
+            }
+        }
+        if read.is_empty() && write.is_empty() {
+            return Err(Failure::Usage(format!("{file}: there is no token in it")));
+        }
+    }
+    Tokens::new(read, write).map_err(|error| Failure::Usage(error.to_string()))
+}

@@ -1,0 +1,170 @@
+//! `lookalike serve`, as a process of its own.
+
+#![cfg(feature = "serve")]
+
+mod command;
+
+use command::Place;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+struct Served {
+    child: Child,
+    address: String,
+}
+
+impl Served {
+    fn start(place: &Place, args: &[&str]) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_lookalike"))
+            .args(["serve", "docs", "--listen", "127.0.0.1:0"])
+            .args(args)
+            .current_dir(place.path("."))
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        let address = line.trim().rsplit("http://").next().unwrap().to_owned();
+        Self { child, address }
+    }
+
+    fn ask(&self, method: &str, path: &str, body: &str) -> Option<(u16, String)> {
+        ask(&self.address, method, path, body)
+    }
+
+    fn signal(&self, name: &str) {
+        let id = self.child.id().to_string();
+        assert!(Command::new("kill").args([name, &id]).status().unwrap().success());
+    }
+
+    fn end(mut self) -> (Option<i32>, String) {
+        let mut said = String::new();
+        self.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        (self.child.wait().unwrap().code(), said)
+    }
+}
+
+/// Status and body; nothing where the server is gone before it answers.
+fn ask(address: &str, method: &str, path: &str, body: &str) -> Option<(u16, String)> {
+    let mut stream = TcpStream::connect(address).ok()?;
+    let length = body.len();
+    let head = format!(
+        "{method} {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\
+         content-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
+    );
+    stream.write_all(head.as_bytes()).ok()?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).ok()?;
+    let (head, body) = answer.split_once("\r\n\r\n")?;
+    Some((head.split(' ').nth(1)?.parse().ok()?, body.to_owned()))
+}
+
+fn place() -> Place {
+    let place = Place::new();
+    place.run(&["index", "create", "docs"]).ok();
+    place
+}
+
+#[test]
+fn what_was_acknowledged_outlives_a_kill() {
+    let place = place();
+    let served = Served::start(&place, &["--log", "off"]);
+    let (next, acknowledged) = (AtomicU32::new(0), Mutex::new(Vec::new()));
+    let send = |address: &str| loop {
+        let id = format!("d{}", next.fetch_add(1, Ordering::Relaxed));
+        let body = format!("{{\"text\":\"the words of document {id} are these\"}}");
+        match ask(address, "PUT", &format!("/v1/documents/{id}"), &body) {
+            Some((201, _)) => acknowledged.lock().unwrap().push(id),
+            Some((status, body)) => panic!("{status} {body}"),
+            None => return,
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| send(&served.address));
+        }
+        while acknowledged.lock().unwrap().len() < 200 {
+            std::thread::sleep(std::time::Duration::from_millis(2));
+        }
+        served.signal("-KILL");
+    });
+    assert_eq!(served.end().0, None);
+    let acknowledged = acknowledged.into_inner().unwrap();
+    assert!(acknowledged.len() >= 200);
+    let served = Served::start(&place, &["--log", "off"]);
+    for id in &acknowledged {
+        let (status, body) = served.ask("GET", &format!("/v1/documents/{id}"), "").unwrap();
+        assert_eq!(status, 200, "{id} was acknowledged and is gone: {body}");
+    }
+    served.signal("-TERM");
+    assert_eq!(served.end().0, Some(0));
+    assert!(!place.run(&["index", "check", "docs"]).ok().contains("damaged"));
+}
+
+#[test]
+fn it_stops_when_it_is_told_and_logs_without_texts() {
+    let place = place();
+    let served = Served::start(&place, &["--log", "json"]);
+    let secret = "the very secret words of a text nobody else may see";
+    let body = format!("{{\"text\":\"{secret}\"}}");
+    assert_eq!(served.ask("PUT", "/v1/documents/hidden-id", &body).unwrap().0, 201);
+    assert_eq!(served.ask("POST", "/v1/query", &body).unwrap().0, 200);
+    served.signal("-INT");
+    let (code, log) = served.end();
+    assert_eq!(code, Some(0), "{log}");
+    assert!(!log.contains("secret") && !log.contains("hidden-id"), "{log}");
+    let lines: Vec<serde_json::Value> =
+        log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(
+        (&lines[0]["route"], &lines[0]["status"]),
+        (&"/v1/documents/{id}".into(), &201.into())
+    );
+    assert_eq!((&lines[1]["method"], &lines[1]["route"]), (&"POST".into(), &"/v1/query".into()));
+}
+
+#[test]
+fn what_cannot_be_served_is_told() {
+    let place = place();
+    let message = place.run(&["serve", "docs", "--listen", "0.0.0.0:0"]).fails(2);
+    assert!(message.contains("--token-file"), "{message}");
+    let message = place.run(&["serve", "docs", "--listen", "here"]).fails(2);
+    assert!(message.contains("--listen: expected an address"), "{message}");
+    let message = place.run(&["serve", "docs", "--max-body", "much"]).fails(2);
+    assert!(message.contains("--max-body: expected a size"), "{message}");
+    place.file("tokens", "write short\n");
+    let message = place.run(&["serve", "docs", "--token-file", "tokens"]).fails(2);
+    assert!(message.contains("16 characters") && !message.contains("short"), "{message}");
+    place.run(&["serve", "gone"]).fails(1);
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let message = place.run(&["serve", "docs", "--listen", &address]).fails(1);
+    assert!(message.contains("cannot listen on") && message.contains("--listen"), "{message}");
+}
+
+#[test]
+fn what_is_in_effect_is_shown() {
+    let place = place();
+    place.file(
+        "serve.toml",
+        "queue = 9\nread-tokens = [\"0123456789abcdef\", \"fedcba9876543210\"]\n",
+    );
+    let args = ["serve", "docs", "--config", "serve.toml", "--grace", "5s", "--print-config"];
+    let shown = place.run(&args).ok();
+    for line in [
+        "queue = \"9\" # serve.toml",
+        "grace = \"5s\" # --grace",
+        "log = \"text\" # default",
+        "# read-tokens = \"2 of them\" # serve.toml",
+    ] {
+        assert!(shown.contains(line), "{line} in\n{shown}");
+    }
+    assert!(!shown.contains("0123456789"), "{shown}");
+    place.file("serve.toml", "quue = 9\n");
+    let message = place.run(&args).fails(2);
+    assert!(message.contains("\"quue\" is no setting, expected listen"), "{message}");
+}

@@ -1,0 +1,54 @@
+"use strict";
+// The view that adds a document.
+
+import { documentPath, request } from "./api.js";
+import { at, button, make, shownId } from "./dom.js";
+import { counted } from "./format.js";
+import { problem } from "./problem.js";
+import { address, forgetViews } from "./router.js";
+
+const show = (status, nodes) => {
+  at("add-status").textContent = status;
+  at("add-results").replaceChildren(...nodes);
+};
+
+const added = (id, { done, shingles }) => {
+  forgetViews();
+  show(`The document has been ${done === "replaced" ? "replaced" : "added"}, with ` +
+    `${counted(shingles, "shingle")}.`, [make("p", {},
+    make("a", { href: address("document", { id }) }, shownId(id)))]);
+  // A form that was changed meanwhile keeps what is in it.
+  if (at("add-id").value === id) at("add-form").reset();
+};
+
+/** Nothing that is there is replaced before it was said so. */
+const add = async (id, text, mode) => {
+  show("Adding …", []);
+  try {
+    added(id, await request("PUT", `${documentPath(id)}?mode=${mode}`, { body: { text } }));
+  } catch (error) {
+    if (error.name === "AbortError") return;
+    const taken = error.code === "id-taken";
+    const replace = button("Replace that document", () => add(id, text, "put"),
+      { class: "danger" });
+    show("", [taken ? problem(error, undefined, replace)
+      : problem(error, () => add(id, text, mode))]);
+  }
+};
+
+/** Sets the form to work. */
+export const watchAdd = () => {
+  at("add-form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    const missing = [at("add-id"), at("add-text")].find((field) => field.value.trim() === "");
+    if (missing) {
+      show(`Type ${missing === at("add-id") ? "an id" : "a text"} first.`, []);
+      missing.focus();
+      return;
+    }
+    add(at("add-id").value, at("add-text").value, "add");
+  });
+};
+
+/** @type {import("./router.js").Show} */
+export const showAdd = () => {};

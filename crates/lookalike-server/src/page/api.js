@@ -1,0 +1,104 @@
+"use strict";
+// Speaks to the server: requests, the token, and errors as values with a code.
+
+import { askForToken, token } from "./token.js";
+
+/** What went wrong with a request. */
+export class ApiError extends Error {
+  /**
+   * @param {number} status of HTTP; 0 where no answer came
+   * @param {string} code of the problem, such as `unknown-document`
+   * @param {string} detail in words, from the server
+   * @param {number} wait seconds until it may be tried again; 0 where nothing is said
+   */
+  constructor(status, code, detail, wait = 0) {
+    super(detail);
+    this.status = status;
+    this.code = code;
+    this.detail = detail;
+    this.wait = wait;
+  }
+}
+
+/** The most seconds that are waited before something is tried again by itself. */
+const MOST_WAIT = 60;
+
+const waiting = (response) => {
+  const seconds = Number(response.headers.get("Retry-After"));
+  return Number.isFinite(seconds) && seconds > 0 ? Math.min(seconds, MOST_WAIT) : 0;
+};
+
+const problem = async (response) => {
+  const wait = waiting(response);
+  try {
+    const { code, detail, title } = JSON.parse(await response.text());
+    return new ApiError(response.status, String(code || ""), String(detail || title || ""), wait);
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    return new ApiError(response.status, "", response.statusText, wait);
+  }
+};
+
+/** Whole numbers that a double does not hold stay as they were written. */
+const exact = (name, value, context) => Number.isInteger(value) && !Number.isSafeInteger(value)
+  ? context?.source ?? value : value;
+
+const send = async (method, path, body, signal) => {
+  const headers = { Accept: "application/json" };
+  if (body !== undefined) headers["Content-Type"] = "application/json";
+  if (token()) headers.Authorization = `Bearer ${token()}`;
+  const options = { method, headers, signal, cache: "no-store", credentials: "same-origin" };
+  if (body !== undefined) options.body = JSON.stringify(body);
+  try {
+    return await fetch(new URL(path, document.baseURI), options);
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new ApiError(0, "no-answer", "");
+  }
+};
+
+/**
+ * Asks the server; where it wants a token, the person is asked for it and the request is sent
+ * again.
+ * @param {string} method
+ * @param {string} path below the page, such as `v1/stats`
+ * @param {{body?: unknown, signal?: AbortSignal}} options
+ * @returns {Promise<any>} what it answers; nothing for an empty answer
+ * @throws {ApiError}
+ */
+export const request = async (method, path, { body, signal } = {}) => {
+  for (;;) {
+    const sent = token();
+    const response = await send(method, path, body, signal);
+    if (response.status === 401) {
+      const refused = await problem(response);
+      // Another request may have been given a token meanwhile.
+      if (token() !== sent || await askForToken(sent !== "")) {
+        signal?.throwIfAborted();
+        continue;
+      }
+      throw refused;
+    }
+    if (!response.ok) throw await problem(response);
+    if (response.status === 204) return undefined;
+    try {
+      return JSON.parse(await response.text(), exact);
+    } catch (error) {
+      if (error.name === "AbortError") throw error;
+      throw new ApiError(response.status, "no-json", "");
+    }
+  }
+};
+
+/**
+ * The path of a document.
+ * @param {string} id
+ * @returns {string}
+ * @throws {ApiError} for the ids that no address can hold
+ */
+export const documentPath = (id) => {
+  if (id === "." || id === "..") {
+    throw new ApiError(0, "no-address", "");
+  }
+  return `v1/documents/${encodeURIComponent(id)}`;
+};

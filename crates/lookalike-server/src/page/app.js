@@ -1,0 +1,39 @@
+"use strict";
+// Puts the page together.
+
+import { showAdd, watchAdd } from "./add.js";
+import { showCompare, watchCompare } from "./compare.js";
+import { showDocument } from "./document.js";
+import { at, focusHeading } from "./dom.js";
+import { visible } from "./format.js";
+import { showGroups } from "./groups.js";
+import { showQuery, watchQuery } from "./query.js";
+import { start } from "./router.js";
+import { settings } from "./settings.js";
+import { showIndex } from "./stats.js";
+import { onToken, watchToken } from "./token.js";
+
+const tellPlace = () => settings().then(({ name, version, writable }) => {
+  at("place").textContent = visible(name);
+  at("version").textContent = `lookalike ${visible(version)}`;
+  for (const element of document.querySelectorAll("nav .writable")) element.hidden = !writable;
+}, () => {
+  // The view that is shown says what is wrong.
+});
+
+at("skip").addEventListener("click", (event) => {
+  // The address belongs to the views.
+  event.preventDefault();
+  focusHeading();
+});
+
+watchToken();
+onToken(tellPlace);
+watchQuery();
+watchCompare();
+watchAdd();
+start({
+  query: showQuery, groups: showGroups, compare: showCompare, document: showDocument,
+  index: showIndex, add: showAdd,
+});
+tellPlace();

@@ -1,0 +1,98 @@
+"use strict";
+// The view of two documents, or of the searched text and a document, side by side.
+
+import { request } from "./api.js";
+import { at, make, shownId, tiles } from "./dom.js";
+import { differences } from "./differences.js";
+import { count, counted, similarity, visible } from "./format.js";
+import { probe } from "./probe.js";
+import { problem } from "./problem.js";
+import { address, go, reshow } from "./router.js";
+
+const show = (status, nodes) => {
+  at("compare-status").textContent = status;
+  at("compare-results").replaceChildren(...nodes);
+};
+
+const figures = (found) => {
+  const rows = [["Similarity", similarity(found.jaccard),
+    found.estimated ? "estimated by signatures" : "exact Jaccard similarity"]];
+  if (typeof found.shared === "number") {
+    rows.push(["Shared shingles", count(found.shared),
+      `of ${count(found.shingles_a)} and ${count(found.shingles_b)}`]);
+  }
+  if (typeof found.containment_of_a === "number") {
+    rows.push(["Of the first in the second", similarity(found.containment_of_a)],
+      ["Of the second in the first", similarity(found.containment_of_b)]);
+  }
+  return tiles(rows);
+};
+
+const name = (id, other) => id === null ? make("bdi", {}, visible(other))
+  : make("a", { href: address("document", { id }) }, shownId(id));
+
+const sides = (found, a, b, mine) => {
+  if (found.differences) {
+    const names = [name(a, mine?.name ?? ""), name(b, "")];
+    const shown = differences(found.differences, names);
+    if (found.differences_cut_short) {
+      shown.unshift(make("p", { class: "note" }, "The texts are so different that the search for " +
+        "the fewest changes was broken off: more is marked than would have to be."));
+    }
+    return shown;
+  }
+  return [make("p", { class: "warning" }, "The differences cannot be shown: " +
+    (found.differences_missing || "the index keeps no texts") + ".")];
+};
+
+/** How many places differ; what follows each other is one place. */
+const outcome = (stretches) => {
+  if (!stretches) return "Compared.";
+  const starts = stretches.filter(({ kind }, place) => kind !== "same" &&
+    (place === 0 || stretches[place - 1].kind === "same"));
+  return `The texts differ in ${counted(starts.length, "place")}.`;
+};
+
+const compare = async (a, b, signal) => {
+  const mine = a === null ? probe() : null;
+  if (a === null && !mine) {
+    show("The text that was compared is not kept with the address.", [make("p", {},
+      make("a", { href: "#/" }, "Search it again"), " and choose the match.")]);
+    return;
+  }
+  show("Comparing …", []);
+  const body = { a: mine ? { text: mine.text } : { id: a }, b: { id: b }, differences: true };
+  try {
+    const found = await request("POST", "v1/compare", { body, signal });
+    show(outcome(found.differences), [figures(found), make("h2", {}, "Differences"),
+      ...sides(found, a, b, mine)]);
+  } catch (error) {
+    if (error.name === "AbortError") return;
+    show("", [problem(error, () => reshow("compare"))]);
+  }
+};
+
+/** Sets the form to work. */
+export const watchCompare = () => {
+  at("compare-form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    const fields = [at("compare-a"), at("compare-b")];
+    const missing = fields.find((field) => field.value === "");
+    if (missing) {
+      show("Type both ids first.", []);
+      missing.focus();
+      return;
+    }
+    go(address("compare", { a: fields[0].value, b: fields[1].value }));
+  });
+};
+
+/** @type {import("./router.js").Show} */
+export const showCompare = (params, signal) => {
+  const a = params.get("a"), b = params.get("b");
+  at("compare-a").value = a ?? "";
+  at("compare-b").value = b ?? "";
+  at("compare-a").placeholder = a === null && b !== null ? visible(probe()?.name ?? "") : "";
+  if (b === null) show("", []);
+  else compare(a, b, signal);
+};

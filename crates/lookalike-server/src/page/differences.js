@@ -1,0 +1,205 @@
+"use strict";
+// Stretches that are the same, only in the first or only in the second text → both texts side by
+// side.
+
+import { make } from "./dom.js";
+import { count, counted } from "./format.js";
+import { gradually, longText, pieces } from "./gradually.js";
+
+/** Words that both texts share, shown before and after a difference. */
+const CONTEXT_WORDS = 12;
+/** The same where words are long or not divided by spaces. */
+const CONTEXT_CHARACTERS = 160;
+/** Shorter stretches are not folded. */
+const LEAST_FOLDED = 120;
+/** Cost of what is drawn at once, in UTF-16 units. */
+const BUDGET = 30_000;
+/** What a row costs beside its text. */
+const ROW_COST = 100;
+/** A row that costs more ends where both sides have the same, even within a line. */
+const ROW_MOST = 1_500;
+
+/** Where the context behind a difference ends: some words into the text. */
+const head = (text) => {
+  const found = text.slice(0, CONTEXT_CHARACTERS).match(
+    new RegExp(`^(?:\\s*\\S+){0,${CONTEXT_WORDS}}?(?=\\s*$)|^(?:\\s*\\S+){${CONTEXT_WORDS}}`));
+  return whole(text, found ? found[0].length : Math.min(CONTEXT_CHARACTERS, text.length));
+};
+
+/** Where the context before a difference begins. */
+const tail = (text) => {
+  let at = text.length, words = 0, inWord = false;
+  const least = Math.max(0, text.length - CONTEXT_CHARACTERS);
+  while (at > least) {
+    const blank = /\s/.test(text[at - 1]);
+    if (blank && inWord) {
+      words += 1;
+      if (words === CONTEXT_WORDS) break;
+    }
+    inWord = !blank;
+    at -= 1;
+  }
+  return whole(text, at);
+};
+
+/** A place that does not divide a character. */
+const whole = (text, place) => {
+  const unit = text.charCodeAt(place);
+  return unit >= 0xdc00 && unit < 0xe000 ? place - 1 : place;
+};
+
+const words = (text) => {
+  const found = text.match(/\S+/g)?.length ?? 0;
+  // Chinese or Thai has no spaces to count words by.
+  return found * 20 < text.length ? `${count(text.length)} equal characters`
+    : counted(found, "equal word");
+};
+
+const fold = (text) => {
+  const details = make("details", { class: "fold" },
+    make("summary", {}, `${words(text)} in both`));
+  details.addEventListener("toggle", () => details.append(longText(text)), { once: true });
+  return make("div", { class: "row-fold", role: "row" },
+    make("div", { role: "cell", "aria-colspan": "2" }, details));
+};
+
+/** Words are marked, the blanks around them are not. */
+const marked = (tag, text) => {
+  const inner = text.trim();
+  if (inner === "") return [make(tag, { class: "blank" }, text.replace(/\n/g, "↵\n"))];
+  const from = text.indexOf(inner);
+  return [text.slice(0, from), make(tag, {}, inner), text.slice(from + inner.length)];
+};
+
+/** What stands side by side until a line ends or something is folded. */
+class Row {
+  constructor() {
+    this.left = [];
+    this.right = [];
+    this.cost = ROW_COST;
+    this.apart = false;
+  }
+
+  same(text) {
+    // Empty lines before a row are space before it.
+    if (this.empty && text === "\n") {
+      this.apart = true;
+      return;
+    }
+    this.left.push(text);
+    this.right.push(text);
+    this.add(text);
+  }
+
+  only(side, text) {
+    if (side === "a") this.left.push(...marked("del", text));
+    else this.right.push(...marked("ins", text));
+    this.add(text);
+  }
+
+  add(text) {
+    this.cost += text.length;
+  }
+
+  get empty() {
+    return this.left.length === 0 && this.right.length === 0;
+  }
+
+  element() {
+    const cell = (name, parts) => make("div", { class: `side ${name}`, role: "cell", dir: "auto" },
+      ...parts);
+    return make("div", { class: this.apart ? "row apart" : "row", role: "row" },
+      cell("first", this.left), cell("second", this.right));
+  }
+}
+
+/** Draws rows one after the other. */
+class Rows {
+  constructor() {
+    this.row = new Row();
+  }
+
+  * end() {
+    if (!this.row.empty) yield { element: this.row.element(), cost: this.row.cost };
+    this.row = new Row();
+  }
+
+  /** Both sides go on in a new row where a line ends in both, or much stands in this one. */
+  * shared(text) {
+    for (const line of text.split(/(?<=\n)/)) {
+      this.row.same(line);
+      const full = line.endsWith("\n") || this.row.cost > ROW_MOST;
+      if (full && !this.row.empty) yield* this.end();
+    }
+  }
+
+  /** What is long goes over several rows. */
+  * changed(a, b) {
+    const left = Array.from(pieces(a)), right = Array.from(pieces(b));
+    const most = Math.max(left.length, right.length), lines = this.row.empty &&
+      [a, b].every((text) => text === "" || text.endsWith("\n"));
+    for (let i = 0; i < most; i += 1) {
+      if (i > 0) yield* this.end();
+      if (left[i]) this.row.only("a", left[i]);
+      if (right[i]) this.row.only("b", right[i]);
+    }
+    if (lines && most > 0) yield* this.end();
+  }
+
+  * same(text, first, last) {
+    const from = first ? 0 : head(text), to = last ? text.length : tail(text);
+    if (to - from < LEAST_FOLDED) {
+      yield* this.shared(text);
+      return;
+    }
+    if (from > 0) yield* this.shared(text.slice(0, from));
+    yield* this.end();
+    yield { element: fold(text.slice(from, to)), cost: ROW_COST };
+    if (to < text.length) yield* this.shared(text.slice(to));
+  }
+}
+
+/** Stretches of changes next to each other become one. */
+function* rows(stretches) {
+  const drawn = new Rows();
+  let a = "", b = "";
+  for (const [place, { kind, text }] of stretches.entries()) {
+    if (kind === "a") {
+      a += text;
+    } else if (kind === "b") {
+      b += text;
+    } else {
+      yield* drawn.changed(a, b);
+      a = "";
+      b = "";
+      yield* drawn.same(text, place === 0, place === stretches.length - 1);
+    }
+  }
+  yield* drawn.changed(a, b);
+  yield* drawn.end();
+}
+
+const legend = () => make("p", { class: "note" }, "Words that are only in the first are ",
+  make("del", {}, "struck through"), ", those only in the second ",
+  make("ins", {}, "underlined"), ". Where no word differs both sides show the first text, " +
+  "whatever its case, punctuation and blanks.");
+
+/**
+ * Both texts side by side.
+ * @param {Array<{kind: "same"|"a"|"b", text: string}>} stretches in order
+ * @param {[Node, Node]} names what to call the texts
+ * @returns {Node[]}
+ */
+export const differences = (stretches, names) => {
+  const changed = stretches.some(({ kind }) => kind !== "same");
+  const heads = names.map((name) =>
+    make("div", { class: "head", role: "columnheader" }, name));
+  const body = make("div", { class: "rows", role: "rowgroup" });
+  gradually(body, rows(stretches), BUDGET);
+  const box = make("div", {
+    class: "sides", role: "table", "aria-label": "Both texts side by side", tabindex: "0",
+  }, make("div", { role: "rowgroup", class: "heads" },
+    make("div", { class: "row", role: "row" }, ...heads)), body);
+  if (changed) return [legend(), box];
+  return [make("p", {}, "No word differs; what may differ is case, punctuation or blanks."), box];
+};

@@ -1,0 +1,85 @@
+"use strict";
+// The view of one document of the index, with its removal.
+
+import { documentPath, request } from "./api.js";
+import { at, button, make, metadata, shownId, tiles } from "./dom.js";
+import { count, size, time, visible } from "./format.js";
+import { longText } from "./gradually.js";
+import { problem } from "./problem.js";
+import { address, forgetViews, reshow } from "./router.js";
+import { settings } from "./settings.js";
+
+const show = (status, nodes) => {
+  at("document-status").textContent = status;
+  at("document-results").replaceChildren(...nodes);
+};
+
+/** Asks whether it shall be removed; the harmless answer has the focus. */
+const confirmed = (id) => new Promise((resolve) => {
+  const dialog = at("confirm");
+  at("confirm-id").textContent = visible(id);
+  at("confirm-text").textContent = "It is taken out of the index for all who use it, and this " +
+    "page cannot bring it back. The file it came from stays as it is.";
+  let yes = false;
+  at("confirm-no").onclick = () => dialog.close();
+  at("confirm-yes").onclick = () => { yes = true; dialog.close(); };
+  dialog.onclose = () => resolve(yes);
+  dialog.showModal();
+  at("confirm-no").focus();
+});
+
+const remove = async (id, told) => {
+  if (!await confirmed(id)) return;
+  told.replaceChildren();
+  try {
+    await request("DELETE", documentPath(id));
+  } catch (error) {
+    told.replaceChildren(problem(error, () => remove(id, told)));
+    return;
+  }
+  forgetViews();
+  show("The document has been removed from the index.", [
+    make("p", {}, shownId(id)), make("p", {}, make("a", { href: "#/" }, "To the search"))]);
+  at("document-title").focus();
+};
+
+const facts = (found) => {
+  const rows = [["Size", size(found.bytes)], ["Shingles", count(found.shingles)],
+    ["Added", time(found.added)]];
+  if (found.modified) rows.push(["Last changed", time(found.modified)]);
+  if (found.expires) rows.push(["Counts as removed from", time(found.expires)]);
+  return tiles(rows);
+};
+
+const draw = (id, found, writable) => {
+  const told = make("div");
+  const acts = make("div", { class: "buttons" },
+    make("a", { class: "button", href: address("query", { id }) }, "Find what resembles it"));
+  if (writable) acts.append(button("Remove …", () => remove(id, told), { class: "danger" }));
+  const text = typeof found.text === "string" ? longText(found.text)
+    : make("p", { class: "note" }, "The index keeps no texts.");
+  const data = metadata(found.metadata);
+  show("", [make("p", { class: "document-id" }, shownId(id)), facts(found), acts, told,
+    ...(data ? [make("h2", {}, "Metadata"), data] : []), make("h2", {}, "Text"), text]);
+};
+
+/** @type {import("./router.js").Show} */
+export const showDocument = async (params, signal) => {
+  const id = params.get("id") ?? "";
+  if (id === "") {
+    show("The address names no document.", [make("p", {},
+      make("a", { href: "#/" }, "To the search"))]);
+    return;
+  }
+  show("Asking for the document …", []);
+  try {
+    const found = await request("GET", `${documentPath(id)}?text=true`, { signal });
+    const { writable } = await settings();
+    if (!signal.aborted) draw(id, found, writable);
+  } catch (error) {
+    if (error.name === "AbortError") return;
+    const search = make("a", { class: "button", href: address("query", { id }) },
+      "Search by this id");
+    show("", [problem(error, () => reshow("document"), search)]);
+  }
+};

@@ -1,0 +1,146 @@
+"use strict";
+// Builds elements. Whatever comes from documents goes in as text nodes and never as markup.
+
+import { similarity, visible } from "./format.js";
+
+const SVG = "http://www.w3.org/2000/svg";
+
+const fill = (element, attributes, children) => {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === false || value === undefined || value === null) continue;
+    element.setAttribute(name, value === true ? "" : String(value));
+  }
+  element.append(...children.filter((child) => child !== undefined && child !== null));
+  return element;
+};
+
+/**
+ * The element with an id.
+ * @param {string} id
+ * @returns {HTMLElement}
+ */
+export const at = (id) => document.getElementById(id);
+
+/**
+ * An element.
+ * @param {string} tag
+ * @param {Object<string, unknown>} attributes names written in this program, never in data
+ * @param {...(Node|string|undefined|null)} children strings become text nodes
+ * @returns {HTMLElement}
+ */
+export const make = (tag, attributes = {}, ...children) =>
+  fill(document.createElement(tag), attributes, children);
+
+/**
+ * An element of a picture.
+ * @param {string} tag
+ * @param {Object<string, unknown>} attributes
+ * @param {...(Node|string)} children
+ * @returns {SVGElement}
+ */
+export const draw = (tag, attributes = {}, ...children) =>
+  fill(document.createElementNS(SVG, tag), attributes, children);
+
+/** Gives the focus to the heading of the view that is shown. */
+export const focusHeading = () => {
+  document.querySelector("main > section:not([hidden]) h1").focus({ preventScroll: true });
+};
+
+/**
+ * A button.
+ * @param {string} text
+ * @param {(event: Event) => void} act
+ * @param {Object<string, unknown>} attributes
+ * @returns {HTMLElement}
+ */
+export const button = (text, act, attributes = {}) => {
+  const element = make("button", { type: "button", ...attributes }, text);
+  element.addEventListener("click", act);
+  return element;
+};
+
+/**
+ * An id, isolated from the direction of what stands around it.
+ * @param {string} id
+ * @param {string} name class
+ * @returns {HTMLElement}
+ */
+export const shownId = (id, name = "full") => make("bdi", { class: name }, visible(id));
+
+/**
+ * A bar of a share and the figure that says the same.
+ * @param {number} value 0 to 1
+ * @param {boolean} estimated
+ * @returns {HTMLElement}
+ */
+export const bar = (value, estimated = false) => {
+  const width = Math.min(Math.max(value, 0), 1) * 100;
+  const picture = draw("svg", {
+    class: "bar", viewBox: "0 0 100 8", preserveAspectRatio: "none", "aria-hidden": "true",
+  }, draw("rect", { width: 100, height: 8, class: "rest" }),
+  draw("rect", { width: width.toFixed(2), height: 8 }));
+  return make("span", { class: "similarity" }, picture, " ",
+    make("span", { class: "figure" }, similarity(value)),
+    estimated ? make("span", { class: "tag" }, "estimated") : null);
+};
+
+/**
+ * Tiles of names and figures.
+ * @param {Array<[string, string|Node, string?]>} rows name, figure, note
+ * @returns {HTMLElement}
+ */
+export const tiles = (rows) => make("dl", { class: "tiles" }, ...rows.map(
+  ([name, figure, note]) => make("div", {}, make("dt", {}, name),
+    make("dd", {}, figure, note ? make("span", { class: "note" }, note) : null))));
+
+/**
+ * A table with a head for each row.
+ * @param {string[]} heads
+ * @param {Array<Array<string|Node>>} rows
+ * @param {string} caption
+ * @returns {HTMLElement}
+ */
+export const table = (heads, rows, caption) => {
+  const head = make("tr", {}, ...heads.map((text) => make("th", { scope: "col" }, text)));
+  const body = rows.map((cells) => make("tr", {}, ...cells.map((cell, place) =>
+    place === 0 ? make("th", { scope: "row" }, cell) : make("td", {}, cell))));
+  return make("table", {}, make("caption", { class: "unseen" }, caption),
+    make("thead", {}, head), make("tbody", {}, ...body));
+};
+
+/** Values longer than this are folded. */
+const LONG = 200;
+/** Members shown before a list is folded. */
+const MEMBERS = 6;
+
+const value = (data) => {
+  const text = typeof data === "string" ? data : JSON.stringify(data);
+  if (text.length <= LONG) return make("dd", { dir: "auto" }, visible(text));
+  const fold = make("details", { class: "fold" },
+    make("summary", {}, `${visible(text.slice(0, 60))}…`));
+  fold.addEventListener("toggle", () => fold.append(make("div", { class: "pre", dir: "auto" },
+    visible(text))), { once: true });
+  return make("dd", {}, fold);
+};
+
+const members = (entries) => make("dl", { class: "metadata" }, ...entries.map(([name, data]) =>
+  make("div", {}, make("dt", {}, make("bdi", {}, visible(name))), value(data))));
+
+/**
+ * Metadata; a long list is folded.
+ * @param {Object<string, unknown>|undefined} metadata
+ * @returns {HTMLElement|null} nothing for an empty one
+ */
+export const metadata = (metadata) => {
+  const entries = Object.entries(metadata || {});
+  if (entries.length === 0) return null;
+  const box = make("div", { class: "metadata-box" }, members(entries.slice(0, MEMBERS)));
+  if (entries.length > MEMBERS) {
+    const fold = make("details", { class: "fold" },
+      make("summary", {}, `${entries.length - MEMBERS} more members of the metadata`));
+    fold.addEventListener("toggle", () => fold.append(members(entries.slice(MEMBERS))),
+      { once: true });
+    box.append(fold);
+  }
+  return box;
+};

@@ -1,0 +1,43 @@
+//! The files of the web page, which go into the program as they are.
+//!
+//! They are written by hand, in HTML, CSS and modules of JavaScript, load nothing from elsewhere
+//! and have no script or style in the markup, so that [`POLICY`] can be strict.
+
+/// What a browser lets the page do (`Content-Security-Policy`): nothing but its own files and the
+/// API beside them, no markup made of texts, no frame of another page around it.
+pub(crate) const POLICY: &str = "default-src 'self'; base-uri 'none'; form-action 'none'; \
+    frame-ancestors 'none'; object-src 'none'; require-trusted-types-for 'script'; \
+    trusted-types 'none'";
+
+const HTML: &str = "text/html; charset=utf-8";
+const CSS: &str = "text/css; charset=utf-8";
+const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
+const SVG: &str = "image/svg+xml";
+
+/// Path, content type and content of each file. The page itself is `/`.
+pub(crate) const FILES: &[(&str, &str, &str)] = &[
+    ("/", HTML, include_str!("index.html")),
+    ("/app.css", CSS, include_str!("app.css")),
+    ("/icon.svg", SVG, include_str!("icon.svg")),
+    ("/add.js", JAVASCRIPT, include_str!("add.js")),
+    ("/api.js", JAVASCRIPT, include_str!("api.js")),
+    ("/app.js", JAVASCRIPT, include_str!("app.js")),
+    ("/compare.js", JAVASCRIPT, include_str!("compare.js")),
+    ("/curve.js", JAVASCRIPT, include_str!("curve.js")),
+    ("/differences.js", JAVASCRIPT, include_str!("differences.js")),
+    ("/document.js", JAVASCRIPT, include_str!("document.js")),
+    ("/dom.js", JAVASCRIPT, include_str!("dom.js")),
+    ("/file.js", JAVASCRIPT, include_str!("file.js")),
+    ("/format.js", JAVASCRIPT, include_str!("format.js")),
+    ("/gradually.js", JAVASCRIPT, include_str!("gradually.js")),
+    ("/groups.js", JAVASCRIPT, include_str!("groups.js")),
+    ("/matches.js", JAVASCRIPT, include_str!("matches.js")),
+    ("/members.js", JAVASCRIPT, include_str!("members.js")),
+    ("/probe.js", JAVASCRIPT, include_str!("probe.js")),
+    ("/problem.js", JAVASCRIPT, include_str!("problem.js")),
+    ("/query.js", JAVASCRIPT, include_str!("query.js")),
+    ("/router.js", JAVASCRIPT, include_str!("router.js")),
+    ("/settings.js", JAVASCRIPT, include_str!("settings.js")),
+    ("/stats.js", JAVASCRIPT, include_str!("stats.js")),
+    ("/token.js", JAVASCRIPT, include_str!("token.js")),
+];

@@ -1,0 +1,88 @@
+"use strict";
+// Numbers, sizes and ids as people read them.
+
+const grouped = new Intl.NumberFormat("en-US");
+
+// Control characters and those that turn the direction of what stands around them.
+const HIDDEN = new RegExp("[\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u200b\\u200e\\u200f" +
+  "\\u2028-\\u202e\\u2060-\\u2064\\u2066-\\u2069\\ufeff]", "g");
+const NAMES = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
+
+/**
+ * A count with commas.
+ * @param {number} n
+ * @returns {string}
+ */
+export const count = (n) => grouped.format(n);
+
+/**
+ * A count of things: `1 group`, `2 groups`.
+ * @param {number} n
+ * @param {string} thing in the singular
+ * @returns {string}
+ */
+export const counted = (n, thing) => `${count(n)} ${thing}${n === 1 ? "" : "s"}`;
+
+/**
+ * Bytes with their unit written out, in steps of 1,000, three digits.
+ * @param {number} bytes
+ * @returns {string}
+ */
+export const size = (bytes) => {
+  if (bytes < 1000) return counted(bytes, "byte");
+  const units = ["kilobytes", "megabytes", "gigabytes", "terabytes", "petabytes"];
+  let value = bytes / 1000, unit = 0;
+  while (value >= 999.5 && unit < units.length - 1) { value /= 1000; unit += 1; }
+  return `${value.toFixed(value < 9.995 ? 2 : value < 99.95 ? 1 : 0)} ${units[unit]}`;
+};
+
+/**
+ * A similarity as reports have it.
+ * @param {number} value 0 to 1
+ * @returns {string} with six decimals
+ */
+export const similarity = (value) => value.toFixed(6);
+
+/**
+ * A probability in percent, with as many decimals as tell it from certainty, at most eight.
+ * @param {number} p 0 to 1
+ * @returns {string}
+ */
+export const probability = (p) => {
+  if (p <= 0 || p >= 1) return p <= 0 ? "0\u00a0%" : "100\u00a0%";
+  if (1 - p < 1e-10) return "more than 99.99999999\u00a0%";
+  if (p < 0.0001) return "less than 0.01\u00a0%";
+  if (p < 0.001) return `${(p * 100).toFixed(2)}\u00a0%`;
+  const wanted = p > 0.99 ? Math.floor(-Math.log10(1 - p)) : 1;
+  const decimals = Math.min(Math.max(wanted, 1), 8), factor = 10 ** decimals;
+  // Never rounded up to certainty.
+  const percent = Math.min(Math.round(p * 100 * factor) / factor, 100 - 1 / factor);
+  return `${Number(percent.toFixed(decimals))}\u00a0%`;
+};
+
+/**
+ * A moment as it came, its `T` and `Z` in words.
+ * @param {string} moment RFC 3339 in UTC
+ * @returns {string}
+ */
+export const time = (moment) => String(moment).replace("T", " ").replace(/Z$/, " UTC");
+
+/**
+ * An id or a name with its hidden characters as escapes, so that it looks like what it is.
+ * @param {string} text
+ * @returns {string}
+ */
+export const visible = (text) => String(text).replace(HIDDEN,
+  (c) => NAMES[c] || `\\u{${c.charCodeAt(0).toString(16)}}`);
+
+/**
+ * The beginning of a text, cut between characters.
+ * @param {string} text
+ * @param {number} most UTF-16 units
+ * @returns {string}
+ */
+export const beginning = (text, most) => {
+  if (text.length <= most) return text;
+  const last = text.charCodeAt(most - 1);
+  return text.slice(0, last >= 0xd800 && last < 0xdc00 ? most - 1 : most);
+};

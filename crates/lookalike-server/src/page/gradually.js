@@ -1,0 +1,98 @@
+"use strict";
+// Draws much a little at a time, so that the page stays quick whatever it is given.
+
+import { button, make } from "./dom.js";
+
+/** Milliseconds of one go. */
+const SLICE = 12;
+
+/**
+ * Draws what an iterator gives: a first part at once, the rest when it is asked for.
+ * @param {HTMLElement} box where it goes
+ * @param {Iterator<{element: Node, cost: number}>} parts
+ * @param {number} budget cost of the first part, and of each further one
+ */
+export const gradually = (box, parts, budget) => {
+  const rest = make("div", { class: "buttons" });
+  let next = parts.next();
+  const some = (enough) => {
+    while (!next.done && !enough(next.value)) {
+      box.append(next.value.element);
+      next = parts.next();
+    }
+    if (next.done) rest.remove(); else box.append(rest);
+  };
+  const batch = () => {
+    let left = budget;
+    some((part) => {
+      const enough = left <= 0;
+      left -= part.cost;
+      return enough;
+    });
+  };
+  // Who reads with the keyboard goes on at the first new part.
+  const goingOn = (act) => () => {
+    const mark = rest.previousElementSibling;
+    act();
+    const first = mark.nextElementSibling;
+    first.tabIndex = -1;
+    first.focus({ preventScroll: true });
+  };
+  const all = () => {
+    batch();
+    rest.replaceChildren(make("p", { class: "note", role: "status" }, "Drawing …"));
+    const step = () => {
+      if (!box.isConnected) return;
+      const until = performance.now() + SLICE;
+      some(() => performance.now() > until);
+      if (!next.done) setTimeout(step, 0);
+    };
+    step();
+  };
+  rest.append(button("Show more", goingOn(batch)), button("Show all", goingOn(all)));
+  batch();
+};
+
+/** UTF-16 units of one piece of text. */
+const PIECE = 8_000;
+
+/**
+ * Cuts a text into pieces, at line ends where there are any, never within a character.
+ * @param {string} text
+ * @yields {string}
+ */
+export function* pieces(text) {
+  for (let from = 0; from < text.length;) {
+    let to = Math.min(from + PIECE, text.length);
+    if (to < text.length) {
+      const line = text.lastIndexOf("\n", to - 1) + 1, blank = text.lastIndexOf(" ", to - 1) + 1;
+      const unit = text.charCodeAt(to);
+      if (line > from + PIECE / 4) to = line;
+      else if (blank > from + PIECE / 4) to = blank;
+      else if (unit >= 0xdc00 && unit < 0xe000) to -= 1;
+    }
+    yield text.slice(from, to);
+    from = to;
+  }
+}
+
+/** Cost of what is drawn of a text at once, in UTF-16 units. */
+const TEXT_BUDGET = 24_000;
+
+/**
+ * A text with its line ends, drawn a part at a time.
+ * @param {string} text
+ * @returns {HTMLElement}
+ */
+export const longText = (text) => {
+  const box = make("div", { class: "text" });
+  const parts = function* () {
+    for (const piece of pieces(text)) {
+      const shown = piece.replace(/\n$/, "");
+      const element = make("p", { class: "pre", dir: "auto" }, shown === "" ? "\u00a0" : shown);
+      yield { element, cost: piece.length };
+    }
+  };
+  gradually(box, parts(), TEXT_BUDGET);
+  return box;
+};

@@ -1,0 +1,146 @@
+"use strict";
+// The view of groups: a page of them, each to be opened.
+
+import { request } from "./api.js";
+import { at, button, make, shownId } from "./dom.js";
+import { count, counted, similarity } from "./format.js";
+import { members } from "./members.js";
+import { problem } from "./problem.js";
+import { address, go, reshow } from "./router.js";
+import { settings } from "./settings.js";
+
+/** Groups on a page. */
+const PAGE = 50;
+/** Seconds until the server is asked again, where it does not say. */
+const WAIT = 2;
+
+// The page before the one behind a cursor, as far as one has come here.
+const before = new Map();
+
+const show = (status, nodes) => {
+  at("groups-status").textContent = status;
+  at("groups-results").replaceChildren(...nodes);
+};
+
+const spanOf = (duplicates) => {
+  let least = Infinity, most = 0;
+  for (const { similarity: one } of duplicates) {
+    least = Math.min(least, one);
+    most = Math.max(most, one);
+  }
+  if (duplicates.length === 0) return "";
+  const low = similarity(least), high = similarity(most);
+  return low === high ? low : `${low} to ${high}`;
+};
+
+const item = (group, number) => {
+  const summary = make("summary", {}, make("span", { class: "n" }, count(number)),
+    shownId(group.keeper.id, "id"),
+    make("span", { class: "size" }, counted(group.duplicates.length + 1, "document")),
+    make("span", { class: "span" }, make("span", { class: "unseen" }, "similarity "),
+      spanOf(group.duplicates)));
+  const details = make("details", { class: "group" }, summary);
+  details.addEventListener("toggle", () => details.append(members(group)), { once: true });
+  return make("li", {}, details);
+};
+
+const counts = (found, from) => {
+  if (found.groups_total === 0) {
+    return `None of ${counted(found.documents, "document")} resembles another one.`;
+  }
+  const to = from + found.groups.length - 1;
+  const here = found.groups.length < found.groups_total
+    ? `, here ${count(from)} to ${count(to)}` : "";
+  return `${counted(found.groups_total, "group")} with ` +
+    `${counted(found.duplicates_total, "duplicate")} among ` +
+    `${counted(found.documents, "document")}${here}.`;
+};
+
+const pages = (found, from, params) => {
+  const after = params.get("after"), threshold = params.get("threshold") ?? undefined;
+  const links = make("nav", { class: "pages", "aria-label": "Pages of groups" });
+  const link = (text, to) => links.append(make("a", { class: "button", href: to }, text));
+  if (after !== null) {
+    link("First", address("groups", { threshold }));
+    if (before.has(location.hash)) link("Previous", before.get(location.hash));
+  }
+  if (found.next) {
+    const next = address("groups", { after: found.next, from: from + found.groups.length, threshold });
+    before.set(next, location.hash);
+    link("Next", next);
+  }
+  return links.children.length > 0 ? links : null;
+};
+
+const form = (params) => {
+  const field = make("input", {
+    type: "number", id: "groups-threshold", class: "short", min: "0.01", max: "1", step: "any",
+    inputmode: "decimal", value: params.get("threshold") ?? "",
+  });
+  settings().then(({ threshold }) => { field.placeholder = threshold; }, () => {});
+  const box = make("form", { class: "controls" },
+    make("div", { class: "field" }, make("label", { for: "groups-threshold" },
+      "Least similarity"), field),
+    make("button", { type: "submit" }, "Group"));
+  box.addEventListener("submit", (event) => {
+    event.preventDefault();
+    go(address("groups", { threshold: field.value }));
+  });
+  return box;
+};
+
+const stale = () => make("div", { class: "warning" },
+  make("p", {}, "The index has changed since these groups were computed. They are computed anew in " +
+    "the background; until then these may name documents that are gone."),
+  make("div", { class: "buttons" }, button("Look again", () => reshow("groups"))));
+
+const draw = (found, params) => {
+  const from = Math.max(1, Math.floor(Number(params.get("from"))) || 1);
+  const list = make("ol", { class: "groups", role: "list" },
+    ...found.groups.map((group, place) => item(group, from + place)));
+  const heads = make("p", { class: "list-head", "aria-hidden": "true" },
+    ...["", "", "Keeper", "Documents", "Similarity"].map((text) => make("span", {}, text)));
+  show(counts(found, from), [form(params), found.stale ? stale() : null,
+    found.groups.length > 0 ? heads : null, list, pages(found, from, params)]
+    .filter((part) => part !== null));
+};
+
+/** The place in a list may be gone while its beginning is not. */
+const refused = (error, params) => {
+  if (error.code !== "cursor-expired") return problem(error, () => reshow("groups"));
+  const threshold = params.get("threshold") ?? undefined;
+  return problem(error, undefined, make("a", {
+    class: "button", href: address("groups", { threshold }),
+  }, "First page"));
+};
+
+const later = (seconds, signal) => new Promise((resolve) => {
+  const timer = setTimeout(resolve, seconds * 1000);
+  signal.addEventListener("abort", () => { clearTimeout(timer); resolve(); }, { once: true });
+});
+
+/** @type {import("./router.js").Show} */
+export const showGroups = async (params, signal) => {
+  const asked = new URLSearchParams({ limit: String(PAGE) });
+  for (const name of ["after", "threshold"]) {
+    if (params.has(name)) asked.set(name, params.get(name));
+  }
+  show("Asking for the groups …", []);
+  while (!signal.aborted) {
+    try {
+      draw(await request("GET", `v1/groups?${asked}`, { signal }), params);
+      return;
+    } catch (error) {
+      if (error.name === "AbortError") return;
+      if (error.code !== "groups-pending") {
+        show("", [refused(error, params)]);
+        return;
+      }
+      const wait = error.wait || WAIT, told = "The groups are being computed. This takes a while " +
+        `in a large index; this page asks again every ${counted(wait, "second")}.`;
+      // Said once, not at every turn.
+      if (at("groups-status").textContent !== told) show(told, []);
+      await later(wait, signal);
+    }
+  }
+};

@@ -1,0 +1,89 @@
+"use strict";
+// An answer to a query → the list of matches.
+
+import { bar, make, metadata, shownId } from "./dom.js";
+import { beginning, count, counted, probability, similarity, size, visible } from "./format.js";
+import { address } from "./router.js";
+
+const percent = (share) => `${Math.floor(share * 1000) / 10}\u00a0%`;
+
+/**
+ * What was found, in a sentence or two.
+ * @param {any} answer
+ * @returns {string}
+ */
+export const summary = (answer) => {
+  if (answer.shingles === 0) {
+    return "There is not a word in it, so nothing resembles it.";
+  }
+  const least = `a similarity of ${answer.threshold} or more`;
+  if (answer.found === 0) {
+    return `Nothing in the index has ${least}; ${counted(answer.candidates, "document")} ` +
+      "looked like it at first.";
+  }
+  const shown = answer.matches.length, rest = answer.found > shown
+    ? `, the ${counted(shown, "most similar one")} below` : "";
+  return `${counted(answer.found, "document")} ${answer.found === 1 ? "has" : "have"} ` +
+    `${least}${rest}.`;
+};
+
+/** Below this a search misses so much that it is said loudly. */
+const LOW = 0.9;
+
+const recall = (answer) => {
+  const chance = probability(answer.predicted_recall);
+  const text = `A document with a similarity of exactly ${answer.threshold} is found with a ` +
+    `probability of ${chance}; more similar ones more surely.`;
+  if (answer.predicted_recall >= LOW) return make("p", { class: "note" }, text);
+  return make("p", { class: "warning" }, `${text} This index was made for more similar documents.`);
+};
+
+const facts = (match, whose) => {
+  const parts = [size(match.bytes)];
+  if (match.shared !== undefined && match.shared !== null) {
+    parts.push(`${count(match.shared)} of its ${counted(match.shingles, "shingle")} shared`);
+  }
+  if (typeof match.containment_of_query === "number") {
+    parts.push(`${percent(match.containment_of_query)} of ${whose} is in it`);
+  }
+  if (typeof match.containment_of_match === "number") {
+    parts.push(`${percent(match.containment_of_match)} of it is in ${whose}`);
+  }
+  return make("p", { class: "note" }, parts.join(" · "));
+};
+
+const item = (match, asked) => {
+  const named = beginning(visible(match.id), 80);
+  const compare = make("a", {
+    class: "button", href: address("compare", { a: asked, b: match.id }),
+  }, "Show the differences", make("span", { class: "unseen" }, ` to ${named}`));
+  return make("li", { class: "match" },
+    make("div", { class: "match-head" }, bar(match.similarity, match.estimated),
+      make("a", { class: "match-id", href: address("document", { id: match.id }) },
+        shownId(match.id))),
+    facts(match, asked === undefined ? "your text" : "the other"), metadata(match.metadata),
+    make("div", { class: "buttons" }, compare));
+};
+
+/**
+ * The matches of an answer.
+ * @param {any} answer
+ * @param {string|undefined} asked the id that was asked about; none for a text
+ * @returns {Node[]}
+ */
+export const matches = (answer, asked) => {
+  if (answer.shingles === 0) return [];
+  const parts = [recall(answer)];
+  if (answer.matches.length > 0) {
+    const title = asked === undefined ? ["What resembles your text"]
+      : ["What resembles ", shownId(beginning(asked, 300), "")];
+    parts.unshift(make("h2", {}, ...title));
+    parts.push(make("ol", { class: "matches" },
+      ...answer.matches.map((match) => item(match, asked))));
+  }
+  if (answer.matches.some((match) => match.estimated)) {
+    parts.push(make("p", { class: "note" }, "The index keeps signatures only, so similarities " +
+      `are estimates, such as ${similarity(answer.matches[0].similarity)}.`));
+  }
+  return parts;
+};

@@ -1,0 +1,196 @@
+"use strict";
+// The view that asks whether a text, or what resembles a document, is in the index.
+
+import { request } from "./api.js";
+import { at, button, make } from "./dom.js";
+import { readText } from "./file.js";
+import { beginning, counted, size, visible } from "./format.js";
+import { matches, summary } from "./matches.js";
+import { keepProbe } from "./probe.js";
+import { problem } from "./problem.js";
+import { address, forgetViews, go, shownAt } from "./router.js";
+import { settings } from "./settings.js";
+
+/** Longer files are held beside the field, which would be slow with them. */
+const FIELD_CHARACTERS = 200_000;
+/** What is shown of them. */
+const SHOWN_CHARACTERS = 2_000;
+
+// A long file that stands in for the field, as {name, text}.
+let file = null;
+// What the last text gave, to be shown again when one comes back from a search by id.
+let last = { status: "", nodes: [] };
+let running = null;
+
+const show = (status, nodes) => {
+  at("query-status").textContent = status;
+  at("query-results").replaceChildren(...nodes);
+};
+
+const text = () => file ? file.text : at("query-text").value;
+
+const tellSize = () => {
+  const given = text();
+  at("query-size").textContent = given === "" ? ""
+    : `${counted(given.length, "character")}, ${size(new Blob([given]).size)}`;
+};
+
+const asked = () => {
+  const threshold = at("query-threshold").value, top = at("query-top").value;
+  const body = {};
+  if (threshold !== "") body.threshold = Number(threshold);
+  if (top !== "") body.top = Number(top);
+  return body;
+};
+
+const ask = async (body, signal, id) => {
+  const results = at("query-results");
+  show("Searching …", []);
+  results.setAttribute("aria-busy", "true");
+  let answer;
+  try {
+    const found = await request("POST", "v1/query", { body, signal });
+    answer = { status: summary(found), nodes: matches(found, id) };
+  } catch (error) {
+    if (error.name === "AbortError") return null;
+    const again = () => ask(body, signal, id).then((later) => {
+      if (later && id === undefined) last = later;
+    });
+    answer = { status: "", nodes: [problem(error, again)] };
+  }
+  results.removeAttribute("aria-busy");
+  show(answer.status, answer.nodes);
+  return answer;
+};
+
+const askText = async () => {
+  const given = text();
+  if (given.trim() === "") {
+    shownAt("#/");
+    show("Type or paste a text first, or choose a file.", []);
+    at("query-text").focus();
+    return;
+  }
+  running?.abort();
+  running = new AbortController();
+  keepProbe(given, file ? file.name : "Your text");
+  // What was compared there was another text.
+  forgetViews(["compare"]);
+  shownAt("#/");
+  const answer = await ask({ text: given, ...asked() }, running.signal);
+  if (answer) last = answer;
+};
+
+const drop = () => {
+  file = null;
+  at("query-file").hidden = true;
+  at("query-file").replaceChildren();
+  at("query-text").hidden = false;
+  tellSize();
+};
+
+const hold = (name, content) => {
+  file = { name, text: content };
+  const rest = content.length - SHOWN_CHARACTERS;
+  at("query-file").replaceChildren(
+    make("p", {}, make("strong", {}, make("bdi", {}, visible(name))), " ",
+      button("Take it away", () => { drop(); at("query-text").focus(); })),
+    make("p", { class: "pre excerpt", dir: "auto" },
+      `${beginning(content, SHOWN_CHARACTERS)}…`),
+    make("p", { class: "note" }, `${counted(rest, "further character")} are searched, too.`));
+  at("query-file").hidden = false;
+  at("query-text").hidden = true;
+};
+
+/** Takes a file that was chosen or dropped; what was typed stays if it cannot be read. */
+const take = async (chosen) => {
+  show(`Reading ${visible(chosen.name)} …`, []);
+  let read;
+  try {
+    read = await readText(chosen);
+  } catch (error) {
+    show("", [make("div", { class: "warning", role: "alert" }, make("p", {}, error.message))]);
+    return;
+  }
+  if (read.text.length > FIELD_CHARACTERS) {
+    hold(chosen.name, read.text);
+  } else {
+    drop();
+    at("query-text").value = read.text;
+  }
+  tellSize();
+  show(`${visible(chosen.name)} is read. ${read.note}`, []);
+};
+
+const watchFiles = () => {
+  const choose = at("query-choose");
+  choose.addEventListener("change", () => {
+    if (choose.files[0]) take(choose.files[0]);
+    // The same file can be chosen again.
+    choose.value = "";
+  });
+  const files = (event) => Array.from(event.dataTransfer?.types || []).includes("Files");
+  const mark = (on) => at("query-form").classList.toggle("over", on);
+  // A file dropped anywhere would take the page's place, and with it what was typed.
+  document.addEventListener("dragover", (event) => {
+    if (!files(event)) return;
+    event.preventDefault();
+    mark(true);
+  });
+  document.addEventListener("dragleave", (event) => { if (!event.relatedTarget) mark(false); });
+  document.addEventListener("drop", (event) => {
+    if (!files(event)) return;
+    event.preventDefault();
+    mark(false);
+    if (at("view-query").hidden) go("#/");
+    const dropped = event.dataTransfer.files;
+    if (dropped.length > 1) show("One file at a time, please.", []);
+    else if (dropped[0]) take(dropped[0]);
+  });
+};
+
+/** Sets the forms to work. */
+export const watchQuery = () => {
+  at("query-text").addEventListener("input", tellSize);
+  at("query-form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    askText();
+  });
+  at("query-text").addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault();
+      at("query-form").requestSubmit();
+    }
+  });
+  at("id-form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    const id = at("query-id").value;
+    if (id === "") {
+      show("Type an id first.", []);
+      at("query-id").focus();
+    } else if (at("query-form").reportValidity()) {
+      go(address("query", { id, ...asked() }));
+    }
+  });
+  watchFiles();
+  settings().then(({ threshold }) => {
+    if (at("query-threshold").value === "") at("query-threshold").value = threshold;
+  }, () => {});
+  tellSize();
+};
+
+/** @type {import("./router.js").Show} */
+export const showQuery = (params, signal) => {
+  running?.abort();
+  const id = params.get("id");
+  if (id === null) {
+    show(last.status, last.nodes);
+    return;
+  }
+  at("query-id").value = id;
+  for (const name of ["threshold", "top"]) {
+    if (params.has(name)) at(`query-${name}`).value = params.get(name);
+  }
+  const body = { id, ...asked() };
+  ask(body, signal, id);
+};

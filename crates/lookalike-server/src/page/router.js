@@ -1,0 +1,127 @@
+"use strict";
+// The address behind `#/` → the view that is shown. A view that is returned to stands as it was
+// left, with its scroll position and focus.
+
+import { at, focusHeading } from "./dom.js";
+
+/**
+ * What a view gives: it is called with the parameters of the address and a signal that is aborted
+ * when the same view is shown with others.
+ * @typedef {(params: URLSearchParams, signal: AbortSignal) => void} Show
+ */
+
+/** @type {Map<string, {show: Show, key: string|null, abort: AbortController|null}>} */
+const views = new Map();
+let current = "";
+
+/**
+ * The address of a view.
+ * @param {string} view empty for the first one
+ * @param {Object<string, string|number|undefined>} params those without a value are left out
+ * @returns {string} to be used as `href`
+ */
+export const address = (view, params = {}) => {
+  const given = Object.entries(params).filter(([, value]) => value !== undefined && value !== "");
+  const query = new URLSearchParams(given.map(([name, value]) => [name, String(value)]));
+  return `#/${view === "query" ? "" : view}${given.length > 0 ? `?${query}` : ""}`;
+};
+
+const parsed = () => {
+  const hash = location.hash.replace(/^#\/?/, "");
+  const cut = hash.indexOf("?");
+  const name = cut < 0 ? hash : hash.slice(0, cut);
+  const query = cut < 0 ? "" : hash.slice(cut + 1);
+  return { name: views.has(name) ? name : "query", query };
+};
+
+const leave = () => {
+  const view = views.get(current);
+  if (!view) return;
+  view.scroll = window.scrollY;
+  const active = document.activeElement;
+  view.focus = at(`view-${current}`).contains(active) ? active : null;
+};
+
+const enter = (name) => {
+  for (const other of views.keys()) at(`view-${other}`).hidden = other !== name;
+  for (const link of document.querySelectorAll("nav a")) {
+    if (link.dataset.view === name) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+  const heading = at(`${name}-title`);
+  document.title = `${heading.textContent} – lookalike`;
+  return heading;
+};
+
+const move = (first) => {
+  const { name, query } = parsed();
+  const view = views.get(name), same = view.key === query, stays = name === current;
+  if (!stays) leave();
+  const heading = enter(name);
+  current = name;
+  if (!same) {
+    view.abort?.abort();
+    view.abort = new AbortController();
+    view.key = query;
+    view.show(new URLSearchParams(query), view.abort.signal);
+  }
+  if (first || (stays && same)) return;
+  const focus = same && view.focus?.isConnected ? view.focus : heading;
+  focus.focus({ preventScroll: true });
+  window.scrollTo({ top: same ? view.scroll : 0, behavior: "instant" });
+};
+
+/**
+ * Goes to an address; the same one again shows its view anew.
+ * @param {string} to from {@link address}
+ */
+export const go = (to) => {
+  if (location.hash === to || (to === "#/" && location.hash === "")) reshow(parsed().name);
+  else location.hash = to;
+};
+
+/**
+ * Shows a view anew.
+ * @param {string} name
+ */
+export const reshow = (name) => {
+  const view = views.get(name);
+  view.abort?.abort();
+  view.abort = new AbortController();
+  view.show(new URLSearchParams(view.key ?? ""), view.abort.signal);
+  // What had the focus may be gone.
+  if (name === current && document.activeElement === document.body) focusHeading();
+};
+
+/**
+ * Takes an address into the history whose view is shown already.
+ * @param {string} to of the view that is current
+ */
+export const shownAt = (to) => {
+  if (location.hash === "") history.replaceState(null, "", to);
+  else if (location.hash !== to) history.pushState(null, "", to);
+  const view = views.get(current);
+  view.abort?.abort();
+  view.key = parsed().query;
+};
+
+/**
+ * Makes views load anew when they are shown next; the current one stays.
+ * @param {string[]} names all where none are given
+ */
+export const forgetViews = (names = Array.from(views.keys())) => {
+  for (const name of names) if (name !== current) views.get(name).key = null;
+};
+
+/**
+ * Starts with these views.
+ * @param {Object<string, Show>} all by name
+ */
+export const start = (all) => {
+  for (const [name, show] of Object.entries(all)) {
+    views.set(name, { show, key: null, abort: null, scroll: 0, focus: null });
+  }
+  history.scrollRestoration = "manual";
+  window.addEventListener("hashchange", () => move(false));
+  move(true);
+};

@@ -1,0 +1,23 @@
+"use strict";
+// What the index was created with, asked for once.
+
+import { request } from "./api.js";
+import { onToken } from "./token.js";
+
+let asked = null;
+
+/**
+ * The settings of the index.
+ * @returns {Promise<any>}
+ */
+export const settings = () => {
+  if (!asked) {
+    const mine = request("GET", "v1/settings");
+    asked = mine;
+    mine.catch(() => { if (asked === mine) asked = null; });
+  }
+  return asked;
+};
+
+/** Another token may see other settings. */
+onToken(() => { asked = null; });

@@ -1,0 +1,127 @@
+"use strict";
+// What can be checked of a page's accessibility without knowing what it is about.
+
+/** Roles that must have a name. */
+const NAMED = new Set(["button", "textbox", "link", "checkbox", "spinbutton", "dialog",
+  "DisclosureTriangle", "table", "navigation", "img", "region", "searchbox", "combobox"]);
+
+/** Runs on the page: findings in words. */
+const onPage = () => {
+  const findings = [];
+  const seen = (element) => element.checkVisibility({ visibilityProperty: true }) &&
+    element.getClientRects().length > 0;
+  const name = (element) => `<${element.tagName.toLowerCase()} class="${
+    element.getAttribute("class") ?? ""}"> ${element.textContent.trim().slice(0, 40)}`;
+  const open = document.querySelector("dialog[open]");
+  const within = (element) => !open || open.contains(element);
+
+  // Headings: one first, none skipped.
+  const levels = Array.from(document.querySelectorAll("h1,h2,h3,h4,h5,h6"))
+    .filter((heading) => seen(heading) && !heading.closest("dialog"))
+    .map((heading) => Number(heading.tagName[1]));
+  if (levels.filter((level) => level === 1).length !== 1) findings.push(`h1: ${levels}`);
+  levels.forEach((level, i) => {
+    if (level > (levels[i - 1] ?? 0) + 1) findings.push(`heading skipped: ${levels}`);
+  });
+
+  // Landmarks and the like.
+  for (const one of ["main", "header", "footer", "nav[aria-label]"]) {
+    if (document.querySelectorAll(`body > ${one}`).length !== 1) findings.push(`not one ${one}`);
+  }
+  if (!document.documentElement.lang || !document.title) findings.push("no language or title");
+  const ids = Array.from(document.querySelectorAll("[id]"), (element) => element.id);
+  for (const id of new Set(ids)) {
+    if (ids.filter((other) => other === id).length > 1) findings.push(`id twice: ${id}`);
+  }
+  for (const attribute of ["for", "aria-labelledby", "aria-describedby"]) {
+    for (const element of document.querySelectorAll(`[${attribute}]`)) {
+      for (const id of element.getAttribute(attribute).split(" ")) {
+        if (!document.getElementById(id)) findings.push(`${attribute} of nothing: ${id}`);
+      }
+    }
+  }
+
+  // Nothing is wider than the window.
+  const page = document.documentElement;
+  if (page.scrollWidth > innerWidth) {
+    const wide = Array.from(document.querySelectorAll("main *")).filter((element) =>
+      seen(element) && element.getBoundingClientRect().right > innerWidth + 1);
+    findings.push(`scrolls sideways: ${page.scrollWidth} > ${innerWidth}: ${
+      wide.slice(0, 3).map(name)}`);
+  }
+
+  // Contrast of every text, and of the edges of fields, by the colours that were computed.
+  const parse = (colour) => {
+    const [r, g, b, a = 1] = colour.match(/[\d.]+/g)?.map(Number) ?? [0, 0, 0, 0];
+    return { r, g, b, a };
+  };
+  const over = (top, below) => {
+    const mix = (channel) => top[channel] * top.a + below[channel] * (1 - top.a);
+    return { r: mix("r"), g: mix("g"), b: mix("b"), a: 1 };
+  };
+  const ground = (element) => {
+    const layers = [];
+    for (let at = element; at; at = at.parentElement) {
+      layers.push(parse(getComputedStyle(at).backgroundColor));
+      if (layers.at(-1).a === 1) break;
+    }
+    const below = matchMedia("(prefers-color-scheme: dark)").matches ? 0 : 255;
+    return layers.reduceRight((under, layer) => over(layer, under),
+      { r: below, g: below, b: below, a: 1 });
+  };
+  const light = ({ r, g, b }) => {
+    const [x, y, z] = [r, g, b].map((channel) => {
+      const share = channel / 255;
+      return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * x + 0.7152 * y + 0.0722 * z;
+  };
+  const contrast = (one, other) => {
+    const [high, low] = [light(one), light(other)].sort((a, b) => b - a);
+    return (high + 0.05) / (low + 0.05);
+  };
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const element = walker.currentNode.parentElement;
+    if (!walker.currentNode.data.trim() || !seen(element) || !within(element)) continue;
+    if (element.closest(".unseen,.skip,noscript")) continue;
+    const style = getComputedStyle(element), below = ground(element);
+    const ink = over(parse(element instanceof SVGElement ? style.fill : style.color), below);
+    const points = parseFloat(style.fontSize);
+    const large = points >= 24 || (points >= 18.66 && Number(style.fontWeight) >= 700);
+    const ratio = contrast(ink, below);
+    if (ratio < (large ? 3 : 4.5)) findings.push(`contrast ${ratio.toFixed(2)}: ${name(element)}`);
+  }
+  for (const field of document.querySelectorAll("input,textarea,button,.button")) {
+    if (!seen(field) || !within(field)) continue;
+    const style = getComputedStyle(field), around = ground(field.parentElement);
+    const inside = contrast(ground(field), around);
+    const edge = parseFloat(style.borderTopWidth) > 0
+      ? contrast(over(parse(style.borderTopColor), around), around) : 0;
+    const plain = field.matches(".link") || field.type === "checkbox";
+    if (Math.max(edge, inside) < 3 && !plain) {
+      findings.push(`edge ${edge.toFixed(2)}: ${name(field)}`);
+    }
+    const { width, height } = (field.closest("label.target") ?? field).getBoundingClientRect();
+    if (width < 24 || height < 24) findings.push(`small, ${width} × ${height}: ${name(field)}`);
+  }
+  if (document.getAnimations().length > 0) findings.push("something moves");
+  return findings;
+};
+
+/** Names as the browser tells them to a screen reader. */
+const nameless = async (browser) => {
+  const { nodes } = await browser.cdp("Accessibility.getFullAXTree");
+  return nodes.filter((node) => !node.ignored && NAMED.has(node.role?.value))
+    .filter((node) => !node.name?.value?.trim())
+    .map((node) => `no name: ${node.role.value} ${JSON.stringify(node.properties ?? [])}`);
+};
+
+/**
+ * What is wrong with the page as it stands.
+ * @param {import("./driver.mjs").Browser} browser
+ * @returns {Promise<string[]>}
+ */
+export const findings = async (browser) => [
+  ...await browser.run(`return (${onPage})()`), ...await nameless(browser),
+];

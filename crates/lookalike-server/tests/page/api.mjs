@@ -1,0 +1,90 @@
+"use strict";
+// Answers for the mock: an index of letters, with an id, metadata and a text that would do harm on
+// a page that takes them for markup.
+
+import { refusal, SETTINGS, STATS } from "./mock.mjs";
+
+/** Would run, or would break out of an attribute. */
+export const HOSTILE = "\"'><img src=x onerror=\"window.hacked=1\"><script>window.hacked=1" +
+  "</script><svg onload=window.hacked=1>javascript:hacked=1 \u202e</bdi>&lt;b&gt;";
+
+/** So many different words. */
+export const words = (n, name) => Array.from({ length: n }, (_, i) => `${name}${i}`).join(" ");
+
+/** A match of a query. */
+export const match = (id, similarity, more = {}) => ({
+  id, similarity, estimated: false, shared: 240, shingles: 262, containment_of_query: 0.97,
+  containment_of_match: 0.91, bytes: 1834,
+  metadata: { source: "letters", language: "en", time: "2024-03-02" }, ...more,
+});
+
+/** Stretches of two letters that differ in three places. */
+export const STRETCHES = [
+  { kind: "same", text: `${words(60, "word")} and then the meeting was held on ` },
+  { kind: "a", text: "Monday" }, { kind: "b", text: "Thursday" },
+  { kind: "same", text: " in the large hall.\n\nEverybody came who could.\n" },
+  { kind: "b", text: "Nobody had to stand.\n" },
+  { kind: "same", text: `${words(200, "more")}\nWith kind regards\n` },
+  { kind: "a", text: "The board" },
+];
+
+/** What comparing two documents gives. */
+export const comparison = (differences, more = {}) => ({
+  jaccard: 0.871234, containment_of_a: 0.93, containment_of_b: 0.91, shared: 240,
+  shingles_a: 262, shingles_b: 254, estimated: false, differences, ...more,
+});
+
+/** Groups by falling size. */
+export const groups = (from, to, duplicates = 3) => Array.from({ length: to - from },
+  (_, place) => ({
+    keeper: { id: `group-${from + place}/letter.txt`, bytes: 2000, metadata: { source: "post" } },
+    duplicates: Array.from({ length: duplicates }, (_, copy) => ({
+      id: `group-${from + place}/copy-${copy}.txt`, similarity: 0.98 - copy / 80,
+      bytes: 1990 + copy, metadata: { source: "mail" },
+    })),
+  }));
+
+const ANSWERS = {
+  "GET /v1/settings": () => ({ json: SETTINGS }),
+  "GET /v1/stats": () => ({ json: STATS }),
+  "POST /v1/query": ({ body }) => ({
+    json: {
+      matches: [match("letters/press-release final.txt", 0.963211), match("رسائل/رسالة.txt", 0.87),
+        match(HOSTILE, 0.812, { metadata: { [HOSTILE]: HOSTILE, note: words(80, "long") } })],
+      found: 5, candidates: 31, shingles: 250, threshold: body.threshold ?? 0.8,
+      predicted_recall: 0.998347,
+    },
+  }),
+  "POST /v1/compare": () => ({ json: comparison(STRETCHES) }),
+  "GET /v1/groups": ({ query }) => {
+    const from = Number(query.get("after") ?? 0), to = Math.min(from + 50, 120);
+    return {
+      json: {
+        groups: groups(from, to), next: to < 120 ? String(to) : undefined, groups_total: 120,
+        duplicates_total: 360, documents: 12345, version: 42, stale: false,
+      },
+    };
+  },
+};
+
+const documentOf = (id) => ({
+  id, bytes: 1834, shingles: 262, metadata: { source: "letters", [HOSTILE]: HOSTILE },
+  added: "2026-11-20T10:00:00Z", modified: "2024-03-02T08:00:00Z",
+  text: `${HOSTILE}\n${words(300, "text")}`,
+});
+
+/**
+ * How the mock answers: by these answers, by method and path, else as a healthy server.
+ * @param {Object<string, (call: any) => any>} special
+ * @returns {(call: any) => any}
+ */
+export const answering = (special = {}) => (call) => {
+  const name = `${call.method} ${call.path}`, act = special[name] ?? ANSWERS[name];
+  if (act) return act(call);
+  const any = special[`${call.method} *`];
+  if (any) return any(call);
+  if (call.method === "GET" && call.path.startsWith("/v1/documents/")) {
+    return { json: documentOf(decodeURIComponent(call.path.slice("/v1/documents/".length))) };
+  }
+  return refusal(404, "unknown-path", "there is nothing at this path");
+};

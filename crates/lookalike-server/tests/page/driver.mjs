@@ -1,0 +1,162 @@
+"use strict";
+// A real browser, driven by the WebDriver protocol. Needs chromedriver and Chromium, nothing else.
+
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+
+const ELEMENT = "element-6066-11e4-a52e-4f735466cecf";
+/** How long to wait for something on the page. */
+const PATIENCE_MS = 30_000;
+
+/** Keys as the protocol names them. */
+export const KEYS = {
+  tab: "\uE004", enter: "\uE007", escape: "\uE00C", space: " ", shift: "\uE008",
+  control: "\uE009",
+};
+
+/** Waits so many milliseconds. */
+export const pause = (ms) => new Promise((done) => setTimeout(done, ms));
+
+const launch = async () => {
+  const child = spawn("chromedriver", ["--port=0"], { stdio: ["ignore", "pipe", "ignore"] });
+  const lines = createInterface({ input: child.stdout });
+  for await (const line of lines) {
+    const port = /started successfully on port (\d+)/.exec(line)?.[1];
+    if (port) return { child, base: `http://127.0.0.1:${port}` };
+  }
+  throw new Error("chromedriver has ended before it listened");
+};
+
+/** A browser with one page. */
+export class Browser {
+  /** Starts one with a profile of its own. */
+  static async start() {
+    const browser = new Browser(), { child, base } = await launch();
+    browser.profile = mkdtempSync(join(tmpdir(), "lookalike-page-"));
+    browser.child = child;
+    browser.base = base;
+    const args = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic",
+      "--no-first-run", "--disable-background-networking", "--disable-component-update",
+      "--disable-sync", "--disable-dev-shm-usage", "--hide-scrollbars",
+      `--user-data-dir=${browser.profile}`];
+    const { sessionId } = await browser.send("POST", "/session", {
+      capabilities: {
+        alwaysMatch: {
+          "goog:chromeOptions": { args }, "goog:loggingPrefs": { browser: "ALL" },
+        },
+      },
+    });
+    browser.base += `/session/${sessionId}`;
+    return browser;
+  }
+
+  async send(method, path, body) {
+    const response = await fetch(this.base + path, {
+      method, body: body === undefined ? undefined : JSON.stringify(body),
+    });
+    const { value } = await response.json();
+    if (value?.error) throw new Error(`${method} ${path}: ${value.error}: ${value.message}`);
+    return value;
+  }
+
+  /** Ends the browser and takes its profile away. */
+  async close() {
+    await this.send("DELETE", "").catch(() => {});
+    this.child.kill();
+    rmSync(this.profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+  }
+
+  /** Calls a method of the browser's own protocol. */
+  cdp(cmd, params = {}) {
+    return this.send("POST", "/goog/cdp/execute", { cmd, params });
+  }
+
+  /** Opens an address as a new page, even where only what is behind `#` differs. */
+  async open(url) {
+    this.opened = (this.opened ?? 0) + 1;
+    const [page, hash] = url.split(/#(.*)/s);
+    const address = `${page}?opened=${this.opened}${hash === undefined ? "" : `#${hash}`}`;
+    await this.send("POST", "/url", { url: address });
+  }
+
+  /** What the body of a function gives on the page; promises are waited for. */
+  run(body, ...args) {
+    return this.send("POST", "/execute/sync", { script: body, args });
+  }
+
+  /** Waits until an expression is truthy, and gives it. */
+  async wait(expression, ...args) {
+    const end = Date.now() + PATIENCE_MS;
+    for (;;) {
+      const value = await this.run(`return ${expression}`, ...args);
+      if (value) return value;
+      if (Date.now() > end) {
+        const text = await this.run("return document.body.innerText");
+        throw new Error(`never true: ${expression} ${JSON.stringify(args)}; the page:\n${text}`);
+      }
+      await pause(15);
+    }
+  }
+
+  /** Waits until a text is seen on the page, whatever the blanks in it are. */
+  see(text) {
+    return this.wait("document.body.innerText.replace(/\\s+/g, ' ').includes(arguments[0])",
+      text.replace(/\s+/g, " "));
+  }
+
+  async find(selector) {
+    const found = await this.send("POST", "/element", { using: "css selector", value: selector });
+    return found[ELEMENT];
+  }
+
+  /** Clicks as a person does: what is covered or out of sight cannot be clicked. */
+  async click(selector) {
+    await this.send("POST", `/element/${await this.find(selector)}/click`, {});
+  }
+
+  /** Types into a field, behind what is in it; for a field of files, their paths. */
+  async type(selector, text) {
+    await this.send("POST", `/element/${await this.find(selector)}/value`, { text });
+  }
+
+  /** Puts a text into a field at once, as pasting does. */
+  async paste(selector, text) {
+    await this.run("const f = document.querySelector(arguments[0]); f.focus(); " +
+      "f.value = arguments[1]; f.dispatchEvent(new Event('input', {bubbles: true}));",
+    selector, text);
+  }
+
+  /** Presses keys one after the other; an array holds its first ones down. */
+  async press(...keys) {
+    for (const key of keys) {
+      const all = Array.isArray(key) ? key : [key];
+      const actions = [...all.map((value) => ({ type: "keyDown", value })),
+        ...all.toReversed().map((value) => ({ type: "keyUp", value }))];
+      await this.send("POST", "/actions", { actions: [{ type: "key", id: "keys", actions }] });
+    }
+  }
+
+  /** Shows the page so wide, light or dark. */
+  async view(width, height, scheme) {
+    await this.cdp("Emulation.setDeviceMetricsOverride",
+      { width, height, deviceScaleFactor: 1, mobile: false });
+    await this.cdp("Emulation.setEmulatedMedia",
+      { media: "", features: [{ name: "prefers-color-scheme", value: scheme }] });
+  }
+
+  /** Saves a picture of the whole page. */
+  async picture(path) {
+    const { data } = await this.cdp("Page.captureScreenshot", { captureBeyondViewport: true });
+    writeFileSync(path, Buffer.from(data, "base64"));
+  }
+
+  /** What the browser has complained of since it was asked last. */
+  async complaints() {
+    const entries = await this.send("POST", "/se/log", { type: "browser" });
+    return entries.filter(({ level }) => level === "SEVERE" || level === "WARNING")
+      .map(({ message }) => message);
+  }
+}

@@ -1,0 +1,86 @@
+"use strict";
+// Every view, light and dark, wide, narrow and enlarged, held to the checks of `access.mjs`; with a
+// picture of each for people.
+
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { findings } from "./access.mjs";
+import { answering, HOSTILE } from "./api.mjs";
+import { mock, refusal } from "./mock.mjs";
+
+/** Width, height, and colours; 640 is what is left of 1,280 at 200 %. */
+const VIEWS = [["light", 1280, 900, "light"], ["dark", 1280, 900, "dark"],
+  ["narrow", 320, 700, "dark"], ["zoomed", 640, 450, "light"]];
+
+const click = (selector) => async (browser) => {
+  await browser.wait("document.querySelector(arguments[0])", selector);
+  await browser.click(selector);
+};
+
+/** How each view comes to stand: address, what is done, and when it is there. */
+const STATES = {
+  query: ["#/?id=letters", null, "document.querySelectorAll('.match').length === 3"],
+  compare: ["#/compare?a=letters%2Fa.txt&b=letters%2Fb.txt", null,
+    "document.querySelector('.sides')"],
+  groups: ["#/groups", click(".group summary"), "document.querySelector('.members')"],
+  document: [`#/document?id=${encodeURIComponent(HOSTILE)}`, null,
+    "document.querySelector('#view-document .text')"],
+  index: ["#/index", null, "document.querySelector('.chart')"],
+  add: ["#/add", null, "!document.querySelector('#view-add').hidden"],
+  refused: ["#/groups?after=refused", null, "document.querySelector('.problem')"],
+  confirm: ["#/document?id=a", click("#view-document .danger"),
+    "document.querySelector('#confirm').open"],
+};
+
+const states = async (browser, folder) => {
+  const server = await mock((call) => call.query.get("after") === "refused"
+    ? refusal(429, "busy", "32 requests wait already", { "Retry-After": "7" })
+    : answering()(call));
+  try {
+    for (const [name, [address, act, there]] of Object.entries(STATES)) {
+      await browser.open(server.url + address);
+      if (act) await act(browser);
+      await browser.wait(there);
+      await browser.wait("document.querySelector('#place').textContent");
+      for (const [view, width, height, scheme] of VIEWS) {
+        await browser.view(width, height, scheme);
+        await browser.picture(join(folder, `page-${name}-${view}.png`));
+        assert.deepEqual(await findings(browser), [], `${name}, ${view}`);
+      }
+    }
+  } finally {
+    server.close();
+    await browser.view(1280, 900, "light");
+  }
+};
+
+/** The checks are checked: each finds what is made wrong for it. */
+const checks = async (browser) => {
+  const server = await mock(answering());
+  const wrongs = [
+    ["h4", "", "heading skipped"], ["h1", "", "h1: "], ["button", "", "no name: button"],
+    ["p", "color:#999", "contrast 2.85"], ["div", "width:3000px", "scrolls sideways"],
+    ["button", "border-color:#eee;background:#fff", "edge 1."],
+    ["button", "padding:0;height:9px", "small, "],
+  ];
+  try {
+    for (const [tag, style, told] of wrongs) {
+      await browser.open(server.url);
+      await browser.wait("!document.querySelector('#view-query').hidden");
+      await browser.run("const made = document.createElement(arguments[0]); " +
+        "made.style.cssText = arguments[1]; made.textContent = arguments[2]; " +
+        "document.querySelector('#view-query').append(made)", tag, style,
+      told.startsWith("no name") ? "" : "Wrong");
+      const found = await findings(browser);
+      assert.ok(found.some((finding) => finding.startsWith(told)), `${told}: ${found}`);
+    }
+  } finally {
+    server.close();
+  }
+};
+
+/** All cases by name. */
+export const CASES = {
+  "every view can be used, however it is looked at": states,
+  "the checks find what is wrong": checks,
+};

@@ -1,0 +1,87 @@
+"use strict";
+// A server that speaks the API of `lookalike serve` for states that a real one cannot be put into
+// at will: pending and stale groups, refusals, answers of any size, ids and texts of any kind.
+
+import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+
+const PAGE = new URL("../../src/page/", import.meta.url);
+
+/** The files and the policy as the program has them. */
+const table = () => {
+  const source = readFileSync(new URL("files.rs", PAGE), "utf8");
+  const types = Object.fromEntries(
+    Array.from(source.matchAll(/const (\w+): &str = "(.*?)"/g), (m) => [m[1], m[2]]));
+  const files = new Map(Array.from(
+    source.matchAll(/\("(.*?)", (\w+), include_str!\("(.*?)"\)\)/g),
+    (m) => [m[1], { type: types[m[2]], text: readFileSync(new URL(m[3], PAGE)) }]));
+  const policy = /POLICY: &str =\s*"([^"]*)"/.exec(source)[1].replace(/\\\n\s*/g, "");
+  return { files, policy };
+};
+
+const body = async (request) => {
+  const parts = [];
+  for await (const part of request) parts.push(part);
+  const text = Buffer.concat(parts).toString();
+  return text === "" ? undefined : JSON.parse(text);
+};
+
+/**
+ * Starts a mock on a free port.
+ * @param {(call: {method: string, path: string, query: URLSearchParams, body: any,
+ *   token: string}) => {status?: number, headers?: object, json?: any, text?: string, after?: Promise<void>}} act
+ * @returns {Promise<{url: string, calls: any[], close: () => void}>}
+ */
+export const mock = async (act) => {
+  const { files, policy } = table(), calls = [];
+  const server = createServer(async (request, response) => {
+    const url = new URL(request.url, "http://localhost"), file = files.get(url.pathname);
+    if (file) {
+      response.writeHead(200, {
+        "Content-Type": file.type, "Content-Security-Policy": policy,
+        "X-Content-Type-Options": "nosniff",
+      });
+      response.end(file.text);
+      return;
+    }
+    const call = {
+      method: request.method, path: url.pathname, query: url.searchParams,
+      body: await body(request), token: request.headers.authorization ?? "",
+    };
+    calls.push(call);
+    const { status = 200, headers = {}, json, text, after } = act(call);
+    await after;
+    const type = status < 400 ? "application/json" : "application/problem+json";
+    response.writeHead(status, { "Content-Type": type, ...headers });
+    response.end(json === undefined ? text : JSON.stringify(json));
+  });
+  await new Promise((ready) => server.listen(0, "127.0.0.1", ready));
+  const close = () => { server.close(); server.closeAllConnections(); };
+  return { url: `http://127.0.0.1:${server.address().port}/`, calls, close };
+};
+
+/**
+ * A refusal as the API tells it.
+ * @param {number} status
+ * @param {string} code
+ * @param {string} detail
+ * @param {object} headers
+ * @returns {object}
+ */
+export const refusal = (status, code, detail, headers = {}) =>
+  ({ status, headers, json: { type: "about:blank", title: code, status, code, detail } });
+
+/** Settings of an index that keeps texts. */
+export const SETTINGS = {
+  version: "0.1.0", shingle: "words:5", tokens: "words", case: "fold", frequencies: false,
+  stop_words: null, wording: "as it stands", scheme: "fss", seed: 1, num_hashes: 128, bands: 21,
+  rows: 6, threshold: 0.8, recall: 0.99, store: "texts", name: "letters.lookalike",
+  predicted_recall: 0.998347, writable: true,
+};
+
+/** Sizes of an index. */
+export const STATS = {
+  documents: 12345, without_shingles: 3, postings: 259182, segments: 2, tail: 7,
+  catalogue_bytes: 20000000, set_bytes: 9000000, text_bytes: 8000000, segment_bytes: 3300000,
+  version: 42,
+};

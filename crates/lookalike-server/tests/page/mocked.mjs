@@ -1,0 +1,642 @@
+"use strict";
+// The page against a server that is put into every state: each thing it does, with mouse and with
+// keyboard, and what it says when something goes wrong.
+
+import assert from "node:assert/strict";
+import { answering, comparison, groups, HOSTILE, match, STRETCHES, words } from "./api.mjs";
+import { KEYS, pause } from "./driver.mjs";
+import { mock, refusal, SETTINGS } from "./mock.mjs";
+
+const TEXT = "The meeting was held on Monday in the large hall.";
+const visibleText = "document.querySelector('main > section:not([hidden])').innerText";
+const focused = "document.activeElement.id || document.activeElement.className || " +
+  "document.activeElement.tagName";
+
+const search = async (browser, text = TEXT) => {
+  await browser.paste("#query-text", text);
+  await browser.click("#query-form .main");
+};
+
+/** Starts a mock, runs a case, and holds it to a page without complaints. */
+const withMock = (special, act) => async (browser) => {
+  const server = await mock(answering(special));
+  try {
+    await browser.complaints();
+    await browser.open(server.url);
+    await act(browser, server);
+    assert.equal(await browser.run("return window.hacked"), null);
+    assert.equal(await browser.run("return document.querySelectorAll('script,main img').length"),
+      1, "nothing has become an element that should be a text");
+    // Refusals are told as they come, by the browser itself.
+    const wrong = (await browser.complaints()).filter((line) =>
+      !line.includes("Failed to load resource"));
+    assert.deepEqual(wrong, []);
+  } finally {
+    server.close();
+  }
+};
+
+const searching = withMock({}, async (browser, server) => {
+  await browser.wait("document.querySelector('#query-threshold').value === '0.8'");
+  await search(browser);
+  await browser.see("5 documents have a similarity of 0.8 or more, the 3 most similar ones below");
+  const asked = server.calls.find(({ path }) => path === "/v1/query").body;
+  assert.deepEqual(asked, { text: TEXT, threshold: 0.8, top: 10 });
+  const first = await browser.run("return document.querySelector('.match').innerText");
+  for (const part of ["0.963211", "letters/press-release final.txt", "1.83 kilobytes",
+    "240 of its 262 shingles", "language", "en"]) {
+    assert.ok(first.includes(part), first);
+  }
+  const width = "return document.querySelector('.match rect:last-child').getAttribute('width')";
+  assert.equal(await browser.run(width), "96.32");
+
+  // The one that is chosen, side by side; Back gives the list as it was, with the focus on it.
+  await browser.click(".match .button");
+  await browser.see("The texts differ in 3 places.");
+  const compared = server.calls.find(({ path }) => path === "/v1/compare").body;
+  assert.deepEqual(compared,
+    { a: { text: TEXT }, b: { id: "letters/press-release final.txt" }, differences: true });
+  assert.equal(await browser.run(`return ${focused}`), "compare-title");
+  await browser.run("history.back()");
+  await browser.wait("!document.querySelector('#view-query').hidden");
+  assert.equal(await browser.run("return document.activeElement.textContent"),
+    "Show the differences to letters/press-release final.txt");
+  assert.equal(await browser.run("return document.querySelector('#query-text').value"), TEXT);
+  assert.equal(server.calls.filter(({ path }) => path === "/v1/query").length, 1);
+
+  // Another text is compared anew with the same document.
+  await search(browser, "Another text.");
+  await browser.wait("document.querySelectorAll('.match').length === 3");
+  await browser.click(".match .button");
+  await browser.see("The texts differ in 3 places.");
+  await browser.wait("true");
+  assert.equal(server.calls.findLast(({ path }) => path === "/v1/compare").body.a.text,
+    "Another text.");
+});
+
+const searchingById = withMock({}, async (browser, server) => {
+  await browser.wait("document.querySelector('#query-threshold').value === '0.8'");
+  await browser.type("#query-id", "a/b ?#&=%.txt");
+  await browser.click("#id-form button");
+  await browser.wait("document.querySelectorAll('.match').length === 3");
+  const asked = () => server.calls.findLast(({ path }) => path === "/v1/query").body;
+  assert.deepEqual(asked(), { id: "a/b ?#&=%.txt", threshold: 0.8, top: 10 });
+  // The address gives the same in another window.
+  const hash = await browser.run("return location.hash");
+  await browser.open(server.url + hash);
+  await browser.wait("document.querySelectorAll('.match').length === 3");
+  assert.equal(asked().id, "a/b ?#&=%.txt");
+  const link = await browser.run("return document.querySelector('.match .button').hash");
+  assert.equal(new URLSearchParams(link.split("?")[1]).get("a"), "a/b ?#&=%.txt");
+
+  // A text has no address of its own; Back goes to the search by id, and forward to the text's.
+  await search(browser);
+  await browser.see("What resembles your text");
+  assert.equal(await browser.run("return location.hash"), "#/");
+  await browser.run("history.back()");
+  await browser.see("What resembles a/b ?#&=%.txt");
+  await browser.run("history.forward()");
+  await browser.see("What resembles your text");
+});
+
+const nothingFound = withMock({
+  "POST /v1/query": ({ body }) => ({
+    json: {
+      matches: [], found: 0, candidates: 1, shingles: body.text.length > 3 ? 9 : 0,
+      threshold: body.threshold, predicted_recall: 0.41,
+    },
+  }),
+}, async (browser) => {
+  await search(browser);
+  await browser.see("Nothing in the index has a similarity of 0.8 or more; 1 document looked");
+  await browser.see("This index was made for more similar documents.");
+  await search(browser, "!!!");
+  await browser.see("There is not a word in it");
+  await search(browser, "  ");
+  await browser.see("Type or paste a text first");
+  assert.equal(await browser.run(`return ${focused}`), "query-text");
+});
+
+const byKeyboard = withMock({}, async (browser) => {
+  const on = async (what) => assert.equal(await browser.run(`return ${focused}`), what);
+  await browser.press(KEYS.tab);
+  await on("skip");
+  await browser.press(KEYS.enter);
+  await on("query-title");
+  assert.equal(await browser.run("return location.hash"), "");
+  await browser.press(KEYS.tab);
+  await on("query-text");
+  const outline = await browser.run(
+    "return getComputedStyle(document.activeElement).outlineStyle + " +
+    "getComputedStyle(document.activeElement).outlineWidth");
+  assert.equal(outline, "solid3px", "the focus is seen");
+  await browser.press("H", "i", [KEYS.control, KEYS.enter]);
+  await browser.wait("document.querySelectorAll('.match').length === 3");
+  await on("query-text");
+  // On to the first match, by nothing but Tab.
+  for (let i = 0; i < 12; i += 1) {
+    await browser.press(KEYS.tab);
+    if (await browser.run("return document.activeElement.matches('.match .button')")) break;
+  }
+  await browser.press(KEYS.enter);
+  await browser.see("The texts differ in 3 places.");
+  await on("compare-title");
+  // What is folded is opened by a key.
+  for (let i = 0; i < 9; i += 1) {
+    await browser.press(KEYS.tab);
+    if (await browser.run("return document.activeElement.matches('.fold summary')")) break;
+  }
+  await browser.press(KEYS.enter);
+  await browser.wait("document.querySelector('.fold[open] .text')");
+
+  // Groups: open one, choose two, compare them.
+  await browser.run("document.querySelector('nav [data-view=groups]').focus()");
+  await browser.press(KEYS.enter);
+  await browser.wait("document.querySelectorAll('.group').length === 50");
+  await on("groups-title");
+  for (let i = 0; i < 4; i += 1) {
+    await browser.press(KEYS.tab);
+    if (await browser.run("return document.activeElement.matches('.group summary')")) break;
+  }
+  await browser.press(KEYS.enter);
+  await browser.wait("document.querySelector('.group[open] .members')");
+  await browser.press(KEYS.tab, KEYS.space, KEYS.tab, KEYS.tab, KEYS.space);
+  await browser.see("2 documents chosen.");
+  await browser.run("document.querySelector('.choose button').focus()");
+  await browser.press(KEYS.enter);
+  await browser.wait("location.hash.startsWith('#/compare?a=group-0')");
+});
+
+const sideBySide = withMock({}, async (browser, server) => {
+  await browser.open(`${server.url}#/compare?a=letters%2Fa.txt&b=b`);
+  await browser.see("The texts differ in 3 places.");
+  const row = await browser.run("return Array.from(document.querySelectorAll('.rows > .row'), " +
+    "row => Array.from(row.children, cell => cell.innerHTML))");
+  const changed = row.find(([left]) => left.includes("Monday"));
+  assert.ok(changed[0].endsWith("held on <del>Monday</del> in the large hall.\n"), changed[0]);
+  assert.ok(changed[1].endsWith("held on <ins>Thursday</ins> in the large hall.\n"), changed[1]);
+  assert.deepEqual(row.find(([, right]) => right.includes("Nobody")),
+    ["", "<ins>Nobody had to stand.</ins>\n"], "a new line stands beside nothing");
+  assert.deepEqual(row.at(-1), ["<del>The board</del>", ""]);
+  const marks = await browser.run("return ['del', 'ins'].map(tag => getComputedStyle(" +
+    "document.querySelector('.rows ' + tag)).textDecorationLine)");
+  assert.deepEqual(marks, ["line-through", "underline"], "marked by more than colour");
+
+  // Everything is there once what is folded is open.
+  await browser.run("document.querySelectorAll('.fold').forEach(fold => { fold.open = true; })");
+  await browser.wait("document.querySelectorAll('.fold .text').length === 2");
+  const sides = await browser.run("return ['.first', '.second'].map(side => " +
+    "Array.from(document.querySelectorAll(`.rows ${side}, .rows .text`), part => " +
+    "part.textContent).join(' '))");
+  const wanted = (only) => STRETCHES.filter(({ kind }) => kind === "same" || kind === only)
+    .map(({ text }) => text).join("").match(/\S+/g);
+  assert.deepEqual(sides[0].match(/\S+/g), wanted("a"));
+  assert.deepEqual(sides[1].match(/\S+/g), wanted("b"));
+});
+
+const noDifferences = withMock({
+  "POST /v1/compare": ({ body }) => ({
+    json: body.a.id === "same" ? comparison([{ kind: "same", text: "equal words" }])
+      : comparison(null, { differences_missing: "the index keeps signatures only" }),
+  }),
+}, async (browser, server) => {
+  await browser.open(`${server.url}#/compare?a=a&b=b`);
+  await browser.see("The differences cannot be shown: the index keeps signatures only.");
+  await browser.open(`${server.url}#/compare?a=same&b=b`);
+  await browser.see("No word differs");
+  await browser.open(`${server.url}#/compare?b=b`);
+  await browser.see("The text that was compared is not kept with the address.");
+});
+
+const largeTexts = withMock({
+  "POST /v1/compare": ({ body }) => {
+    const stretches = [];
+    for (let i = 0; i < 9_000; i += 1) {
+      stretches.push({ kind: "same", text: words(9, `s${i}-`) }, { kind: "a", text: ` old${i} ` },
+        { kind: "b", text: ` new${i} ` });
+    }
+    const one = [{ kind: "a", text: words(140_000, "a") }, { kind: "b", text: "b" },
+      { kind: "same", text: words(140_000, "c") }];
+    return { json: comparison(body.a.id === "one" ? one : stretches) };
+  },
+  "GET /v1/documents/long": () => ({
+    json: {
+      id: "long", bytes: 1, shingles: 1, metadata: {}, added: "2026-11-20T10:00:00Z",
+      text: words(150_000, "w"),
+    },
+  }),
+}, async (browser, server) => {
+  const drawn = "return document.querySelector('.rows').textContent.length";
+  await browser.open(`${server.url}#/compare?a=many&b=b`);
+  await browser.see("The texts differ in 9,000 places.");
+  assert.ok(await browser.run(drawn) < 60_000, "a part at first");
+  await browser.click(".rows .buttons button:first-child");
+  assert.ok(await browser.run(drawn) < 120_000, "a part more");
+  assert.ok(await browser.run("return document.activeElement.matches('.rows > .row')"));
+  await browser.click(".rows .buttons button:last-child");
+  await browser.wait("!document.querySelector('.rows .buttons')");
+  const marks = "return [document.querySelectorAll('.rows del').length, " +
+    "document.querySelectorAll('.rows ins').length]";
+  assert.deepEqual(await browser.run(marks), [9_000, 9_000]);
+
+  await browser.open(`${server.url}#/compare?a=one&b=b`);
+  await browser.see("The texts differ in 1 place.");
+  assert.ok(await browser.run(drawn) < 60_000);
+  await browser.click(".rows .buttons button:last-child");
+  await browser.wait("!document.querySelector('.rows .buttons')");
+  const old = await browser.run("return Array.from(document.querySelectorAll('.rows del'), " +
+    "part => part.textContent).join(' ').split(/\\s+/).length");
+  assert.equal(old, 140_000);
+
+  await browser.open(`${server.url}#/document?id=long`);
+  await browser.see("Show all");
+  await browser.click(".text .buttons button:last-child");
+  await browser.wait("!document.querySelector('.text .buttons')");
+  const all = await browser.run("return Array.from(document.querySelectorAll('.text .pre'), " +
+    "part => part.textContent).join('').split(' ').length");
+  assert.equal(all, 150_000);
+});
+
+const grouped = withMock({}, async (browser, server) => {
+  await browser.open(`${server.url}#/groups`);
+  await browser.see("120 groups with 360 duplicates among 12,345 documents, here 1 to 50.");
+  await browser.click(".group summary");
+  await browser.wait("document.querySelectorAll('.members tbody tr').length === 4");
+  const rows = await browser.run("return Array.from(document.querySelectorAll('.members tbody " +
+    "tr'), row => row.innerText.replace(/\\s+/g, ' '))");
+  assert.ok(/group-0\/letter.txt\s*Keeper source:? ?post 2.00 kilobytes/.test(rows[0]), rows[0]);
+  assert.ok(/copy-1.txt source:? ?mail 0.967500 1.99 kilobytes Compare/.test(rows[2]), rows[2]);
+
+  // Two of them, whichever; one is not enough.
+  await browser.click(".members tr:nth-child(2) input");
+  await browser.click(".choose button");
+  await browser.see("Choose two, please; 1 document chosen now.");
+  await browser.click(".members tr:nth-child(3) input");
+  await browser.click(".choose button");
+  await browser.see("The texts differ in 3 places.");
+  assert.deepEqual(server.calls.findLast(({ path }) => path === "/v1/compare").body.b,
+    { id: "group-0/copy-1.txt" });
+  await browser.run("history.back()");
+  await browser.wait("document.querySelectorAll('.group[open] input:checked').length === 2");
+
+  // Pages, back by the button and by the history.
+  await browser.run("[...document.querySelectorAll('.pages a')].at(-1).click()");
+  await browser.see("here 51 to 100.");
+  await browser.run("[...document.querySelectorAll('.pages a')].at(-1).click()");
+  await browser.see("here 101 to 120.");
+  const links = await browser.run("return [...document.querySelectorAll('.pages a')]" +
+    ".map(a => a.textContent)");
+  assert.deepEqual(links, ["First", "Previous"]);
+  await browser.run("document.querySelectorAll('.pages a')[1].click()");
+  await browser.see("here 51 to 100.");
+  await browser.run("history.back()");
+  await browser.see("here 101 to 120.");
+  await browser.type("#groups-threshold", "0.9");
+  await browser.click("#view-groups form button");
+  await browser.see("here 1 to 50.");
+  assert.equal(server.calls.at(-1).query.get("threshold"), "0.9");
+});
+
+const groupStates = async (browser) => {
+  let state = "pending", asked = 0;
+  const answer = () => {
+    asked += 1;
+    if (state === "pending" && asked > 2) state = "stale";
+    if (state === "pending") {
+      return refusal(503, "groups-pending", "they are computed", { "Retry-After": "1" });
+    }
+    const found = state === "none" ? [] : groups(0, 1, 250);
+    return {
+      json: {
+        groups: found, groups_total: found.length, duplicates_total: found.length * 250,
+        documents: 9, version: 1, stale: state === "stale",
+      },
+    };
+  };
+  await withMock({ "GET /v1/groups": answer }, async (page, server) => {
+    await page.open(`${server.url}#/groups`);
+    await page.see("The groups are being computed.");
+    await page.see("The index has changed since these groups were computed.");
+    assert.equal(asked, 3);
+    state = "fresh";
+    await page.click("#view-groups .warning button");
+    await page.wait("!document.querySelector('#view-groups .warning')");
+    assert.equal(await page.run(`return ${focused}`), "groups-title");
+    // A large group comes in parts.
+    await page.wait("document.querySelector('.group summary')");
+    await page.click(".group summary");
+    await page.wait("document.querySelectorAll('.members tbody tr').length === 101");
+    await page.click(".opened > button");
+    await page.wait("document.querySelectorAll('.members tbody tr').length === 251");
+    state = "none";
+    await page.click("#view-groups form button");
+    await page.see("None of 9 documents resembles another one.");
+  })(browser);
+};
+
+const theIndex = withMock({
+  // More than a double holds.
+  "GET /v1/settings": () => ({
+    text: JSON.stringify(SETTINGS).replace('"seed":1', '"seed":18446744073709551615'),
+  }),
+}, async (browser, server) => {
+  await browser.open(`${server.url}#/index`);
+  await browser.see("12,345");
+  await browser.see("found with a probability of 99.83 %");
+  const points = await browser.run("return document.querySelector('.curve')" +
+    ".getAttribute('points').split(' ').map(point => point.split(',').map(Number))");
+  assert.equal(points.length, 201);
+  for (const [step, [x, y]] of points.entries()) {
+    const s = step / 200, chance = 1 - (1 - s ** SETTINGS.rows) ** SETTINGS.bands;
+    assert.ok(Math.abs(x - (50 + s * 418)) < 0.06 && Math.abs(y - (266 - chance * 236)) < 0.06,
+      `${step}: ${x} ${y}`);
+  }
+  const mark = await browser.run("return document.querySelector('.mark').getAttribute('cx')");
+  assert.equal(Number(mark), 384.4);
+  for (const part of ["words:5", "differences can be shown", "State of the index: 42",
+    "18446744073709551615"]) {
+    await browser.see(part);
+  }
+});
+
+const hostile = withMock({
+  "GET /v1/settings": () => ({
+    json: { ...SETTINGS, name: HOSTILE, wording: HOSTILE, [HOSTILE]: HOSTILE },
+  }),
+  "POST /v1/compare": () => ({
+    json: comparison([{ kind: "same", text: HOSTILE }, { kind: "a", text: HOSTILE },
+      { kind: "b", text: HOSTILE }]),
+  }),
+  "GET /v1/groups": () => {
+    const found = groups(0, 1, 1);
+    for (const one of [found[0].keeper, found[0].duplicates[0]]) {
+      one.id = HOSTILE;
+      one.metadata = { [HOSTILE]: HOSTILE };
+    }
+    return {
+      json: { groups: found, groups_total: 1, duplicates_total: 1, documents: 2, version: 1 },
+    };
+  },
+  "DELETE *": () => refusal(400, HOSTILE, HOSTILE),
+}, async (browser, server) => {
+  const shown = HOSTILE.replace("\u202e", "\\u{202e}");
+  await search(browser);
+  await browser.see(shown);
+  const named = await browser.run("return document.querySelectorAll('.match-id')[2].hash");
+  assert.ok(named.startsWith("#/document?id="), "every link stays on the page");
+  await browser.run("document.querySelectorAll('.match .button')[2].click()");
+  await browser.see("The texts differ in 1 place.");
+  const old = await browser.run("return document.querySelector('.rows del').textContent");
+  assert.equal(old, HOSTILE, "texts are as they are");
+  await browser.run("location.hash = '#/groups'");
+  await browser.wait("document.querySelector('.group summary')");
+  await browser.click(".group summary");
+  await browser.see(shown);
+  await browser.run("location.hash = arguments[0]",
+    `#/document?id=${encodeURIComponent(HOSTILE)}`);
+  await browser.see(shown);
+  await browser.see("text299");
+  await browser.click("#view-document button.danger");
+  await browser.click("#confirm-yes");
+  await browser.see(`The server says: ${HOSTILE.replace("\u202e", "").slice(0, 30)}`);
+  await browser.run("location.hash = '#/index'");
+  await browser.see(shown);
+  for (const hash of [`#/${HOSTILE}`, `#/compare?a=${encodeURIComponent(HOSTILE)}&b=x`,
+    "#/groups?from=<b>&after=%00", "#/document", "#/document?id=..", "#/?id=%F0%28"]) {
+    await browser.run("location.hash = arguments[0]", hash);
+    await browser.wait(`${visibleText}.length > 20 && !${visibleText}.includes('Asking')`);
+  }
+});
+
+const tokens = async (browser) => {
+  const guarded = (act) => (call) => call.token === "Bearer right" ? act(call)
+    : refusal(401, "token-needed", "a token is needed", { "WWW-Authenticate": "Bearer" });
+  const healthy = answering();
+  const all = ["GET /v1/settings", "GET /v1/stats", "POST /v1/query", "GET /v1/groups"];
+  const special = Object.fromEntries(all.map((name) => [name, guarded(healthy)]));
+  await withMock(special, async (page, server) => {
+    const type = async (token) => {
+      await page.wait("document.querySelector('#token').open");
+      assert.equal(await page.run(`return ${focused}`), "token-value");
+      await page.type("#token-value", token);
+      await page.press(KEYS.enter);
+    };
+    // Not now: the page is there, and what is typed stays whatever comes.
+    await page.wait("document.querySelector('#token').open");
+    await page.press(KEYS.escape);
+    await page.wait("!document.querySelector('#token').open");
+    await page.paste("#query-text", TEXT);
+    await page.click("#query-form .main");
+    await page.wait("document.querySelector('#token').open");
+    await page.click("#token-cancel");
+    await page.see("A token is needed");
+    assert.equal(await page.run("return document.querySelector('#query-text').value"), TEXT);
+    await page.click("#query-results .problem button");
+    await type("wrong");
+    await page.see("The token that was sent is not one of its tokens.");
+    await type("right");
+    await page.wait("document.querySelectorAll('.match').length === 3");
+    await page.wait("document.querySelector('#place').textContent === 'letters.lookalike'");
+    assert.equal(server.calls.filter(({ token }) => token === "Bearer wrong").length > 0, true);
+
+    // Kept for this tab only, and forgotten when told.
+    const kept = await page.run("return [sessionStorage.length, localStorage.length, " +
+      "document.cookie, location.href.includes('right')]");
+    assert.deepEqual(kept, [1, 0, "", false]);
+    await page.open(`${server.url}#/groups`);
+    await page.wait("document.querySelectorAll('.group').length === 50");
+    await page.click("#forget");
+    await page.wait("document.querySelector('#token').open");
+    assert.equal(await page.run("return sessionStorage.length"), 0);
+    await page.press(KEYS.escape);
+    await page.wait("!document.querySelector('#token').open");
+  })(browser);
+};
+
+const refusals = async (browser) => {
+  let next = null;
+  const special = { "POST /v1/query": (call) => next ?? answering()(call) };
+  await withMock(special, async (page, server) => {
+    const cases = [
+      [refusal(413, "body-too-large", "it has 70 MB, 64 MiB are taken"),
+        ["longer than the server takes", "lookalike query INDEX FILE", "it has 70 MB"]],
+      [refusal(429, "busy", "32 requests wait", { "Retry-After": "7" }),
+        ["Too many requests", "Try again in 7 seconds."]],
+      [refusal(503, "busy", "the queue is full", { "Retry-After": "1" }),
+        ["The server is busy", "Try again in 1 second."]],
+      [refusal(503, "timeout", "30 s are over"), ["It took the server too long", "30 s are over"]],
+      [refusal(403, "read-only-token", "no"), ["This token may only read", "Forget the token"]],
+      [refusal(404, "unknown-document", "no document has this id"),
+        ["There is no such document", "no document has this id"]],
+      [refusal(400, "threshold", "expected more than 0 and at most 1, got 7"),
+        ["The server has refused this", "got 7"]],
+      [refusal(500, "", "broken"), ["The server has failed"]],
+      [{ status: 502, json: "a proxy" }, ["The server has failed"]],
+      [{ status: 200 }, ["The answer is not from lookalike"]],
+    ];
+    await page.wait("document.querySelector('#query-threshold').value === '0.8'");
+    for (const [answer, told] of cases) {
+      next = answer;
+      await search(page);
+      await page.wait("document.querySelector('#query-results [role=alert]')");
+      for (const part of told) await page.see(part);
+      assert.equal(await page.run("return document.querySelector('#query-text').value"), TEXT);
+      // The box of one refusal is not taken for the next.
+      next = null;
+      await page.click("#query-results .problem button");
+      await page.wait("document.querySelectorAll('.match').length === 3");
+      assert.equal(await page.run(`return ${focused}`), "query-title");
+    }
+    server.close();
+    await search(page);
+    await page.see("The server does not answer");
+    assert.equal(await page.run("return document.querySelector('#query-text').value"), TEXT);
+  })(browser);
+};
+
+/** Of two searches, the answer of the later one is shown, however long the first takes. */
+const lateAnswers = async (browser) => {
+  let release;
+  const held = new Promise((done) => { release = done; });
+  await withMock({
+    "POST /v1/query": ({ body }) => ({
+      after: body.text === "slow" ? held : undefined,
+      json: {
+        matches: [match(`for ${body.text}`, 0.9)], found: 1, candidates: 1, shingles: 9,
+        threshold: 0.8, predicted_recall: 0.99,
+      },
+    }),
+  }, async (page) => {
+    await search(page, "slow");
+    await page.see("Searching …");
+    await search(page, "quick");
+    await page.see("for quick");
+    release();
+    await pause(100);
+    assert.ok(!(await page.run(`return ${visibleText}`)).includes("for slow"));
+  })(browser);
+};
+
+const writing = async (browser) => {
+  const stored = new Map([["taken", "old"]]);
+  const id = (call) => decodeURIComponent(call.path.slice("/v1/documents/".length));
+  await withMock({
+    "PUT *": (call) => {
+      const there = stored.has(id(call));
+      if (there && call.query.get("mode") === "add") {
+        return refusal(409, "id-taken", "there is a document with this id");
+      }
+      stored.set(id(call), call.body.text);
+      return { status: there ? 200 : 201,
+        json: { id: id(call), done: there ? "replaced" : "added", shingles: 5 } };
+    },
+    "DELETE *": (call) => stored.delete(id(call)) ? { status: 204 }
+      : refusal(404, "unknown-document", "no document has this id"),
+  }, async (page, server) => {
+    await page.wait("!document.querySelector('nav .writable').hidden");
+    await page.click("nav .writable a");
+    await page.click("#add-form .main");
+    await page.see("Type an id first.");
+    assert.equal(await page.run(`return ${focused}`), "add-id");
+    await page.paste("#add-id", "new/ä b.txt");
+    await page.paste("#add-text", TEXT);
+    await page.click("#add-form .main");
+    await page.see("The document has been added, with 5 shingles.");
+    assert.equal(stored.get("new/ä b.txt"), TEXT);
+    // One that is there is replaced only when that is said.
+    await page.paste("#add-id", "taken");
+    await page.paste("#add-text", "new");
+    await page.click("#add-form .main");
+    await page.see("There is a document with this id");
+    assert.equal(stored.get("taken"), "old");
+    assert.equal(await page.run("return document.querySelector('#add-text').value"), "new");
+    await page.click("#add-results .danger");
+    await page.see("The document has been replaced");
+    assert.equal(stored.get("taken"), "new");
+
+    // Removing asks first, and the harmless answer is the near one.
+    await page.click("#add-results a");
+    await page.see("Remove …");
+    await page.click("#view-document .danger");
+    assert.equal(await page.run(`return ${focused}`), "confirm-no");
+    await page.press(KEYS.enter);
+    await page.wait("!document.querySelector('#confirm').open");
+    assert.ok(stored.has("taken"));
+    await page.click("#view-document .danger");
+    await page.click("#confirm-yes");
+    await page.see("The document has been removed from the index.");
+    assert.ok(!stored.has("taken"));
+    assert.equal(await page.run(`return ${focused}`), "document-title");
+
+    // Ids that no address can hold are told and nothing else is touched.
+    const before = server.calls.length;
+    await page.run("location.hash = '#/add'");
+    await page.paste("#add-id", "..");
+    await page.paste("#add-text", TEXT);
+    await page.click("#add-form .main");
+    await page.see("No address can name this id");
+    assert.deepEqual(server.calls.slice(before).filter(({ method }) => method !== "GET"), []);
+  })(browser);
+  await withMock({ "GET /v1/settings": () => ({ json: { ...SETTINGS, writable: false } }) },
+    async (page, server) => {
+      await page.open(`${server.url}#/document?id=a`);
+      await page.see("text299");
+      assert.equal(await page.run("return document.querySelectorAll('#view-document .danger')" +
+        ".length"), 0);
+      assert.equal(await page.run("return document.querySelector('nav .writable').hidden"), true);
+    })(browser);
+};
+
+/** A file as dropped from the desk. */
+const dropped = (name, bytes) => `const file = new File([new Uint8Array(${JSON.stringify(bytes)})],
+  ${JSON.stringify(name)}); const data = new DataTransfer(); data.items.add(file);
+  const event = new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true});
+  document.body.dispatchEvent(event); return event.defaultPrevented`;
+
+const files = withMock({}, async (browser, server) => {
+  const bytes = (text) => Array.from(Buffer.from(text));
+  const typed = () => browser.run("return document.querySelector('#query-text').value");
+  assert.equal(await browser.run(dropped("letter.txt", bytes("\uFEFFGrüße aus Łódź"))), true);
+  await browser.see("letter.txt is read.");
+  assert.equal(await typed(), "Grüße aus Łódź");
+  await browser.see("14 characters, 19 bytes");
+  await browser.run(dropped("scan.pdf", [0x25, 0x50, 0x44, 0x46, 0x2d, 0x31, 0x0a]));
+  await browser.see("scan.pdf is no file of plain text. The command line reads it: lookalike");
+  await browser.run(dropped("letter.docx", [0x50, 0x4b, 3, 4, 0xff, 0]));
+  await browser.see("letter.docx is not UTF-8 text. The command line reads it");
+  await browser.run(dropped("page.html", bytes("<p>Hello")));
+  await browser.see("with its markup; the command line takes its text out first");
+
+  // A long one is held beside the field, and searched as a whole.
+  const long = words(40_000, "word");
+  await browser.run(`const data = new DataTransfer();
+    data.items.add(new File([arguments[0]], "long.txt"));
+    document.body.dispatchEvent(new DragEvent("drop",
+      {dataTransfer: data, bubbles: true, cancelable: true}))`, long);
+  await browser.see("further characters are searched, too");
+  await browser.click("#query-form .main");
+  await browser.wait("document.querySelectorAll('.match').length === 3");
+  assert.equal(server.calls.find(({ path }) => path === "/v1/query").body.text, long);
+  await browser.click("#query-file button");
+  assert.equal(await browser.run(`return ${focused}`), "query-text");
+});
+
+/** All cases by name. */
+export const CASES = {
+  "a text is searched, and a match compared": searching,
+  "a document is searched by its id": searchingById,
+  "nothing found is told with what that means": nothingFound,
+  "everything goes by keyboard": byKeyboard,
+  "texts stand side by side": sideBySide,
+  "missing differences are told": noDifferences,
+  "large texts are drawn in parts": largeTexts,
+  "groups are browsed": grouped,
+  "groups that are pending, stale, large or none": groupStates,
+  "the index is shown": theIndex,
+  "hostile ids, texts and metadata are texts": hostile,
+  "the token": tokens,
+  "refusals are told, and what was typed stays": refusals,
+  "late answers are not shown": lateAnswers,
+  "documents are added, replaced and removed": writing,
+  "files are read, or it is told what reads them": files,
+};

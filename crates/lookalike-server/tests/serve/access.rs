@@ -1,0 +1,100 @@
+//! Who may ask, and what browsers are told.
+
+use crate::served::Served;
+use lookalike::store::Index;
+use lookalike::store::memory::MemoryBackend;
+use lookalike::store::settings::Store;
+use lookalike_server::listen::StartError;
+use lookalike_server::{Config, Server, Tokens};
+use serde_json::json;
+
+const READ: &str = "read-read-read-read";
+const WRITE: &str = "write-write-write-write";
+
+fn with_tokens() -> Served {
+    Served::with(Store::Texts, |config| {
+        config.tokens = Tokens::new(vec![READ.to_owned()], vec![WRITE.to_owned()]).unwrap();
+    })
+}
+
+#[test]
+fn a_token_opens_what_it_is_for() {
+    let served = with_tokens();
+    let body = json!({ "text": "a" });
+    let (reader, writer) = (served.client.with_token(READ), served.client.with_token(WRITE));
+    for client in [served.client.clone(), served.client.with_token("read-read-read-reaD")] {
+        let refused = client.get("/v1/stats");
+        refused.problem(401, "token-needed");
+        assert_eq!(refused.header("www-authenticate"), Some("bearer"));
+        client.put("/v1/documents/a", &body).problem(401, "token-needed");
+        client.post("/v1/query", &body).problem(401, "token-needed");
+        assert_eq!(client.get("/metrics").status, 401);
+        client.get("/v1/health").ok(200);
+        assert_eq!(client.get("/").status, 200);
+        assert_eq!(client.get("/openapi.json").status, 200);
+    }
+    reader.put("/v1/documents/a", &body).problem(403, "read-only-token");
+    reader.lines("/v1/documents", b"").problem(403, "read-only-token");
+    reader.delete("/v1/documents/a").problem(403, "read-only-token");
+    writer.put("/v1/documents/a", &body).ok(201);
+    for client in [reader, writer] {
+        client.get("/v1/documents/a").ok(200);
+        client.post("/v1/query", &body).ok(200);
+    }
+    let scheme = ["authorization: Basic cmVhZC1yZWFkLXJlYWQtcmVhZA=="];
+    served.client.request("GET", "/v1/stats", &scheme, b"").problem(401, "token-needed");
+}
+
+#[test]
+fn without_tokens_only_this_machine_is_served() {
+    let index = || Index::new(Box::new(MemoryBackend::new(crate::served::settings(Store::Sets))));
+    let mut config = Config { listen: "0.0.0.0:0".parse().unwrap(), ..Config::default() };
+    let error = Server::bind(index().unwrap(), config.clone()).err().unwrap();
+    assert!(matches!(error, StartError::Config(_)));
+    assert!(error.to_string().contains("--token-file"), "{error}");
+    config.tokens = Tokens::new(vec![READ.to_owned()], Vec::new()).unwrap();
+    Server::bind(index().unwrap(), config).unwrap();
+}
+
+#[test]
+fn other_names_and_other_sites_are_kept_out() {
+    let served = Served::with(Store::Texts, |config| config.hosts = vec!["docs.example".into()]);
+    let client = &served.client;
+    let get = |host: &str| client.request("GET", "/v1/stats", &[&format!("host: {host}")], b"");
+    for host in ["localhost", "LOCALHOST:80", "127.0.0.1:1", "[::1]:9", "docs.example:443"] {
+        get(host).ok(200);
+    }
+    for host in ["evil.example", "localhost.evil.example", "10.0.0.1", "", "127.0.0.1.example"] {
+        get(host).problem(421, "unknown-host");
+    }
+    let body = b"{\"text\":\"a\"}";
+    let post = |line: &str| {
+        let headers = ["content-type: application/json", "host: localhost:5", line];
+        client.request("POST", "/v1/query", &headers, body)
+    };
+    post("origin: http://localhost:5").ok(200);
+    for line in ["origin: http://evil.example", "origin: null", "sec-fetch-site: cross-site"] {
+        post(line).problem(403, "cross-origin");
+    }
+}
+
+#[test]
+fn browsers_are_told_to_be_strict() {
+    let served = Served::start();
+    let page = served.client.get("/");
+    let policy = page.header("content-security-policy").unwrap();
+    assert!(policy.contains("default-src 'self'") && policy.contains("frame-ancestors 'none'"));
+    assert!(!policy.contains("unsafe"), "{policy}");
+    assert_eq!(page.header("x-content-type-options"), Some("nosniff"));
+    assert_eq!(page.header("cache-control"), Some("no-cache"));
+    assert_eq!(page.header("content-type"), Some("text/html; charset=utf-8"));
+    let tag = format!("if-none-match: {}", page.header("etag").unwrap());
+    let again = served.client.request("GET", "/", &[&tag], b"");
+    assert_eq!((again.status, again.body.len()), (304, 0));
+    let head = served.client.request("HEAD", "/app.js", &[], b"");
+    assert_eq!((head.status, head.body.len()), (200, 0));
+    let data = served.client.get("/v1/stats");
+    assert_eq!(data.header("cache-control"), Some("no-store"));
+    assert_eq!(data.header("access-control-allow-origin"), None);
+    assert!(data.header("x-request-id").is_some());
+}

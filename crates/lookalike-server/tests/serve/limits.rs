@@ -1,0 +1,142 @@
+//! Whatever is too much, too slow or too late is told so, and stopping loses nothing.
+
+use crate::client::{Answer, rest};
+use crate::served::Served;
+use lookalike::store::settings::Store;
+use lookalike_server::Stopped;
+use serde_json::json;
+use std::io::Write;
+use std::time::Duration;
+
+#[test]
+fn too_much_is_refused() {
+    let served = Served::with(Store::Texts, |config| {
+        config.limits.body_bytes = 20_000;
+        config.limits.text_bytes = 10_000;
+    });
+    let client = &served.client;
+    let body = json!({ "text": "x".repeat(30_000) });
+    client.put("/v1/documents/a", &body).problem(413, "body-too-large");
+    let body = json!({ "text": "x".repeat(15_000) });
+    let problem = client.put("/v1/documents/a", &body).problem(413, "text-too-large");
+    assert!(problem["detail"].as_str().unwrap().contains("--max-text"));
+    client.post("/v1/query", &body).problem(413, "text-too-large");
+    let headers = ["content-type: application/json", "transfer-encoding: chunked"];
+    let chunk = format!("7530\r\n{}\r\n0\r\n\r\n", "x".repeat(30_000));
+    let answer = client.request("PUT", "/v1/documents/a", &headers, chunk.as_bytes());
+    answer.problem(413, "body-too-large");
+    let line = format!("{{\"id\":\"a\",\"text\":\"{}\"}}\n", "x".repeat(300_000));
+    let problem = client.lines("/v1/documents", line.as_bytes()).problem(413, "body-too-large");
+    assert_eq!((&problem["line"], &problem["stored"]), (&json!(1), &json!(0)));
+    let many: String = (0..1_000)
+        .map(|n| format!("{{\"id\":\"m{n}\",\"text\":\"{}\"}}\n", "y ".repeat(50)))
+        .collect();
+    assert_eq!(client.lines("/v1/documents", many.as_bytes()).ok(200)["added"], 1_000);
+}
+
+#[test]
+fn the_slow_are_cut_off() {
+    let served = Served::with(Store::Texts, |config| {
+        config.limits.head_time = Duration::from_millis(100);
+        config.limits.idle_time = Duration::from_millis(100);
+    });
+    let mut heads: Vec<_> = (0..20).map(|_| served.client.connect()).collect();
+    for stream in &mut heads {
+        stream.write_all(b"GET /v1/health HTTP/1.1\r\nhost: localhost\r\nx:").unwrap();
+    }
+    let mut body = served.client.connect();
+    let head = "PUT /v1/documents/a HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\
+                content-type: application/json\r\ncontent-length: 100\r\n\r\n{";
+    body.write_all(head.as_bytes()).unwrap();
+    Answer::read(&rest(&mut body)).problem(408, "slow-body");
+    for stream in &mut heads {
+        let answer = Answer::read(&rest(stream));
+        assert!(matches!(answer.status, 0 | 408), "{}", answer.head);
+    }
+    served.client.get("/v1/health").ok(200);
+}
+
+#[test]
+fn what_the_server_cannot_do_now_it_says() {
+    let served = Served::with(Store::Texts, |config| {
+        config.limits.workers = 1;
+        config.limits.queue = 1;
+    });
+    served.gate.close();
+    let ask = || {
+        let client = served.client.clone();
+        std::thread::spawn(move || client.get("/v1/documents"))
+    };
+    let mut asked: Vec<_> = (0..2).map(|_| ask()).collect();
+    served.gate.wait_for(1);
+    let busy = loop {
+        let answer = ask();
+        // The two before it may not have arrived: then this one waits instead.
+        std::thread::sleep(Duration::from_millis(50));
+        if answer.is_finished() {
+            break answer.join().unwrap();
+        }
+        asked.push(answer);
+    };
+    busy.problem(503, "busy");
+    assert_eq!(busy.header("retry-after"), Some("1"));
+    served.gate.open();
+    let statuses: Vec<_> = asked.into_iter().map(|a| a.join().unwrap().status).collect();
+    assert_eq!(statuses.iter().filter(|status| **status == 200).count(), 2, "{statuses:?}");
+}
+
+#[test]
+fn an_answer_has_its_time() {
+    let served = Served::with(Store::Texts, |config| {
+        config.limits.request_time = Duration::from_millis(100);
+    });
+    served.gate.close();
+    let answer = served.client.get("/v1/documents");
+    answer.problem(503, "timeout");
+    assert!(answer.header("retry-after").is_some());
+    let put = served.client.put("/v1/documents/late", &json!({ "text": "" }));
+    put.problem(503, "timeout");
+    served.client.lines("/v1/documents", b"{\"id\":\"x\",\"text\":\"\"}").problem(503, "timeout");
+    served.gate.open();
+    served.client.get("/v1/health").ok(200);
+}
+
+#[test]
+fn the_memory_for_bodies_ends() {
+    let served = Served::with(Store::Texts, |config| {
+        config.limits.body_bytes = 1 << 20;
+        config.limits.held_bytes = 1 << 20;
+    });
+    let mut first = served.client.connect();
+    let head = "POST /v1/query HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\
+                content-type: application/json\r\ncontent-length: 1000000\r\n\
+                expect: 100-continue\r\n\r\n";
+    first.write_all(head.as_bytes()).unwrap();
+    // What it expects comes when its memory is taken.
+    let mut told = [0; 25];
+    std::io::Read::read_exact(&mut first, &mut told).unwrap();
+    let body = json!({ "text": "x".repeat(100_000) });
+    served.client.post("/v1/query", &body).problem(503, "busy");
+    drop(first);
+    while served.client.post("/v1/query", &body).status != 200 {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn stopping_finishes_what_was_begun() {
+    let served = Served::start();
+    let client = served.client.clone();
+    served.gate.close();
+    let asked = std::thread::spawn(move || client.put("/v1/documents/a", &json!({ "text": "a" })));
+    served.gate.wait_for(1);
+    let idle = served.client.connect();
+    served.stop.stop();
+    while std::net::TcpStream::connect(served.client.address).is_ok() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    served.gate.open();
+    asked.join().unwrap().ok(201);
+    drop(idle);
+    assert_eq!(served.end(), Stopped::InOrder);
+}

@@ -1,0 +1,13 @@
+//! A server in this process, spoken to over TCP. Every answer is held against `openapi.json`.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+mod access;
+mod bad_input;
+mod client;
+mod documents;
+mod limits;
+mod schema;
+mod schemathesis;
+mod served;
+mod similar;

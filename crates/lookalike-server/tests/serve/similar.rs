@@ -1,0 +1,147 @@
+//! Queries, comparisons and groups say what the library says.
+
+use crate::client::Client;
+use crate::served::Served;
+use lookalike::store::settings::Store;
+use serde_json::{Value, json};
+
+const FOX: &str = "the quick brown fox jumps over the lazy dog in the green park";
+
+fn fill(client: &Client) {
+    for (id, end, language) in [("a", "today", "en"), ("b", "now", "en"), ("c", "", "de")] {
+        let text = format!("{FOX} {end}");
+        let body = json!({ "text": text, "metadata": { "language": language } });
+        client.put(&format!("/v1/documents/{id}"), &body).ok(201);
+    }
+    client
+        .put("/v1/documents/other", &json!({ "text": "a wholly different text of words" }))
+        .ok(201);
+}
+
+fn ids(answer: &Value) -> Vec<&str> {
+    let matches = answer["matches"].as_array().unwrap().iter();
+    matches.map(|one| one["id"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn a_query_finds_what_resembles() {
+    let served = Served::start();
+    let client = &served.client;
+    fill(client);
+    let all = client.post("/v1/query", &json!({ "text": format!("{FOX} today") })).ok(200);
+    assert_eq!(ids(&all), ["a", "c", "b"]);
+    let [first, .., last] = all["matches"].as_array().unwrap().as_slice() else { panic!("{all}") };
+    assert_eq!((&first["similarity"], &last["similarity"]), (&json!(1.0), &json!(0.818_182)));
+    assert_eq!((&last["shared"], &last["shingles"]), (&json!(9), &json!(10)));
+    assert_eq!(last["containment_of_match"], 0.9);
+    assert_eq!((&first["metadata"]["language"], &first["text"]), (&json!("en"), &Value::Null));
+    assert_eq!(
+        (&all["found"], &all["shingles"], &all["threshold"]),
+        (&json!(3), &json!(10), &json!(0.5))
+    );
+    let own = json!({ "id": "a", "top": 1, "texts": true, "metadata": false, "threshold": 0.6 });
+    let own = client.post("/v1/query", &own).ok(200);
+    assert_eq!((ids(&own), &own["found"]), (vec!["c"], &json!(2)));
+    assert_eq!(own["matches"][0]["text"], format!("{FOX} "));
+    assert!(own["matches"][0].get("metadata").is_none());
+    let german = json!({ "text": FOX, "filters": ["language=de"] });
+    assert_eq!(ids(&client.post("/v1/query", &german).ok(200)), ["c"]);
+    client.post("/v1/query", &json!({ "id": "gone" })).problem(404, "unknown-document");
+}
+
+#[test]
+fn an_index_of_signatures_estimates() {
+    let served = Served::with(Store::Signatures, |_| {});
+    let client = &served.client;
+    fill(client);
+    let found = client.post("/v1/query", &json!({ "id": "a", "texts": true })).ok(200);
+    let first = &found["matches"][0];
+    assert_eq!(
+        (&first["estimated"], &first["shared"], &first["text"]),
+        (&json!(true), &Value::Null, &Value::Null)
+    );
+    let sides = json!({ "a": { "id": "a" }, "b": { "text": FOX }, "differences": true });
+    let compared = client.post("/v1/compare", &sides).ok(200);
+    assert_eq!((&compared["estimated"], &compared["differences"]), (&json!(true), &Value::Null));
+    assert!(compared["differences_missing"].as_str().unwrap().contains("--store texts"));
+    assert_eq!(client.get("/v1/documents/a").ok(200)["shingles"], Value::Null);
+    let groups = loop {
+        let answer = client.get("/v1/groups");
+        if answer.json()["code"] != "groups-pending" {
+            break answer;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    };
+    groups.problem(422, "no-sets");
+}
+
+#[test]
+fn a_comparison_shows_the_words_that_differ() {
+    let served = Served::start();
+    let client = &served.client;
+    fill(client);
+    let sides = json!({ "a": { "id": "a" }, "b": { "text": format!("{FOX} tomorrow, maybe") },
+        "differences": true });
+    let compared = client.post("/v1/compare", &sides).ok(200);
+    assert_eq!((&compared["shingles_a"], &compared["shingles_b"]), (&json!(10), &json!(11)));
+    assert_eq!((&compared["shared"], &compared["jaccard"]), (&json!(9), &json!(0.75)));
+    let wanted = json!([{ "kind": "same", "text": format!("{FOX} ") },
+        { "kind": "a", "text": "today" }, { "kind": "b", "text": "tomorrow, maybe" }]);
+    assert_eq!(compared["differences"], wanted);
+    let sides = json!({ "a": { "id": "a" }, "b": { "id": "a" } });
+    let same = client.post("/v1/compare", &sides).ok(200);
+    assert_eq!((&same["jaccard"], same.get("differences")), (&json!(1.0), None));
+}
+
+#[test]
+fn groups_are_computed_kept_and_computed_anew() {
+    let served = Served::start();
+    let client = &served.client;
+    fill(client);
+    client
+        .put("/v1/documents/other2", &json!({ "text": "a wholly different text of words" }))
+        .ok(201);
+    let settled = |path: &str| loop {
+        let answer = client.get(path);
+        if answer.status == 200 && answer.json()["stale"] == false {
+            break answer.json();
+        }
+        if answer.status != 200 {
+            answer.problem(503, "groups-pending");
+            assert_eq!(answer.header("retry-after"), Some("1"));
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    };
+    let first = settled("/v1/groups?limit=1");
+    assert_eq!((&first["groups_total"], &first["duplicates_total"]), (&json!(2), &json!(3)));
+    let group = &first["groups"][0];
+    assert_eq!(
+        (&group["keeper"]["id"], group["duplicates"].as_array().unwrap().len()),
+        (&json!("a"), 2)
+    );
+    assert_eq!(group["keeper"]["metadata"]["language"], "en");
+    let next = format!("/v1/groups?limit=1&after={}", first["next"].as_str().unwrap());
+    let second = client.get(&next).ok(200);
+    assert_eq!((&second["groups"][0]["keeper"]["id"], second.get("next")), (&json!("other"), None));
+    client.delete("/v1/documents/other2");
+    assert_eq!(client.get(&next).ok(200)["stale"], true);
+    assert_eq!(settled("/v1/groups")["groups_total"], 1);
+    client.get(&next).problem(410, "cursor-expired");
+    assert_eq!(settled("/v1/groups?threshold=0.95")["groups_total"], 0);
+}
+
+#[test]
+fn figures_are_told() {
+    let served = Served::start();
+    let client = &served.client;
+    fill(client);
+    let text = String::from_utf8(client.get("/metrics").body).unwrap();
+    for line in [
+        "lookalike_requests_total{route=\"/v1/documents/{id}\",method=\"PUT\",status=\"201\"} 4\n",
+        "lookalike_documents 4\n",
+        "lookalike_write_changes_count 4\n",
+        "lookalike_index_readable 1\n",
+    ] {
+        assert!(text.contains(line), "{line} in\n{text}");
+    }
+}
