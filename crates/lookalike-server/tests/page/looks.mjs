@@ -32,7 +32,7 @@ const STATES = {
     "document.querySelector('#confirm').open"],
 };
 
-const states = async (browser, folder) => {
+const states = async (browser, { folder }) => {
   const server = await mock((call) => call.query.get("after") === "refused"
     ? refusal(429, "busy", "32 requests wait already", { "Retry-After": "7" })
     : answering()(call));
