@@ -1,0 +1,135 @@
+//! How the server and its index are: health, settings, stats, metrics.
+
+use crate::address::Parameters;
+use crate::app::{Answer, App, json};
+use crate::metrics::Gauge;
+use crate::pool::Worker;
+use crate::problem::{Code, Problem};
+use crate::query::rounded;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::Response;
+use lookalike::core::curve;
+use lookalike::store::backend::Stats;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// `GET /v1/health`
+pub(crate) async fn health(State(app): State<Arc<App>>, request: Request) -> Answer {
+    Parameters::read(request.uri().query(), &[])?;
+    let look = |worker: &mut Worker| match worker.index.snapshot() {
+        Ok(_) => Ok(()),
+        Err(error) => {
+            let detail = "the index cannot be read; the log of the server says why";
+            Err(Problem::new(Code::UNREADABLE, detail).note(error.to_string()))
+        }
+    };
+    app.pool.run(look).await?;
+    json(StatusCode::OK, &json!({ "status": "ok" }))
+}
+
+/// `GET /v1/settings`
+pub(crate) async fn settings(State(app): State<Arc<App>>, request: Request) -> Answer {
+    Parameters::read(request.uri().query(), &[])?;
+    let settings = app.index.settings();
+    let recall = curve::candidate_probability(settings.threshold, settings.bands, settings.rows);
+    let more = json!({
+        "name": app.index.name(),
+        "format": settings.version,
+        "predicted_recall": rounded(recall),
+        "exact": app.has_sets(),
+        "writable": app.config.writable,
+        "tokens": !app.config.tokens.is_empty(),
+        "version": env!("CARGO_PKG_VERSION"),
+    });
+    let mut all = serde_json::to_value(settings);
+    if let (Ok(Value::Object(all)), Value::Object(more)) = (&mut all, more) {
+        // Hashes of words say nothing to anybody, and have more digits than many programs keep.
+        if let Some(Value::Object(list)) = all.get_mut("stop_words") {
+            let words = list.remove("hashes").and_then(|hashes| Some(hashes.as_array()?.len()));
+            list.insert("words".to_owned(), words.into());
+        }
+        all.extend(more);
+    }
+    json(StatusCode::OK, &all.map_err(|error| Problem::internal(error.to_string()))?)
+}
+
+/// `GET /v1/stats`
+pub(crate) async fn stats(State(app): State<Arc<App>>, request: Request) -> Answer {
+    Parameters::read(request.uri().query(), &[])?;
+    let look = |worker: &mut Worker| {
+        let version = worker.index.snapshot()?.version();
+        Ok((worker.index.stats()?, version))
+    };
+    let (stats, version) = app.pool.run(look).await?;
+    let body = json!({
+        "documents": stats.documents,
+        "without_shingles": stats.without_shingles,
+        "postings": stats.postings,
+        "segments": stats.segments,
+        "tail": stats.tail,
+        "catalogue_bytes": stats.catalogue_bytes,
+        "set_bytes": stats.set_bytes,
+        "text_bytes": stats.text_bytes,
+        "segment_bytes": stats.segment_bytes,
+        "version": version,
+    });
+    json(StatusCode::OK, &body)
+}
+
+/// `GET /metrics`
+pub(crate) async fn metrics(State(app): State<Arc<App>>, request: Request) -> Answer {
+    Parameters::read(request.uri().query(), &[])?;
+    let stats = app.pool.run(|worker| Ok(worker.index.stats()?)).await.ok();
+    let text = app.metrics.render(&gauges(&app, stats.as_ref()));
+    let mut response = Response::new(Body::from(text));
+    let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
+    response.headers_mut().insert(CONTENT_TYPE, kind);
+    Ok(response)
+}
+
+fn gauges(app: &App, stats: Option<&Stats>) -> Vec<Gauge> {
+    let gauge = |name, help, value| Gauge { name, help, value };
+    let counted = |counter: &std::sync::atomic::AtomicUsize| counter.load(Ordering::Relaxed) as f64;
+    let mut all = vec![
+        gauge(
+            "lookalike_requests_in_flight",
+            "Requests that are being answered.",
+            counted(&app.metrics.in_flight),
+        ),
+        gauge("lookalike_connections", "Open connections.", counted(&app.metrics.connections)),
+        gauge(
+            "lookalike_queue_length",
+            "Requests that wait for a worker thread.",
+            app.pool.waiting() as f64,
+        ),
+        gauge(
+            "lookalike_write_queue_length",
+            "Requests whose changes wait to be written.",
+            app.writer.as_ref().map_or(0, crate::writer::Writer::waiting) as f64,
+        ),
+        gauge(
+            "lookalike_log_lines_left_out",
+            "Lines of the log that were not written because it was read too slowly.",
+            app.log.left_out() as f64,
+        ),
+        gauge(
+            "lookalike_index_readable",
+            "1 where the index could be read for these figures.",
+            if stats.is_some() { 1.0 } else { 0.0 },
+        ),
+    ];
+    if let Some(stats) = stats {
+        let bytes = stats.catalogue_bytes + stats.segment_bytes;
+        all.push(gauge("lookalike_documents", "Documents in the index.", stats.documents as f64));
+        all.push(gauge("lookalike_index_bytes", "Bytes of the index on the disk.", bytes as f64));
+    }
+    if let Some(age) = app.groups.age() {
+        let help = "Seconds since groups were last computed.";
+        all.push(gauge("lookalike_groups_age_seconds", help, age.as_secs_f64()));
+    }
+    all
+}

@@ -1,0 +1,132 @@
+//! What the address of a request says: an id in its path, parameters behind it.
+
+use crate::problem::{Code, Problem};
+use lookalike::store::entry::check_id;
+use percent_encoding::percent_decode_str;
+use std::str::FromStr;
+
+/// The id that a path has behind `/v1/documents/`.
+pub(crate) fn id(path: &str) -> Result<String, Problem> {
+    let raw = path.rsplit('/').next().unwrap_or_default();
+    let wrong = |why: &str| Problem::new(Code::BAD_ID, format!("the id in the address {why}"));
+    let id = decode(raw).map_err(|why| wrong(why))?;
+    check_id(&id)?;
+    Ok(id)
+}
+
+fn decode(raw: &str) -> Result<String, &'static str> {
+    let bytes = raw.as_bytes();
+    let is_cut = |at: usize| {
+        let digits = bytes.get(at + 1..at + 3);
+        !digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+    };
+    if raw.match_indices('%').any(|(at, _)| is_cut(at)) {
+        return Err("has a % without two hexadecimal digits behind it: write % as %25");
+    }
+    let text = percent_decode_str(raw).decode_utf8();
+    let text = text.map_err(|_| "is not UTF-8: encode the bytes of its UTF-8 form as %XX")?;
+    Ok(text.into_owned())
+}
+
+/// The parameters of an address; every one is known and stands there once.
+pub(crate) struct Parameters(Vec<(String, String)>);
+
+impl Parameters {
+    /// Reads `a=1&b=2`.
+    pub(crate) fn read(query: Option<&str>, known: &[&str]) -> Result<Self, Problem> {
+        let wrong = |detail: String| Err(Problem::new(Code::BAD_PARAMETER, detail));
+        let mut all: Vec<(String, String)> = Vec::new();
+        for part in query.unwrap_or_default().split('&').filter(|part| !part.is_empty()) {
+            let (name, value) = part.split_once('=').unwrap_or((part, ""));
+            let [name, value] = [name, value].map(|text| decode(&text.replace('+', " ")));
+            let (Ok(name), Ok(value)) = (name, value) else {
+                return wrong(format!("{part:?} is not UTF-8, each byte but letters as %XX"));
+            };
+            if !known.contains(&name.as_str()) {
+                let expected = match known {
+                    [] => "none".to_owned(),
+                    known => known.join(", "),
+                };
+                return wrong(format!("unknown parameter {name:?}, expected {expected}"));
+            }
+            if all.iter().any(|(other, _)| *other == name) {
+                return wrong(format!("{name} stands there twice: leave one out"));
+            }
+            all.push((name, value));
+        }
+        Ok(Self(all))
+    }
+
+    pub(crate) fn text(&self, name: &str) -> Option<&str> {
+        self.0.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
+    }
+
+    /// One of the values there can be, given with their names.
+    pub(crate) fn choice<T: Copy>(
+        &self,
+        name: &str,
+        values: &[(&str, T)],
+        default: T,
+    ) -> Result<T, Problem> {
+        let Some(text) = self.text(name) else { return Ok(default) };
+        let found = values.iter().find(|(value, _)| *value == text).map(|(_, value)| *value);
+        found.ok_or_else(|| {
+            let names: Vec<_> = values.iter().map(|(name, _)| *name).collect();
+            expected(name, text, &names.join(" or "))
+        })
+    }
+
+    /// A whole number in a range.
+    pub(crate) fn number(&self, name: &str, most: usize, default: usize) -> Result<usize, Problem> {
+        let Some(text) = self.text(name) else { return Ok(default) };
+        let number = text.parse().ok().filter(|number| (1..=most).contains(number));
+        number.ok_or_else(|| expected(name, text, &format!("a number from 1 to {most}")))
+    }
+
+    /// A similarity that is asked for.
+    pub(crate) fn threshold(&self, default: f64) -> Result<f64, Problem> {
+        let Some(text) = self.text("threshold") else { return Ok(default) };
+        let value = f64::from_str(text).ok().filter(|value| *value > 0.0 && *value <= 1.0);
+        value.ok_or_else(|| expected("threshold", text, "a number above 0, at most 1"))
+    }
+}
+
+/// A parameter has a value that it cannot have.
+pub(crate) fn expected(name: &str, got: &str, expected: &str) -> Problem {
+    let got = lookalike::store::entry::shown(got);
+    Problem::new(Code::BAD_PARAMETER, format!("{name} is {got:?}: expected {expected}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_decoded() {
+        assert_eq!(id("/v1/documents/a%2Fb%0Ac+%C3%A4").unwrap(), "a/b\nc+ä");
+        for wrong in ["%", "%2", "%zz", "%ff", "", "%00", &"x".repeat(20_000)] {
+            let problem = id(&format!("/v1/documents/{wrong}")).unwrap_err();
+            assert_eq!(problem.code, Code::BAD_ID, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn parameters_are_known_and_stand_once() {
+        let known = ["limit", "threshold", "mode"];
+        let read = |query| Parameters::read(Some(query), &known);
+        let all = read("limit=7&threshold=0.5&&mode=a+b%26").unwrap();
+        assert_eq!(all.number("limit", 10, 1).unwrap(), 7);
+        assert_eq!(all.text("mode"), Some("a b&"));
+        assert!(all.choice("mode", &[("put", 1)], 1).is_err());
+        for wrong in ["x=1", "limit=1&limit=2", "limit=%ff", "=1"] {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
+        for wrong in ["limit=0", "limit=11", "limit=-1", "limit=1e3", "limit=", "limit"] {
+            assert!(read(wrong).unwrap().number("limit", 10, 1).is_err(), "{wrong}");
+        }
+        for wrong in ["NaN", "inf", "0", "-0.5", "1.0001", "1e999", "x", ""] {
+            let all = read(&format!("threshold={wrong}")).map(|all| all.threshold(0.8));
+            assert!(all.unwrap().is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! What all requests share, and which address does what.
+
+use crate::body::Memory;
+use crate::config::Config;
+use crate::groups::Groups;
+use crate::log::Logger;
+use crate::metrics::{Metrics, Serial};
+use crate::pool::Pool;
+use crate::problem::{Code, Problem};
+use crate::writer::Writer;
+use crate::{about, bulk, compare, documents, gate, groups, page, query};
+use axum::Router;
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderValue, StatusCode};
+use axum::middleware::from_fn_with_state;
+use axum::response::Response;
+use axum::routing::{get, post, put};
+use lookalike::store::settings::Store;
+use lookalike::store::{Index, IndexError};
+use serde::Serialize;
+use std::sync::Arc;
+
+/// What all requests share.
+pub(crate) struct App {
+    pub(crate) index: Arc<Index>,
+    pub(crate) config: Config,
+    pub(crate) pool: Pool,
+    /// Missing where the index is served for reading only.
+    pub(crate) writer: Option<Writer>,
+    pub(crate) groups: Groups,
+    pub(crate) metrics: Metrics,
+    pub(crate) log: Logger,
+    /// For bodies.
+    pub(crate) memory: Memory,
+    /// Numbers requests.
+    pub(crate) serial: Serial,
+    /// Tells the numbers of this run from those of another.
+    pub(crate) started: i64,
+}
+
+/// A request is answered or there is a problem with it.
+pub(crate) type Answer = Result<Response, Problem>;
+
+impl App {
+    pub(crate) fn start(index: Index, config: Config) -> Result<Arc<Self>, IndexError> {
+        let index = Arc::new(index);
+        let limits = &config.limits;
+        let thread = |source| IndexError::Io { path: "a thread of the server".to_owned(), source };
+        let log = Logger::start(&config.log).map_err(thread)?;
+        let metrics = Metrics::default();
+        let writer = match config.writable {
+            true => Some(Writer::start(Arc::clone(&index), Arc::clone(&metrics.sizes))?),
+            false => None,
+        };
+        Ok(Arc::new(Self {
+            pool: Pool::start(&index, limits.workers, limits.queue)?,
+            writer,
+            groups: Groups::start(Arc::clone(&index)).map_err(thread)?,
+            metrics,
+            log,
+            memory: Memory::new(limits.held_bytes),
+            serial: Serial::default(),
+            started: crate::time::now() / 1_000_000_000,
+            index,
+            config,
+        }))
+    }
+
+    /// Finishes what was begun and ends all threads.
+    pub(crate) fn stop(&self) {
+        self.pool.stop();
+        if let Some(writer) = &self.writer {
+            writer.stop();
+        }
+        self.groups.stop();
+        self.log.stop();
+    }
+
+    /// The thread that writes.
+    pub(crate) fn writer(&self) -> Result<&Writer, Problem> {
+        self.writer.as_ref().ok_or_else(|| {
+            let detail = "the index is served for reading only: start the server without --read-only";
+            Problem::new(Code::READ_ONLY, detail)
+        })
+    }
+
+    /// Whether similarities are exact.
+    pub(crate) fn has_sets(&self) -> bool {
+        self.index.settings().store != Store::Signatures
+    }
+}
+
+/// Which address does what. `openapi.json` describes the same.
+pub(crate) fn router(app: &Arc<App>) -> Router {
+    Router::new()
+        .route("/", get(page::index))
+        .route("/app.css", get(page::style))
+        .route("/app.js", get(page::script))
+        .route("/openapi.json", get(page::description))
+        .route("/metrics", get(about::metrics))
+        .route("/v1/health", get(about::health))
+        .route("/v1/settings", get(about::settings))
+        .route("/v1/stats", get(about::stats))
+        .route("/v1/documents", get(documents::list).post(bulk::post))
+        .route(
+            "/v1/documents/{id}",
+            put(documents::put).get(documents::get).delete(documents::delete),
+        )
+        .route("/v1/query", post(query::post))
+        .route("/v1/compare", post(compare::post))
+        .route("/v1/groups", get(groups::get))
+        .fallback(nothing_here)
+        .method_not_allowed_fallback(wrong_method)
+        .layer(from_fn_with_state(Arc::clone(app), gate::pass))
+        .with_state(Arc::clone(app))
+}
+
+async fn nothing_here(request: Request) -> Problem {
+    let path = request.uri().path();
+    let hint = match path.strip_prefix("/v1/documents/") {
+        Some(_) => "an id is one piece of the address, with / written as %2F",
+        None => "GET /openapi.json lists all addresses",
+    };
+    let path = lookalike::store::entry::shown(path);
+    Problem::new(Code::UNKNOWN_ADDRESS, format!("there is nothing at {path}: {hint}"))
+}
+
+async fn wrong_method(request: Request) -> Problem {
+    let method = request.method();
+    let detail = format!("{method} is not taken here: the header allow has what is");
+    Problem::new(Code::WRONG_METHOD, detail)
+}
+
+/// An answer in JSON.
+pub(crate) fn json(status: StatusCode, body: &impl Serialize) -> Answer {
+    let bytes = serde_json::to_vec(body);
+    Ok(json_bytes(status, bytes.map_err(|error| Problem::internal(error.to_string()))?))
+}
+
+/// An answer in JSON that has been written already, by another thread.
+pub(crate) fn json_bytes(status: StatusCode, bytes: Vec<u8>) -> Response {
+    let mut response = Response::new(Body::from(bytes));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}

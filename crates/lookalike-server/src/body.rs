@@ -1,0 +1,151 @@
+//! The body of a request, piece by piece, within the limits.
+
+use crate::problem::{Code, Problem};
+use axum::body::{Body, Bytes};
+use axum::http::HeaderMap;
+use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use http_body_util::BodyExt;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// Memory is given out in units of so many bytes.
+const UNIT: u64 = 16 << 10;
+
+/// The memory that all bodies may take together.
+#[derive(Clone)]
+pub(crate) struct Memory(Arc<Semaphore>);
+
+impl Memory {
+    pub(crate) fn new(bytes: u64) -> Self {
+        let units = usize::try_from(bytes.div_ceil(UNIT)).unwrap_or(usize::MAX);
+        Self(Arc::new(Semaphore::new(units.min(Semaphore::MAX_PERMITS))))
+    }
+
+    /// Takes what another `bytes` need, into `held`.
+    pub(crate) fn take(
+        &self,
+        bytes: u64,
+        held: &mut Option<OwnedSemaphorePermit>,
+    ) -> Result<(), Problem> {
+        let units = u32::try_from(bytes.div_ceil(UNIT)).unwrap_or(u32::MAX);
+        let more = Arc::clone(&self.0).try_acquire_many_owned(units).map_err(|_| {
+            Problem::busy("the requests under way take all the memory that bodies may take")
+        })?;
+        match held {
+            Some(held) => held.merge(more),
+            none => *none = Some(more),
+        }
+        Ok(())
+    }
+}
+
+/// A body that has come to its end, and the memory it takes.
+pub(crate) struct Whole {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) held: Option<OwnedSemaphorePermit>,
+}
+
+/// A body that is read piece by piece.
+pub(crate) struct Pieces {
+    body: Body,
+    patience: Duration,
+}
+
+impl Pieces {
+    pub(crate) fn new(body: Body, patience: Duration) -> Self {
+        Self { body, patience }
+    }
+
+    /// The next piece, not empty; `None` at the end.
+    pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, Problem> {
+        loop {
+            let frame = tokio::time::timeout(self.patience, self.body.frame()).await;
+            let frame = frame.map_err(|_| {
+                let seconds = self.patience.as_secs_f64();
+                let detail = format!("no byte of the body came for {seconds} s: send it again");
+                Problem::new(Code::SLOW_BODY, detail)
+            })?;
+            let Some(frame) = frame else { return Ok(None) };
+            let frame = frame.map_err(|error| {
+                let detail = format!("the body could not be read to its end ({error}): send it again");
+                Problem::new(Code::BAD_BODY, detail)
+            })?;
+            if let Ok(bytes) = frame.into_data()
+                && !bytes.is_empty()
+            {
+                return Ok(Some(bytes));
+            }
+        }
+    }
+}
+
+/// Reads a whole JSON body.
+pub(crate) async fn json(
+    headers: &HeaderMap,
+    body: Body,
+    limits: &crate::Limits,
+    memory: &Memory,
+) -> Result<Whole, Problem> {
+    expect_type(headers, "application/json")?;
+    let most = limits.body_bytes;
+    let declared = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
+    let declared: u64 = declared.unwrap_or(0);
+    if declared > most {
+        return Err(too_large(most));
+    }
+    let mut whole = Whole { bytes: Vec::new(), held: None };
+    let mut room = declared;
+    if room > 0 {
+        memory.take(room, &mut whole.held)?;
+        whole.bytes.reserve_exact(room as usize);
+    }
+    let mut pieces = Pieces::new(body, limits.idle_time);
+    while let Some(piece) = pieces.next().await? {
+        let needed = (whole.bytes.len() + piece.len()) as u64;
+        if needed > most {
+            return Err(too_large(most));
+        }
+        if needed > room {
+            let more = (needed - room).max(UNIT).min(most - room);
+            memory.take(more, &mut whole.held)?;
+            room += more;
+        }
+        whole.bytes.extend_from_slice(&piece);
+    }
+    Ok(whole)
+}
+
+pub(crate) fn too_large(most: u64) -> Problem {
+    let detail = format!(
+        "the body has more than {most} bytes: send less, many documents as lines to \
+         POST /v1/documents, or start the server with a greater --max-body"
+    );
+    Problem::new(Code::BODY_TOO_LARGE, detail)
+}
+
+/// Checks what the body is said to be. UTF-8 is the only encoding.
+pub(crate) fn expect_type(headers: &HeaderMap, expected: &str) -> Result<(), Problem> {
+    let wrong = |got: &str| {
+        let detail = format!("the body is {got}: send it with content-type: {expected}");
+        Err(Problem::new(Code::WRONG_CONTENT_TYPE, detail))
+    };
+    if headers.contains_key("content-encoding") {
+        return wrong("compressed (content-encoding), which is not taken");
+    }
+    let Some(value) = headers.get(CONTENT_TYPE) else { return wrong("of no declared type") };
+    let Ok(value) = value.to_str() else { return wrong("of a type that is no text") };
+    let mut parts = value.split(';');
+    let name = parts.next().unwrap_or_default().trim();
+    if !name.eq_ignore_ascii_case(expected) {
+        return wrong(&format!("declared as {name:?}"));
+    }
+    for parameter in parts {
+        let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+        let value = value.trim().trim_matches('"');
+        if name.trim().eq_ignore_ascii_case("charset") && !value.eq_ignore_ascii_case("utf-8") {
+            return wrong(&format!("declared as charset {value:?}"));
+        }
+    }
+    Ok(())
+}

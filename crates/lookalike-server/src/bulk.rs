@@ -1,0 +1,286 @@
+//! Many documents as lines, one JSON object each. They are read, shingled and written batch by
+//! batch, so that any number of them takes the same memory.
+
+use crate::address::Parameters;
+use crate::app::{Answer, App, json};
+use crate::body::{self, Pieces};
+use crate::documents::{Given, Mode};
+use crate::gate::in_time;
+use crate::json;
+use crate::pool::Worker;
+use crate::problem::{Code, Problem};
+use crate::writer::{Changes, Outcome, Owned, lost};
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use lookalike::store::backend::Done;
+use lookalike::store::entry::{Metadata, check_id};
+use serde::Deserialize;
+use serde_json::json;
+use std::sync::Arc;
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
+
+/// A batch ends where it has so many lines or bytes.
+const BATCH_LINES: usize = 2_000;
+const BATCH_BYTES: usize = 4 << 20;
+/// What the batches under way take of the memory for bodies.
+const HELD_BYTES: u64 = 4 * BATCH_BYTES as u64;
+/// Lines that are listed as skipped; all are counted.
+const LISTED: usize = 1_000;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LineGiven {
+    id: String,
+    text: String,
+    metadata: Option<Metadata>,
+    modified: Option<String>,
+    expires: Option<String>,
+    ttl_seconds: Option<u64>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Wish {
+    mode: Mode,
+    /// Whether the first bad line ends it.
+    stop: bool,
+    text_bytes: u64,
+}
+
+/// `POST /v1/documents`
+pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> Answer {
+    let parameters = Parameters::read(request.uri().query(), &["mode", "on_error"])?;
+    let stop = parameters.choice("on_error", &[("stop", true), ("skip", false)], true)?;
+    let limits = &app.config.limits;
+    let wish = Wish { mode: Mode::of(&parameters)?, stop, text_bytes: limits.text_bytes };
+    let (parts, body) = request.into_parts();
+    body::expect_type(&parts.headers, "application/x-ndjson")?;
+    let mut held = None;
+    app.memory.take(HELD_BYTES.min(limits.held_bytes), &mut held)?;
+    let pieces = Pieces::new(body, limits.idle_time);
+    let room = 2 * BATCH_BYTES as u64;
+    let mut lines = Lines { pieces, buffer: Vec::new(), next: 1, ended: false, held, room };
+    let mut tally = Tally::new(wish);
+    match run(&app, &mut lines, &mut tally).await {
+        Ok(()) => json(StatusCode::OK, &tally.answer()),
+        Err(problem) => Err(problem.with("stored", tally.stored())),
+    }
+}
+
+/// Reads, prepares and writes; a batch is prepared while the one before it is written.
+async fn run(app: &App, lines: &mut Lines, tally: &mut Tally) -> Result<(), Problem> {
+    let mut written = None;
+    let ended = loop {
+        let batch = match lines.batch(app).await {
+            Ok(Some(batch)) => batch,
+            Ok(None) => break Ok(()),
+            Err(problem) => break Err(problem.with("line", lines.next)),
+        };
+        let (first, wish) = (batch.first, tally.wish);
+        let work = move |worker: &mut Worker| Ok(prepare(worker, &batch, wish));
+        let prepared = match in_time(app, app.pool.run_patiently(work)).await {
+            Ok(prepared) => prepared,
+            Err(problem) => break Err(problem.with("line", first)),
+        };
+        settle(app, written.take(), tally).await?;
+        let bad = prepared.bad;
+        let changes = Changes { changes: prepared.changes, stop: wish.stop, held: None };
+        let outcome = match in_time(app, app.writer()?.put_patiently(changes)).await {
+            Ok(outcome) => outcome,
+            Err(problem) => break Err(problem.with("line", first)),
+        };
+        written = Some(Written { outcome, lines: prepared.lines });
+        if wish.stop && !bad.is_empty() {
+            // What comes before the bad line may have to be told first.
+            settle(app, written.take(), tally).await?;
+        }
+        bad.into_iter().try_for_each(|(line, problem)| tally.bad(line, problem))?;
+    };
+    settle(app, written, tally).await?;
+    ended
+}
+
+/// A batch that was handed over to be written.
+struct Written {
+    outcome: oneshot::Receiver<Outcome>,
+    lines: Vec<u64>,
+}
+
+async fn settle(app: &App, written: Option<Written>, tally: &mut Tally) -> Result<(), Problem> {
+    let Some(Written { outcome, lines }) = written else { return Ok(()) };
+    let first = lines.first().copied().unwrap_or_default();
+    let outcome = in_time(app, async { outcome.await.map_err(|_| lost()) }).await;
+    let outcome = outcome.map_err(|problem| problem.with("line", first))?;
+    if outcome.is_empty() && !lines.is_empty() {
+        return Err(lost().with("line", first));
+    }
+    for (line, done) in lines.into_iter().zip(outcome) {
+        match done {
+            Ok(Done::Added) => tally.added += 1,
+            Ok(_) => tally.replaced += 1,
+            Err(problem) => tally.bad(line, problem)?,
+        }
+    }
+    Ok(())
+}
+
+/// Whole lines.
+struct Batch {
+    bytes: Vec<u8>,
+    /// The number of the first line, from 1.
+    first: u64,
+}
+
+struct Lines {
+    pieces: Pieces,
+    buffer: Vec<u8>,
+    next: u64,
+    ended: bool,
+    held: Option<OwnedSemaphorePermit>,
+    /// Bytes that the buffer may have with what is held.
+    room: u64,
+}
+
+impl Lines {
+    /// Some lines; `None` at the end.
+    async fn batch(&mut self, app: &App) -> Result<Option<Batch>, Problem> {
+        let most = app.config.limits.body_bytes;
+        let (mut scanned, mut count, mut end) = (0, 0, 0);
+        loop {
+            for (at, byte) in self.buffer[scanned..].iter().enumerate() {
+                if *byte == b'\n' {
+                    count += 1;
+                    end = scanned + at + 1;
+                    if count == BATCH_LINES {
+                        break;
+                    }
+                }
+            }
+            scanned = self.buffer.len();
+            if end > 0 && (self.ended || count == BATCH_LINES || scanned >= BATCH_BYTES) {
+                break;
+            }
+            if self.ended {
+                end = scanned;
+                break;
+            }
+            if (scanned - end) as u64 > most {
+                let detail = format!(
+                    "a line has more than {most} bytes: shorten it, or start the server with a \
+                     greater --max-body"
+                );
+                return Err(Problem::new(Code::BODY_TOO_LARGE, detail));
+            }
+            match self.pieces.next().await? {
+                None => self.ended = true,
+                Some(piece) => {
+                    let needed = (self.buffer.len() + piece.len()) as u64;
+                    if needed > self.room {
+                        app.memory.take(needed - self.room, &mut self.held)?;
+                        self.room = needed;
+                    }
+                    self.buffer.extend_from_slice(&piece);
+                }
+            }
+        }
+        if end == 0 {
+            return Ok(None);
+        }
+        let rest = self.buffer.split_off(end);
+        let bytes = std::mem::replace(&mut self.buffer, rest);
+        let first = self.next;
+        self.next += bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
+        Ok(Some(Batch { bytes, first }))
+    }
+}
+
+/// The lines of a batch as changes.
+#[derive(Default)]
+struct PreparedBatch {
+    changes: Vec<Owned>,
+    /// The number of the line of each change.
+    lines: Vec<u64>,
+    bad: Vec<(u64, Problem)>,
+}
+
+fn prepare(worker: &mut Worker, batch: &Batch, wish: Wish) -> PreparedBatch {
+    let mut prepared = PreparedBatch::default();
+    for (line, number) in batch.bytes.split(|byte| *byte == b'\n').zip(batch.first..) {
+        if line.trim_ascii().is_empty() {
+            continue;
+        }
+        match prepare_line(worker, line, wish) {
+            Ok(change) => {
+                prepared.changes.push(change);
+                prepared.lines.push(number);
+            }
+            Err(problem) => {
+                prepared.bad.push((number, problem));
+                if wish.stop {
+                    break;
+                }
+            }
+        }
+    }
+    prepared
+}
+
+fn prepare_line(worker: &mut Worker, line: &[u8], wish: Wish) -> Result<Owned, Problem> {
+    let LineGiven { id, text, metadata, modified, expires, ttl_seconds } = json::parse(line)?;
+    check_id(&id)?;
+    let given = Given { text, metadata, modified, expires, ttl_seconds };
+    let store = worker.index.settings().store;
+    let document = given.prepare(id, &mut worker.preparer, store, wish.text_bytes)?;
+    Ok(wish.mode.change(document))
+}
+
+/// What became of the lines so far.
+struct Tally {
+    wish: Wish,
+    added: u64,
+    replaced: u64,
+    skipped: Vec<(u64, Problem)>,
+    skipped_total: u64,
+}
+
+impl Tally {
+    fn new(wish: Wish) -> Self {
+        Self { wish, added: 0, replaced: 0, skipped: Vec::new(), skipped_total: 0 }
+    }
+
+    fn stored(&self) -> u64 {
+        self.added + self.replaced
+    }
+
+    /// Takes down a line that was not stored; an error where that ends it. What is not the line's
+    /// fault always does.
+    fn bad(&mut self, line: u64, problem: Problem) -> Result<(), Problem> {
+        if problem.code.status >= 500 {
+            return Err(problem.with("line", line));
+        }
+        if self.wish.stop {
+            let detail = format!(
+                "line {line}: {}; what comes before it is stored, send it and the rest again",
+                problem.detail
+            );
+            let bad = Problem::new(Code::BAD_LINE, detail);
+            return Err(bad.with("line", line).with("line_code", problem.code.name));
+        }
+        self.skipped_total += 1;
+        if self.skipped.len() < LISTED {
+            self.skipped.push((line, problem));
+        }
+        Ok(())
+    }
+
+    fn answer(&self) -> serde_json::Value {
+        let mut skipped: Vec<_> = self.skipped.iter().collect();
+        skipped.sort_by_key(|(line, _)| *line);
+        let skipped = skipped.into_iter().map(|(line, problem)| {
+            json!({ "line": line, "code": problem.code.name, "detail": problem.detail })
+        });
+        json!({
+            "added": self.added, "replaced": self.replaced,
+            "skipped": skipped.collect::<Vec<_>>(), "skipped_total": self.skipped_total,
+        })
+    }
+}

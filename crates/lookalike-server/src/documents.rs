@@ -1,0 +1,291 @@
+//! Documents one by one: put, read, removed, listed.
+
+use crate::address::{self, Parameters, expected};
+use crate::app::{Answer, App, json_bytes};
+use crate::body;
+use crate::json;
+use crate::pool::Worker;
+use crate::problem::{Code, Problem};
+use crate::time;
+use crate::writer::{Changes, Document, Outcome, Owned, lost};
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use axum::response::Response;
+use lookalike::index::Preparer;
+use lookalike::store::IndexError;
+use lookalike::store::backend::Done;
+use lookalike::store::entry::{MAX_METADATA_BYTES, Metadata, Record, Wanted};
+use lookalike::store::set;
+use lookalike::store::settings::Store;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+
+/// Documents in a list if the client does not say how many, and at most.
+const LIST: usize = 100;
+const LIST_MAX: usize = 1_000;
+/// A list ends early beyond so many bytes.
+const LIST_BYTES: usize = 16 << 20;
+
+/// A document as a client sends it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Given {
+    pub(crate) text: String,
+    pub(crate) metadata: Option<Metadata>,
+    pub(crate) modified: Option<String>,
+    pub(crate) expires: Option<String>,
+    pub(crate) ttl_seconds: Option<u64>,
+}
+
+/// Whether a document may take the place of one that is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    Add,
+    Put,
+}
+
+impl Mode {
+    pub(crate) fn of(parameters: &Parameters) -> Result<Self, Problem> {
+        parameters.choice("mode", &[("add", Self::Add), ("put", Self::Put)], Self::Put)
+    }
+
+    pub(crate) fn change(self, document: Document) -> Owned {
+        match self {
+            Self::Add => Owned::Add(document),
+            Self::Put => Owned::Put(document),
+        }
+    }
+}
+
+impl Given {
+    /// Shingles and signs it.
+    pub(crate) fn prepare(
+        self,
+        id: String,
+        preparer: &mut Preparer,
+        store: Store,
+        text_bytes: u64,
+    ) -> Result<Document, Problem> {
+        let now = time::now();
+        check_text(&self.text, text_bytes)?;
+        let modified = self.modified.as_deref().map(|at| moment("modified", at)).transpose()?;
+        let expires = expiry(self.expires.as_deref(), self.ttl_seconds, now)?;
+        let metadata = self.metadata.unwrap_or_default();
+        let bytes = serde_json::to_vec(&metadata).map_or(0, |json| json.len());
+        if bytes > MAX_METADATA_BYTES {
+            let detail = format!(
+                "metadata has {bytes} bytes: expected at most {MAX_METADATA_BYTES}; leave out what \
+                 filters do not need"
+            );
+            return Err(Problem::new(Code::BAD_MEMBER, detail));
+        }
+        let prepared = preparer.prepare(&self.text);
+        let mut document = Document {
+            id,
+            fingerprint: prepared.fingerprint,
+            bytes: self.text.len() as u64,
+            signature: prepared.signature.to_vec(),
+            set: prepared.code.to_vec(),
+            text: None,
+            metadata,
+            added: now,
+            modified,
+            expires,
+            shingles: prepared.set.len(),
+        };
+        document.text = (store == Store::Texts).then_some(self.text);
+        document.entry().check(document.signature.len())?;
+        Ok(document)
+    }
+}
+
+/// Checks how long a text is.
+pub(crate) fn check_text(text: &str, most: u64) -> Result<(), Problem> {
+    if text.len() as u64 <= most {
+        return Ok(());
+    }
+    let detail = format!(
+        "the text has {} bytes, at most {most} are taken: divide it, or start the server with a \
+         greater --max-text",
+        text.len()
+    );
+    Err(Problem::new(Code::TEXT_TOO_LARGE, detail))
+}
+
+fn moment(member: &str, text: &str) -> Result<i64, Problem> {
+    time::parse(text).ok_or_else(|| {
+        let got = lookalike::store::entry::shown(text);
+        let detail = format!(
+            "{member} is {got:?}: expected a time such as 2026-11-21T10:00:00Z, between the years \
+             1678 and 2261"
+        );
+        Problem::new(Code::BAD_MEMBER, detail)
+    })
+}
+
+fn expiry(expires: Option<&str>, ttl: Option<u64>, now: i64) -> Result<Option<i64>, Problem> {
+    let wrong = |detail: &str| Err(Problem::new(Code::BAD_MEMBER, detail));
+    let at = match (expires, ttl) {
+        (None, None) => return Ok(None),
+        (Some(_), Some(_)) => {
+            return wrong("expires and ttl_seconds both say when it expires: leave one out");
+        }
+        (Some(text), None) => moment("expires", text)?,
+        (None, Some(seconds)) => {
+            let ns = i64::try_from(seconds).ok().and_then(|s| s.checked_mul(1_000_000_000));
+            let Some(at) = ns.and_then(|ns| ns.checked_add(now)) else {
+                return wrong("ttl_seconds ends after the year 2261: leave it out for no end");
+            };
+            at
+        }
+    };
+    if at <= now {
+        return wrong("it would have expired already: expected a time to come");
+    }
+    Ok(Some(at))
+}
+
+/// `PUT /v1/documents/{id}`
+pub(crate) async fn put(State(app): State<Arc<App>>, request: Request) -> Answer {
+    let id = address::id(request.uri().path())?;
+    let mode = Mode::of(&Parameters::read(request.uri().query(), &["mode"])?)?;
+    let (parts, body) = request.into_parts();
+    let limits = &app.config.limits;
+    let whole = body::json(&parts.headers, body, limits, &app.memory).await?;
+    let text_bytes = limits.text_bytes;
+    let prepare = move |worker: &mut Worker| {
+        let given: Given = json::parse(&whole.bytes)?;
+        let store = worker.index.settings().store;
+        let document = given.prepare(id, &mut worker.preparer, store, text_bytes)?;
+        Ok((document, whole.held))
+    };
+    let (document, held) = app.pool.run(prepare).await?;
+    let (id, shingles) = (document.id.clone(), document.shingles);
+    let changes = Changes { changes: vec![mode.change(document)], stop: false, held };
+    let done = only(app.writer()?.put(changes)?.await.unwrap_or_default())?;
+    let (status, done) = match done {
+        Done::Added => (StatusCode::CREATED, "added"),
+        _ => (StatusCode::OK, "replaced"),
+    };
+    crate::app::json(status, &json!({ "id": id, "done": done, "shingles": shingles }))
+}
+
+/// `DELETE /v1/documents/{id}`
+pub(crate) async fn delete(State(app): State<Arc<App>>, request: Request) -> Answer {
+    let id = address::id(request.uri().path())?;
+    Parameters::read(request.uri().query(), &[])?;
+    let changes = Changes { changes: vec![Owned::Remove(id.clone())], stop: false, held: None };
+    match only(app.writer()?.put(changes)?.await.unwrap_or_default())? {
+        Done::Absent => Err(Problem::unknown_document(&id)),
+        _ => {
+            let mut response = Response::new(Body::empty());
+            *response.status_mut() = StatusCode::NO_CONTENT;
+            Ok(response)
+        }
+    }
+}
+
+/// What became of the only change.
+fn only(outcome: Outcome) -> Result<Done, Problem> {
+    outcome.into_iter().next().unwrap_or_else(|| Err(lost()))
+}
+
+/// `GET /v1/documents/{id}`
+pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> Answer {
+    let id = address::id(request.uri().path())?;
+    let parameters = Parameters::read(request.uri().query(), &["text"])?;
+    let text = parameters.choice("text", &[("true", true), ("false", false)], false)?;
+    let read = move |worker: &mut Worker| {
+        let wanted = Wanted { set: true, signature: true, metadata: true, text };
+        let record = find(worker, &id, wanted)?;
+        let mut shown = shown(&record)?;
+        if text {
+            shown.insert("text".to_owned(), record.text.into());
+        }
+        bytes(&shown)
+    };
+    Ok(json_bytes(StatusCode::OK, app.pool.run(read).await?))
+}
+
+/// The document with an id, unless it has expired.
+pub(crate) fn find(worker: &Worker, id: &str, wanted: Wanted) -> Result<Record, Problem> {
+    let mut snapshot = worker.index.snapshot()?;
+    let mut found = None;
+    if let Some(number) = snapshot.number_of(id)? {
+        snapshot.records(&[number], wanted, &mut |record| {
+            found = Some(record.clone());
+            Ok(())
+        })?;
+    }
+    let now = time::now();
+    found.filter(|record| !record.is_expired(now)).ok_or_else(|| Problem::unknown_document(id))
+}
+
+/// What is shown of a document. Needs its set, signature and metadata.
+fn shown(record: &Record) -> Result<Map<String, Value>, IndexError> {
+    let mut shown = Map::new();
+    shown.insert("id".to_owned(), record.id.as_str().into());
+    shown.insert("bytes".to_owned(), record.bytes.into());
+    shown.insert("shingles".to_owned(), shingles(record)?.into());
+    shown.insert("metadata".to_owned(), Value::Object(record.metadata.clone()));
+    shown.insert("added".to_owned(), time::format(record.added).into());
+    for (name, at) in [("modified", record.modified), ("expires", record.expires)] {
+        if let Some(at) = at {
+            shown.insert(name.to_owned(), time::format(at).into());
+        }
+    }
+    Ok(shown)
+}
+
+/// How many shingles a document has; unknown where the index keeps no sets.
+fn shingles(record: &Record) -> Result<Option<usize>, IndexError> {
+    match &record.set {
+        Some(code) => Ok(Some(set::len(code)?)),
+        None => Ok(record.signature.is_empty().then_some(0)),
+    }
+}
+
+pub(crate) fn bytes(value: &impl serde::Serialize) -> Result<Vec<u8>, Problem> {
+    serde_json::to_vec(value).map_err(|error| Problem::internal(error.to_string()))
+}
+
+/// `GET /v1/documents`
+pub(crate) async fn list(State(app): State<Arc<App>>, request: Request) -> Answer {
+    let parameters = Parameters::read(request.uri().query(), &["after", "limit"])?;
+    let limit = parameters.number("limit", LIST_MAX, LIST)?;
+    let from = match parameters.text("after") {
+        None => 0,
+        Some(cursor) => cursor.parse::<u64>().ok().and_then(|last| last.checked_add(1)).ok_or_else(
+            || expected("after", cursor, "the `next` of an answer, or nothing to begin"),
+        )?,
+    };
+    let read = move |worker: &mut Worker| list_from(worker, from, limit);
+    Ok(json_bytes(StatusCode::OK, app.pool.run(read).await?))
+}
+
+fn list_from(worker: &Worker, mut from: u64, limit: usize) -> Result<Vec<u8>, Problem> {
+    const STEP: usize = 50;
+    let mut snapshot = worker.index.snapshot()?;
+    let wanted = Wanted { set: true, signature: true, metadata: true, text: false };
+    let (now, mut documents, mut size, mut more) = (time::now(), Vec::new(), 0, true);
+    while more && documents.len() < limit && size < LIST_BYTES {
+        let most = STEP.min(limit - documents.len());
+        let count = snapshot.scan(from, most, wanted, &mut |record| {
+            from = record.number.saturating_add(1);
+            if !record.is_expired(now) {
+                let document = Value::Object(shown(record)?);
+                size += document.to_string().len();
+                documents.push(document);
+            }
+            Ok(())
+        })?;
+        more = count == most;
+    }
+    let mut answer = json!({ "documents": documents });
+    if more && let Some(members) = answer.as_object_mut() {
+        members.insert("next".to_owned(), from.saturating_sub(1).to_string().into());
+    }
+    bytes(&answer)
+}

@@ -1,0 +1,265 @@
+//! What every request passes on its way in and every answer on its way out: who may ask, time
+//! limits, headers, counting and the log.
+
+use crate::app::App;
+use crate::log::Line;
+use crate::metrics::Counted;
+use crate::problem::{Code, Note, Problem};
+use crate::token::Right;
+use axum::body::HttpBody;
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::header::{AUTHORIZATION, CACHE_CONTROL, HOST, ORIGIN};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// The status that is counted where the client went away before there was an answer.
+const CLIENT_LEFT: u16 = 499;
+/// Addresses that everybody may read: the page and what it needs, and whether the server is well.
+const OPEN: [&str; 5] = ["/", "/app.css", "/app.js", "/openapi.json", "/v1/health"];
+
+/// Lets a request through, or not.
+pub(crate) async fn pass(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    let route = request.extensions().get::<MatchedPath>();
+    let route = route.map_or_else(|| "none".to_owned(), |path| path.as_str().to_owned());
+    let id = format!("{:x}-{:x}", app.started, app.serial.next());
+    let mut trace = Trace {
+        app: &app,
+        _counted: Counted::one(&app.metrics.in_flight),
+        method: known_method(request.method()),
+        route,
+        id,
+        since: Instant::now(),
+        done: false,
+    };
+    let answer = admit(&app, &trace.route, &request);
+    let mut response = match answer {
+        Ok(()) => within_time(&app, &trace.route, request, next).await,
+        Err(problem) => problem.into_response(),
+    };
+    headers(response.headers_mut(), &trace.id);
+    trace.finish(&response);
+    response
+}
+
+async fn within_time(app: &App, route: &str, request: Request, next: Next) -> Response {
+    // Documents that come as lines take as long as they come; each batch has its own limit.
+    if route == "/v1/documents" && request.method() == Method::POST {
+        return next.run(request).await;
+    }
+    let limit = app.config.limits.request_time;
+    let answer = tokio::time::timeout(limit, next.run(request)).await;
+    answer.unwrap_or_else(|_| timeout(app).into_response())
+}
+
+/// There was no answer in time.
+pub(crate) fn timeout(app: &App) -> Problem {
+    let seconds = app.config.limits.request_time.as_secs_f64();
+    let detail = format!(
+        "there was no answer within {seconds} s; a document that was sent may be stored or not, \
+         sending it again does no harm"
+    );
+    Problem::new(Code::TIMEOUT, detail).retry_after(1)
+}
+
+/// Whether a request may be answered at all.
+fn admit(app: &App, route: &str, request: &Request) -> Result<(), Problem> {
+    let (method, headers) = (request.method(), request.headers());
+    let host = host(request.uri(), headers);
+    check_host(app, host)?;
+    let is_read = matches!(*method, Method::GET | Method::HEAD);
+    if !is_read {
+        check_origin(host, headers)?;
+    }
+    if route == "none" || (is_read && OPEN.contains(&route)) {
+        return Ok(());
+    }
+    let Some(right) = app.config.tokens.right(bearer(headers)) else {
+        let detail = "send the header `authorization: Bearer TOKEN` with a token of this server";
+        return Err(Problem::new(Code::TOKEN_NEEDED, detail));
+    };
+    let writes = !is_read && matches!(route, "/v1/documents" | "/v1/documents/{id}");
+    if writes && right < Right::Write {
+        let detail = "the token may read only: documents are changed with a write token";
+        return Err(Problem::new(Code::READ_ONLY_TOKEN, detail));
+    }
+    if writes {
+        app.writer()?;
+    }
+    Ok(())
+}
+
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let value = headers.get(AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, token) = value.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}
+
+/// Name and port that the client knows the server by.
+fn host<'a>(uri: &'a Uri, headers: &'a HeaderMap) -> Option<&'a str> {
+    let authority = uri.authority().map(axum::http::uri::Authority::as_str);
+    authority.or_else(|| headers.get(HOST)?.to_str().ok())
+}
+
+/// The name without the port.
+fn name(host: &str) -> &str {
+    match host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        Some((address, _)) => address,
+        None => host.split_once(':').map_or(host, |(name, _)| name),
+    }
+}
+
+/// Keeps out pages whose name was made to lead to this machine (DNS rebinding).
+fn check_host(app: &App, host: Option<&str>) -> Result<(), Problem> {
+    let config = &app.config;
+    if !config.is_loopback() && config.hosts.is_empty() {
+        return Ok(());
+    }
+    let name = host.map(name).unwrap_or_default();
+    let address: Option<IpAddr> = name.parse().ok();
+    let is_own = match address {
+        Some(address) => {
+            let address = address.to_canonical();
+            address == config.listen.ip().to_canonical()
+                || (config.is_loopback() && address.is_loopback())
+        }
+        None => config.is_loopback() && name.eq_ignore_ascii_case("localhost"),
+    };
+    if is_own || config.hosts.iter().any(|host| host.eq_ignore_ascii_case(name)) {
+        return Ok(());
+    }
+    let name = lookalike::store::entry::shown(name);
+    let detail = format!(
+        "the header host names {name:?}: use the address the server listens on, or start it with \
+         --host NAME"
+    );
+    Err(Problem::new(Code::UNKNOWN_HOST, detail))
+}
+
+/// Keeps out what other sites have a browser send.
+fn check_origin(host: Option<&str>, headers: &HeaderMap) -> Result<(), Problem> {
+    let origin = headers.get(ORIGIN);
+    let is_same = origin.is_none_or(|origin| {
+        let origin = origin.to_str().unwrap_or_default();
+        let authority = origin.split_once("://").map(|(_, authority)| authority);
+        authority.zip(host).is_some_and(|(a, b)| a.eq_ignore_ascii_case(b))
+    });
+    let is_cross_site = headers.get("sec-fetch-site").is_some_and(|site| site == "cross-site");
+    if is_same && !is_cross_site {
+        return Ok(());
+    }
+    let detail = "a page of another site asked for this: use the page of this server, or a program";
+    Err(Problem::new(Code::CROSS_ORIGIN, detail))
+}
+
+/// Methods as they are counted; clients may invent any.
+fn known_method(method: &Method) -> &'static str {
+    match *method {
+        Method::GET => "GET",
+        Method::HEAD => "HEAD",
+        Method::PUT => "PUT",
+        Method::POST => "POST",
+        Method::DELETE => "DELETE",
+        _ => "OTHER",
+    }
+}
+
+fn headers(headers: &mut HeaderMap, id: &str) {
+    let fixed = [
+        ("x-content-type-options", "nosniff"),
+        ("referrer-policy", "no-referrer"),
+        ("cross-origin-resource-policy", "same-origin"),
+    ];
+    for (name, value) in fixed {
+        headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+    }
+    let policy = HeaderName::from_static("content-security-policy");
+    let nothing = HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'");
+    headers.entry(policy).or_insert(nothing);
+    headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    if let Ok(id) = HeaderValue::from_str(id) {
+        headers.insert(HeaderName::from_static("x-request-id"), id);
+    }
+}
+
+/// A request under way; counted and told of when it ends, however it ends.
+struct Trace<'a> {
+    app: &'a App,
+    _counted: Counted<'a>,
+    method: &'static str,
+    route: String,
+    id: String,
+    since: Instant,
+    done: bool,
+}
+
+impl Trace<'_> {
+    fn finish(&mut self, response: &Response) {
+        self.done = true;
+        let note = response.extensions().get::<Note>().map(|note| note.0.as_str());
+        let bytes = response.body().size_hint().exact().unwrap_or(0);
+        self.tell(response.status().as_u16(), bytes, note);
+    }
+
+    fn tell(&self, status: u16, bytes: u64, note: Option<&str>) {
+        let Self { app, method, route, id, since, .. } = self;
+        let took = since.elapsed();
+        app.metrics.request(route, method, status, took);
+        app.log.request(&Line { id, method, route, status, took, bytes, note });
+    }
+}
+
+impl Drop for Trace<'_> {
+    fn drop(&mut self) {
+        if !self.done {
+            self.tell(CLIENT_LEFT, 0, None);
+        }
+    }
+}
+
+/// The answer, or that there was none in time.
+pub(crate) async fn in_time<T>(
+    app: &App,
+    work: impl Future<Output = Result<T, Problem>>,
+) -> Result<T, Problem> {
+    let limit = app.config.limits.request_time;
+    tokio::time::timeout(limit, work).await.unwrap_or_else(|_| Err(timeout(app)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_stand_without_ports() {
+        let cases = [
+            ("localhost:80", "localhost"),
+            ("127.0.0.1", "127.0.0.1"),
+            ("[::1]:8377", "::1"),
+            ("", ""),
+            ("a:b:c", "a"),
+        ];
+        for (host, wanted) in cases {
+            assert_eq!(name(host), wanted);
+        }
+    }
+
+    #[test]
+    fn a_page_may_only_ask_its_own_server() {
+        let check = |host: &str, origin: Option<&'static str>| {
+            let mut headers = HeaderMap::new();
+            if let Some(origin) = origin {
+                headers.insert(ORIGIN, HeaderValue::from_static(origin));
+            }
+            check_origin(Some(host), &headers).is_ok()
+        };
+        assert!(check("localhost:1", None));
+        assert!(check("localhost:1", Some("http://LOCALHOST:1")));
+        assert!(!check("localhost:1", Some("http://localhost:2")));
+        assert!(!check("localhost:1", Some("https://evil.example")));
+        assert!(!check("localhost:1", Some("null")));
+    }
+}

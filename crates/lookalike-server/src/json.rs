@@ -1,0 +1,95 @@
+//! Bytes of a request → what is asked, strictly: an object with known members.
+
+use crate::problem::{Code, Problem};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{DeserializeOwned, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::error::Category;
+use std::fmt;
+use std::marker::PhantomData;
+
+/// A value that is written as an object and in no other way. (What is derived would take an array
+/// of the members' values, too.)
+#[derive(Debug)]
+pub(crate) struct Object<T>(pub(crate) T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Members<T>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for Members<T> {
+            type Value = T;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
+                T::deserialize(MapAccessDeserializer::new(map))
+            }
+        }
+        deserializer.deserialize_map(Members(PhantomData)).map(Object)
+    }
+}
+
+/// Reads one object, which is all there is.
+pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+    let text = str::from_utf8(bytes).map_err(|error| {
+        let at = error.valid_up_to();
+        Problem::new(
+            Code::INVALID_UTF8,
+            format!("the body is not UTF-8 from byte {at} on: send it encoded as UTF-8"),
+        )
+    })?;
+    if text.trim_ascii().is_empty() {
+        let detail = "the body is empty, expected a JSON object such as {\"text\": \"…\"}";
+        return Err(Problem::new(Code::INVALID_JSON, detail));
+    }
+    let Object(value) = serde_json::from_str(text).map_err(|error| {
+        let message = error.to_string();
+        match error.classify() {
+            Category::Data if message.starts_with("unknown field") => {
+                let message = message.replacen("unknown field", "unknown member", 1);
+                Problem::new(Code::UNKNOWN_MEMBER, format!("{message}; leave it out"))
+            }
+            Category::Data => {
+                let message = message.replacen("missing field", "missing member", 1);
+                Problem::new(Code::BAD_MEMBER, message.replacen("field", "member", 1))
+            }
+            _ => Problem::new(Code::INVALID_JSON, format!("expected one JSON object: {message}")),
+        }
+    })?;
+    Ok(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Asked {
+        text: String,
+        top: Option<u64>,
+    }
+
+    fn code(bytes: &[u8]) -> &'static str {
+        parse::<Asked>(bytes).unwrap_err().code.name
+    }
+
+    #[test]
+    fn only_an_object_with_known_members_will_do() {
+        let asked = parse::<Asked>(b" {\"text\":\"a\",\"top\":null} ").unwrap();
+        assert_eq!((asked.text.as_str(), asked.top), ("a", None));
+        for not_json in ["", " ", "{", "{}x", "{\"text\":\"a\"}{}", "\u{feff}{}", "NaN"] {
+            assert_eq!(code(not_json.as_bytes()), "invalid-json", "{not_json}");
+        }
+        assert_eq!(code(&b"{\"text\":1e999}"[..]), "invalid-json");
+        assert_eq!(code("[".repeat(100_000).as_bytes()), "bad-member");
+        assert_eq!(code(b"{\"text\":\"\xff\"}"), "invalid-utf8");
+        assert_eq!(code(b"{\"text\":\"a\",\"tex\":1}"), "unknown-member");
+        for bad in ["[\"a\"]", "null", "{}", "{\"text\":1}", "{\"text\":\"a\",\"text\":\"b\"}"] {
+            assert_eq!(code(bad.as_bytes()), "bad-member", "{bad}");
+        }
+        assert_eq!(code(b"{\"text\":\"a\",\"top\":-1}"), "bad-member");
+    }
+}

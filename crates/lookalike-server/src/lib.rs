@@ -1,0 +1,51 @@
+//! An index of documents over HTTP, with a web page.
+//!
+//! ```text
+//! listen → gate (who may ask, time limits, log) → a route → worker threads → answer
+//!                                                    └─ documents → writer thread → disk
+//! ```
+//!
+//! | module | is |
+//! |---|---|
+//! | [`listen`] | sockets: accepts connections, stops in good order |
+//! | [`config`] | what a server is told when it starts |
+//! | [`token`] | who may read, and who may write |
+//! | `app` | what requests share; which address does what |
+//! | `gate` | what every request passes |
+//! | `address`, `body`, `json` | what a request says, strictly read, within limits |
+//! | `documents`, `bulk`, `query`, `compare`, `groups`, `about`, `page` | the routes |
+//! | `stars` | groups among all documents |
+//! | `pool`, `writer` | threads that do what blocks; what is written together |
+//! | `problem` | what is answered when a request cannot be met |
+//! | `log`, `metrics`, `time` | what is told, what is counted, times as texts |
+//!
+//! The API is described in `docs/http.md` and in `openapi.json`. This is the only asynchronous code
+//! of the project: one thread waits for sockets, and everything that takes time is done elsewhere.
+//! Nothing here prints, exits, or looks at the environment.
+
+mod about;
+mod address;
+mod app;
+mod body;
+mod bulk;
+mod compare;
+pub mod config;
+mod documents;
+mod gate;
+mod groups;
+mod json;
+pub mod listen;
+mod log;
+mod metrics;
+mod page;
+mod pool;
+mod problem;
+mod query;
+mod stars;
+mod time;
+pub mod token;
+mod writer;
+
+pub use config::{Config, Limits, Log, LogFormat};
+pub use listen::{Server, Stop, Stopped};
+pub use token::Tokens;

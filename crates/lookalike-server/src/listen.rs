@@ -1,0 +1,258 @@
+//! Sockets: accepts connections, gives each its time limits, and stops in good order.
+
+use crate::app::{App, router};
+use crate::config::{Config, ConfigError};
+use crate::metrics::Counted;
+use axum::Router;
+use axum::body::Body;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use lookalike::store::{Index, IndexError};
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::Runtime;
+use tokio::sync::{Semaphore, watch};
+use tower_service::Service;
+
+/// The most bytes of a request's head: an id of the greatest length fits, every byte as `%XX`.
+const HEAD_BYTES: usize = 128 << 10;
+
+/// A server that listens and has not begun to answer.
+pub struct Server {
+    runtime: Runtime,
+    listener: TcpListener,
+    address: SocketAddr,
+    app: Arc<App>,
+}
+
+/// How a server came to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stopped {
+    /// Every request that had begun was answered, everything acknowledged is stored.
+    InOrder,
+    /// Time ran out, or it was told twice to stop: requests were broken off. Everything
+    /// acknowledged is stored all the same.
+    BrokenOff,
+}
+
+/// Why a server does not start.
+#[derive(Debug)]
+pub enum StartError {
+    /// It is told what cannot be.
+    Config(ConfigError),
+    /// The index is not to be served.
+    Index(IndexError),
+    /// It cannot listen there.
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The system gives it no means to wait for connections.
+    System(io::Error),
+}
+
+impl fmt::Display for StartError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Config(error) => error.fmt(f),
+            Self::Index(error) => error.fmt(f),
+            Self::Listen { address, source } => write!(
+                f,
+                "cannot listen on {address}: {source}; choose another address or port with --listen"
+            ),
+            Self::System(source) => write!(f, "cannot wait for connections: {source}"),
+        }
+    }
+}
+
+impl std::error::Error for StartError {}
+
+/// Tells a running server to stop. Cloned, all clones tell the same server.
+#[derive(Clone)]
+pub struct Stop(Arc<watch::Sender<u8>>);
+
+impl Stop {
+    /// For a server that is to be run.
+    pub fn new() -> Self {
+        Self(Arc::new(watch::channel(0).0))
+    }
+
+    /// The first time: no more connections, what has begun is finished. The second time: all is
+    /// broken off.
+    pub fn stop(&self) {
+        self.0.send_modify(|times| *times = times.saturating_add(1));
+    }
+}
+
+impl Default for Stop {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Server {
+    /// Checks the configuration and listens. No request is answered before [`run`](Self::run).
+    ///
+    /// # Errors
+    /// [`StartError`] with the remedy.
+    pub fn bind(index: Index, mut config: Config) -> Result<Self, StartError> {
+        config.check().map_err(StartError::Config)?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(StartError::System)?;
+        let address = config.listen;
+        let unable = |source| StartError::Listen { address, source };
+        let listener = runtime.block_on(TcpListener::bind(address)).map_err(unable)?;
+        let address = listener.local_addr().map_err(unable)?;
+        config.listen = address;
+        let app = App::start(index, config).map_err(StartError::Index)?;
+        Ok(Self { runtime, listener, address, app })
+    }
+
+    /// Where it listens, with the port that was taken.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Answers until it is told to stop, by `stop` or, where `signals` are to be heeded, by an
+    /// interrupt or a request of the system to end. The calling thread waits for sockets; worker
+    /// threads do the work. When it returns, all that was acknowledged is stored.
+    ///
+    /// # Errors
+    /// Where signals cannot be listened to.
+    pub fn run(self, stop: &Stop, signals: bool) -> io::Result<Stopped> {
+        let Self { runtime, listener, app, .. } = self;
+        let stopped = runtime.block_on(async {
+            if signals {
+                tokio::spawn(heed_signals(signal_source()?, stop.clone()));
+            }
+            io::Result::Ok(serve(&app, listener, stop.0.subscribe()).await)
+        })?;
+        // Whatever is left of broken-off requests ends here.
+        runtime.shutdown_background();
+        app.stop();
+        Ok(stopped)
+    }
+}
+
+async fn serve(app: &Arc<App>, listener: TcpListener, mut told: watch::Receiver<u8>) -> Stopped {
+    let router = router(app);
+    let places = Arc::new(Semaphore::new(app.config.limits.connections));
+    loop {
+        let place = tokio::select! {
+            biased;
+            _ = told.wait_for(|times| *times > 0) => break,
+            place = Arc::clone(&places).acquire_owned() => place,
+        };
+        let stream = tokio::select! {
+            biased;
+            _ = told.wait_for(|times| *times > 0) => break,
+            accepted = listener.accept() => accepted,
+        };
+        match stream {
+            Ok((stream, _)) => {
+                let (app, router, told) = (Arc::clone(app), router.clone(), told.clone());
+                tokio::spawn(async move {
+                    let _place = place;
+                    connection(&app, stream, router, told).await;
+                });
+            }
+            Err(error) => {
+                // Too many open files, most likely: it gets better when connections end.
+                app.log.say(&format!("a connection could not be accepted: {error}"));
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+        }
+    }
+    drop(listener);
+    app.log.say("stopping: requests under way are finished");
+    let all = u32::try_from(app.config.limits.connections).unwrap_or(u32::MAX);
+    tokio::select! {
+        _ = places.acquire_many(all) => Stopped::InOrder,
+        _ = told.wait_for(|times| *times > 1) => Stopped::BrokenOff,
+        () = tokio::time::sleep(app.config.limits.grace) => Stopped::BrokenOff,
+    }
+}
+
+async fn connection(
+    app: &App,
+    stream: TcpStream,
+    router: Router,
+    mut told: watch::Receiver<u8>,
+) {
+    let _counted = Counted::one(&app.metrics.connections);
+    // Answers are written whole, so waiting for more to send only delays them.
+    let _ = stream.set_nodelay(true);
+    let service = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
+        router.clone().call(request.map(Body::new))
+    });
+    let served = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(app.config.limits.head_time)
+        .max_buf_size(HEAD_BYTES)
+        .serve_connection(TokioIo::new(stream), service);
+    tokio::pin!(served);
+    // What goes wrong on a connection is the client's: it is told, or it is gone.
+    let stopping = tokio::select! {
+        _ = served.as_mut() => false,
+        _ = told.wait_for(|times| *times > 0) => true,
+    };
+    if stopping {
+        served.as_mut().graceful_shutdown();
+        let _ = served.await;
+    }
+}
+
+async fn heed_signals(mut signals: Signals, stop: Stop) {
+    loop {
+        signals.next().await;
+        stop.stop();
+    }
+}
+
+#[cfg(unix)]
+struct Signals {
+    interrupt: tokio::signal::unix::Signal,
+    terminate: tokio::signal::unix::Signal,
+}
+
+#[cfg(unix)]
+fn signal_source() -> io::Result<Signals> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let (interrupt, terminate) = (SignalKind::interrupt(), SignalKind::terminate());
+    Ok(Signals { interrupt: signal(interrupt)?, terminate: signal(terminate)? })
+}
+
+#[cfg(unix)]
+impl Signals {
+    async fn next(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
+    }
+}
+
+#[cfg(not(unix))]
+struct Signals;
+
+#[cfg(not(unix))]
+#[expect(clippy::unnecessary_wraps, reason = "elsewhere it can fail")]
+fn signal_source() -> io::Result<Signals> {
+    Ok(Signals)
+}
+
+#[cfg(not(unix))]
+impl Signals {
+    async fn next(&mut self) {
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+}

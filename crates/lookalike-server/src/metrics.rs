@@ -1,0 +1,186 @@
+//! What the server counts, in the text format of Prometheus.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// Upper bounds of the buckets that durations are counted in, in µs.
+const BOUNDS_US: [u64; 14] = [
+    100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 1_000_000,
+    5_000_000, 30_000_000,
+];
+/// Upper bounds of the buckets that sizes of writes are counted in.
+const BOUNDS_SIZE: [u64; 8] = [1, 2, 5, 10, 50, 100, 1_000, 10_000];
+
+/// Everything that is counted while the server runs.
+#[derive(Default)]
+pub(crate) struct Metrics {
+    /// By route, method and status: how many, and how long they took.
+    requests: Mutex<BTreeMap<(String, String, u16), u64>>,
+    durations: Mutex<BTreeMap<String, Histogram<14>>>,
+    pub(crate) in_flight: AtomicUsize,
+    pub(crate) connections: AtomicUsize,
+    /// Changes that were written at once.
+    pub(crate) sizes: Arc<Sizes>,
+}
+
+/// How many changes were written at once.
+#[derive(Default)]
+pub(crate) struct Sizes(Mutex<Histogram<8>>);
+
+impl Sizes {
+    pub(crate) fn record(&self, size: u64) {
+        let mut histogram = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        histogram.record(size, &BOUNDS_SIZE);
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Histogram<const N: usize> {
+    counts: [u64; N],
+    beyond: u64,
+    sum: u64,
+}
+
+impl<const N: usize> Default for Histogram<N> {
+    fn default() -> Self {
+        Self { counts: [0; N], beyond: 0, sum: 0 }
+    }
+}
+
+impl<const N: usize> Histogram<N> {
+    fn record(&mut self, value: u64, bounds: &[u64; N]) {
+        match bounds.iter().position(|bound| value <= *bound) {
+            Some(bucket) => self.counts[bucket] += 1,
+            None => self.beyond += 1,
+        }
+        self.sum += value;
+    }
+
+    /// `labels` is empty or ends with a comma; `unit` is what the values are divided by.
+    fn write(&self, out: &mut String, name: &str, labels: &str, bounds: &[u64; N], unit: f64) {
+        let mut count = 0;
+        for (bound, more) in bounds.iter().zip(&self.counts) {
+            count += more;
+            let bound = *bound as f64 / unit;
+            let _ = writeln!(out, "{name}_bucket{{{labels}le=\"{bound}\"}} {count}");
+        }
+        count += self.beyond;
+        let _ = writeln!(out, "{name}_bucket{{{labels}le=\"+Inf\"}} {count}");
+        let braces = match labels.trim_end_matches(',') {
+            "" => String::new(),
+            labels => format!("{{{labels}}}"),
+        };
+        let _ = writeln!(out, "{name}_sum{braces} {}", self.sum as f64 / unit);
+        let _ = writeln!(out, "{name}_count{braces} {count}");
+    }
+}
+
+/// What is known when it is asked for.
+pub(crate) struct Gauge {
+    pub(crate) name: &'static str,
+    pub(crate) help: &'static str,
+    pub(crate) value: f64,
+}
+
+impl Metrics {
+    /// Counts a request that was answered. Routes and methods are few: none is taken from outside.
+    pub(crate) fn request(&self, route: &str, method: &str, status: u16, took: Duration) {
+        let key = (route.to_owned(), method.to_owned(), status);
+        let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
+        *requests.entry(key).or_default() += 1;
+        drop(requests);
+        let mut durations = self.durations.lock().unwrap_or_else(PoisonError::into_inner);
+        let histogram = durations.entry(route.to_owned()).or_default();
+        histogram.record(took.as_micros() as u64, &BOUNDS_US);
+    }
+
+    /// Everything as text.
+    pub(crate) fn render(&self, gauges: &[Gauge]) -> String {
+        let mut out = String::new();
+        head(&mut out, "lookalike_requests_total", "counter", "Requests that were answered.");
+        let requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
+        for ((route, method, status), count) in &*requests {
+            let _ = writeln!(
+                out,
+                "lookalike_requests_total{{route=\"{route}\",method=\"{method}\",\
+                 status=\"{status}\"}} {count}"
+            );
+        }
+        drop(requests);
+        let name = "lookalike_request_duration_seconds";
+        head(&mut out, name, "histogram", "From the head of a request to its answer.");
+        for (route, histogram) in &*self.durations.lock().unwrap_or_else(PoisonError::into_inner) {
+            histogram.write(&mut out, name, &format!("route=\"{route}\","), &BOUNDS_US, 1e6);
+        }
+        let name = "lookalike_write_changes";
+        head(&mut out, name, "histogram", "Changes that were written at once.");
+        let sizes = *self.sizes.0.lock().unwrap_or_else(PoisonError::into_inner);
+        sizes.write(&mut out, name, "", &BOUNDS_SIZE, 1.0);
+        for Gauge { name, help, value } in gauges {
+            let kind = if name.ends_with("_total") { "counter" } else { "gauge" };
+            head(&mut out, name, kind, help);
+            let _ = writeln!(out, "{name} {value}");
+        }
+        out
+    }
+}
+
+fn head(out: &mut String, name: &str, kind: &str, help: &str) {
+    let _ = writeln!(out, "# HELP {name} {help}\n# TYPE {name} {kind}");
+}
+
+/// Counts one while it lives.
+pub(crate) struct Counted<'a>(&'a AtomicUsize);
+
+impl<'a> Counted<'a> {
+    pub(crate) fn one(counter: &'a AtomicUsize) -> Self {
+        counter.fetch_add(1, Ordering::Relaxed);
+        Self(counter)
+    }
+}
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// A number that only grows, for a name that is given out once.
+#[derive(Default)]
+pub(crate) struct Serial(AtomicU64);
+
+impl Serial {
+    pub(crate) fn next(&self) -> u64 {
+        self.0.fetch_add(1, Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_counts_up() {
+        let metrics = Metrics::default();
+        metrics.request("/v1/stats", "GET", 200, Duration::from_micros(300));
+        metrics.request("/v1/stats", "GET", 200, Duration::from_secs(60));
+        metrics.sizes.record(3);
+        let text = metrics.render(&[Gauge { name: "lookalike_documents", help: "D.", value: 7.0 }]);
+        let wanted = [
+            "lookalike_requests_total{route=\"/v1/stats\",method=\"GET\",status=\"200\"} 2\n",
+            "lookalike_request_duration_seconds_bucket{route=\"/v1/stats\",le=\"0.00025\"} 0\n",
+            "lookalike_request_duration_seconds_bucket{route=\"/v1/stats\",le=\"0.0005\"} 1\n",
+            "lookalike_request_duration_seconds_bucket{route=\"/v1/stats\",le=\"+Inf\"} 2\n",
+            "lookalike_request_duration_seconds_sum{route=\"/v1/stats\"} 60.0003\n",
+            "lookalike_write_changes_bucket{le=\"5\"} 1\n",
+            "lookalike_write_changes_count 1\n",
+            "# TYPE lookalike_documents gauge\nlookalike_documents 7\n",
+        ];
+        for line in wanted {
+            assert!(text.contains(line), "{line} in\n{text}");
+        }
+    }
+}

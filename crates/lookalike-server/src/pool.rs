@@ -1,0 +1,167 @@
+//! Threads that do what blocks: shingling, queries, reading. So many wait in a queue, more are told
+//! to come again.
+
+use crate::problem::Problem;
+use lookalike::index::Preparer;
+use lookalike::store::query::Scratch;
+use lookalike::store::{Index, IndexError};
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+
+/// What a thread has at hand.
+pub(crate) struct Worker {
+    pub(crate) index: Arc<Index>,
+    pub(crate) preparer: Preparer,
+    pub(crate) scratch: Scratch,
+}
+
+impl Worker {
+    fn new(index: &Arc<Index>) -> Result<Self, IndexError> {
+        let preparer = Preparer::new(index.settings())?;
+        Ok(Self { index: Arc::clone(index), preparer, scratch: Scratch::default() })
+    }
+}
+
+type Job = Box<dyn FnOnce(&mut Worker) + Send>;
+
+/// The threads and what waits for them.
+pub(crate) struct Pool {
+    shared: Arc<Shared>,
+    places: Arc<Semaphore>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+}
+
+#[derive(Default)]
+struct Shared {
+    queue: Mutex<Queue>,
+    news: Condvar,
+    waiting: AtomicUsize,
+}
+
+#[derive(Default)]
+struct Queue {
+    jobs: VecDeque<Job>,
+    closed: bool,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn next(&self) -> Option<Job> {
+        let mut queue = self.lock();
+        loop {
+            if let Some(job) = queue.jobs.pop_front() {
+                self.waiting.store(queue.jobs.len(), Ordering::Relaxed);
+                return Some(job);
+            }
+            if queue.closed {
+                return None;
+            }
+            queue = self.news.wait(queue).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+impl Pool {
+    /// Starts `workers` threads; `queue` jobs may wait.
+    pub(crate) fn start(
+        index: &Arc<Index>,
+        workers: usize,
+        queue: usize,
+    ) -> Result<Self, IndexError> {
+        let shared = Arc::new(Shared::default());
+        let mut threads = Vec::new();
+        for number in 0..workers {
+            let (shared, mut worker) = (Arc::clone(&shared), Worker::new(index)?);
+            let work = move || {
+                while let Some(job) = shared.next() {
+                    // What broke off may have left the buffers in any state.
+                    let done = catch_unwind(AssertUnwindSafe(|| job(&mut worker)));
+                    if done.is_err()
+                        && let Ok(new) = Worker::new(&worker.index)
+                    {
+                        worker = new;
+                    }
+                }
+            };
+            let thread = std::thread::Builder::new().name(format!("worker {number}")).spawn(work);
+            let thread = thread.map_err(|source| {
+                IndexError::Io { path: "a thread of the server".to_owned(), source }
+            })?;
+            threads.push(thread);
+        }
+        let places = Arc::new(Semaphore::new(workers + queue));
+        Ok(Self { shared, places, threads: Mutex::new(threads) })
+    }
+
+    /// How many jobs wait for a thread.
+    pub(crate) fn waiting(&self) -> usize {
+        self.shared.waiting.load(Ordering::Relaxed)
+    }
+
+    /// Has a job done, at once or not at all: `busy` where too many wait.
+    pub(crate) async fn run<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(&mut Worker) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let place = Arc::clone(&self.places).try_acquire_owned();
+        let place = place.map_err(|_| Problem::busy("too many requests wait"))?;
+        self.put(place, job).await
+    }
+
+    /// Has a job done as soon as there is room for it.
+    pub(crate) async fn run_patiently<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(&mut Worker) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let place = Arc::clone(&self.places).acquire_owned().await;
+        let place = place.map_err(|_| Problem::busy("the server stops"))?;
+        self.put(place, job).await
+    }
+
+    async fn put<T: Send + 'static>(
+        &self,
+        place: OwnedSemaphorePermit,
+        job: impl FnOnce(&mut Worker) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let (reply, answer) = oneshot::channel();
+        let job = move |worker: &mut Worker| {
+            let _place = place;
+            // Nobody waits for it any more when the request ran out of time or was broken off.
+            if !reply.is_closed() {
+                let _ = reply.send(job(worker));
+            }
+        };
+        {
+            let mut queue = self.shared.lock();
+            if queue.closed {
+                return Err(Problem::busy("the server stops"));
+            }
+            queue.jobs.push_back(Box::new(job));
+            self.shared.waiting.store(queue.jobs.len(), Ordering::Relaxed);
+        }
+        self.shared.news.notify_one();
+        match answer.await {
+            Ok(answer) => answer,
+            Err(_) => Err(Problem::internal("a worker thread panicked")),
+        }
+    }
+
+    /// Does what waits and ends the threads.
+    pub(crate) fn stop(&self) {
+        self.shared.lock().closed = true;
+        self.shared.news.notify_all();
+        let threads = std::mem::take(
+            &mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner),
+        );
+        for thread in threads {
+            let _ = thread.join();
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! What is answered when a request cannot be met: `application/problem+json`, RFC 9457.
+
+use axum::body::Body;
+use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use lookalike::core::error::ParamsError;
+use lookalike::store::IndexError;
+use serde_json::{Map, Value, json};
+
+/// What kind of problem it is; programs look at it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Code {
+    pub(crate) name: &'static str,
+    pub(crate) status: u16,
+    title: &'static str,
+}
+
+macro_rules! codes {
+    ($($constant:ident $status:literal $name:literal $title:literal;)*) => {
+        impl Code {
+            $(pub(crate) const $constant: Self = Self { name: $name, status: $status, title: $title };)*
+            /// All there are.
+            #[cfg(test)]
+            pub(crate) const ALL: &'static [Self] = &[$(Self::$constant),*];
+        }
+    };
+}
+
+codes! {
+    INVALID_JSON 400 "invalid-json" "The body is not JSON";
+    INVALID_UTF8 400 "invalid-utf8" "The bytes are not UTF-8";
+    UNKNOWN_MEMBER 400 "unknown-member" "A member is unknown";
+    BAD_MEMBER 400 "bad-member" "A member is missing or has another value than can be";
+    BAD_PARAMETER 400 "bad-parameter" "A parameter of the address is unknown or out of range";
+    BAD_ID 400 "bad-id" "The id cannot be one";
+    BAD_LINE 400 "bad-line" "A line cannot be stored";
+    BAD_BODY 400 "bad-body" "The body broke off";
+    TOKEN_NEEDED 401 "token-needed" "A token is needed";
+    READ_ONLY_TOKEN 403 "read-only-token" "The token may read only";
+    READ_ONLY 403 "read-only" "The index is served for reading only";
+    CROSS_ORIGIN 403 "cross-origin" "The request comes from another site";
+    UNKNOWN_ADDRESS 404 "unknown-address" "There is nothing at this address";
+    UNKNOWN_DOCUMENT 404 "unknown-document" "There is no document with this id";
+    WRONG_METHOD 405 "wrong-method" "The address does not take this method";
+    SLOW_BODY 408 "slow-body" "The body came too slowly";
+    ID_TAKEN 409 "id-taken" "There is a document with this id";
+    CURSOR_EXPIRED 410 "cursor-expired" "The list was computed anew since";
+    BODY_TOO_LARGE 413 "body-too-large" "The body is too large";
+    TEXT_TOO_LARGE 413 "text-too-large" "The text is too large";
+    WRONG_CONTENT_TYPE 415 "wrong-content-type" "The body is of another type than expected";
+    UNKNOWN_HOST 421 "unknown-host" "The server does not go by this name";
+    ANSWER_TOO_LARGE 422 "answer-too-large" "The answer would be too large";
+    NO_SETS 422 "no-sets" "The index keeps too little for this";
+    INTERNAL 500 "internal" "The server failed";
+    BUSY 503 "busy" "The server has all it can do";
+    TIMEOUT 503 "timeout" "The answer took too long";
+    GROUPS_PENDING 503 "groups-pending" "The groups are being computed";
+    UNREADABLE 503 "unreadable" "The index cannot be read";
+    DISK_FULL 507 "disk-full" "The disk is full";
+}
+
+/// Why a request is not met.
+#[derive(Debug, Clone)]
+pub(crate) struct Problem {
+    pub(crate) code: Code,
+    /// What was expected and found, and what to do.
+    pub(crate) detail: String,
+    /// Further members.
+    more: Map<String, Value>,
+    /// In seconds.
+    retry_after: Option<u32>,
+    /// What only the log shall say.
+    note: Option<String>,
+}
+
+/// For the log: what an answer does not say. An extension of the answer.
+#[derive(Clone)]
+pub(crate) struct Note(pub(crate) String);
+
+impl Problem {
+    pub(crate) fn new(code: Code, detail: impl Into<String>) -> Self {
+        let detail = detail.into();
+        Self { code, detail, more: Map::new(), retry_after: None, note: None }
+    }
+
+    pub(crate) fn with(mut self, member: &str, value: impl Into<Value>) -> Self {
+        self.more.insert(member.to_owned(), value.into());
+        self
+    }
+
+    pub(crate) fn retry_after(mut self, seconds: u32) -> Self {
+        self.retry_after = Some(seconds);
+        self
+    }
+
+    /// Says more in the log.
+    pub(crate) fn note(mut self, note: impl Into<String>) -> Self {
+        self.note = Some(note.into());
+        self
+    }
+
+    /// All workers are taken, or all memory for bodies.
+    pub(crate) fn busy(what: &str) -> Self {
+        Self::new(Code::BUSY, format!("{what}; send the request again in a second"))
+            .retry_after(1)
+    }
+
+    /// Something failed that the client can do nothing about; the log says what.
+    pub(crate) fn internal(note: impl Into<String>) -> Self {
+        let detail = "the log of the server says more, beside the number in the header \
+                      x-request-id of this answer";
+        Self { note: Some(note.into()), ..Self::new(Code::INTERNAL, detail) }
+    }
+
+    pub(crate) fn unknown_document(id: &str) -> Self {
+        let id = lookalike::store::entry::shown(id);
+        Self::new(
+            Code::UNKNOWN_DOCUMENT,
+            format!("there is no document {id:?}, or it has expired: GET /v1/documents lists all"),
+        )
+    }
+
+    pub(crate) fn to_json(&self) -> Value {
+        let mut body = self.more.clone();
+        let Code { name, status, title } = self.code;
+        let members = json!({
+            "type": format!("https://lookalike.invalid/problems/{name}"),
+            "title": title, "status": status, "code": name, "detail": self.detail,
+        });
+        if let Value::Object(members) = members {
+            body.extend(members);
+        }
+        Value::Object(body)
+    }
+}
+
+impl From<IndexError> for Problem {
+    fn from(error: IndexError) -> Self {
+        let detail = error.to_string();
+        match error {
+            IndexError::IdTaken { id } => {
+                let id = lookalike::store::entry::shown(&id);
+                let detail = format!(
+                    "document {id:?} is there already: leave out ?mode=add to replace it, or \
+                     choose another id"
+                );
+                Self::new(Code::ID_TAKEN, detail)
+            }
+            IndexError::Document { .. } => Self::new(Code::BAD_ID, detail),
+            IndexError::Filter { .. } | IndexError::Params(ParamsError::Threshold { .. }) => {
+                Self::new(Code::BAD_MEMBER, detail)
+            }
+            IndexError::NoSets { .. } => Self::new(Code::NO_SETS, detail),
+            IndexError::ReadOnly { .. } => Self::new(Code::READ_ONLY, detail),
+            IndexError::InUse { .. } | IndexError::Database { transient: true, .. } => {
+                let note = Some(detail);
+                Self { note, ..Self::busy("another process writes to the index") }
+            }
+            IndexError::DiskFull { .. } | IndexError::Full { .. } => {
+                let answer = "the disk of the server is full: what was acknowledged is stored, \
+                              this is not; make room, then send it again";
+                Self { note: Some(detail), ..Self::new(Code::DISK_FULL, answer) }
+            }
+            _ => Self::internal(detail),
+        }
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let mut response = Response::new(Body::from(self.to_json().to_string()));
+        *response.status_mut() =
+            StatusCode::from_u16(self.code.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        if let Some(seconds) = self.retry_after {
+            headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        if self.code == Code::TOKEN_NEEDED {
+            headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        if let Some(note) = self.note {
+            response.extensions_mut().insert(Note(note));
+        }
+        response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_differ() {
+        let mut names: Vec<_> = Code::ALL.iter().map(|code| code.name).collect();
+        names.sort_unstable();
+        let count = names.len();
+        names.dedup();
+        assert_eq!(names.len(), count);
+        assert!(Code::ALL.iter().all(|code| (400..600).contains(&code.status)));
+    }
+
+    #[test]
+    fn what_the_system_says_is_for_the_log_only() {
+        let source = std::io::Error::other("at sector 7");
+        let problem = Problem::from(IndexError::Io { path: "/secret/place".into(), source });
+        assert!(!problem.to_json().to_string().contains("secret"));
+        assert!(problem.note.is_some_and(|note| note.contains("/secret/place")));
+    }
+}

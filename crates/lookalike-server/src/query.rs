@@ -1,0 +1,219 @@
+//! What resembles a text, or a document that is there.
+
+use crate::app::{Answer, App, json_bytes};
+use crate::body;
+use crate::documents::{bytes, check_text, find};
+use crate::json;
+use crate::pool::Worker;
+use crate::problem::{Code, Problem};
+use crate::time;
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use lookalike::core::error::ParamsError;
+use lookalike::store::backend::Snapshot;
+use lookalike::store::entry::{Metadata, Wanted};
+use lookalike::store::filter::Filter;
+use lookalike::store::query::{self, Match, Probe, Question, Similarity};
+use lookalike::store::{IndexError, set};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// Matches if the client does not say how many, and at most.
+const TOP: u64 = 10;
+const TOP_MAX: u64 = 1_000;
+/// The most filters.
+const FILTERS_MAX: usize = 100;
+/// The most bytes of texts and metadata in an answer.
+const ANSWER_BYTES: usize = 64 << 20;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Asked {
+    text: Option<String>,
+    id: Option<String>,
+    threshold: Option<f64>,
+    top: Option<u64>,
+    filters: Option<Vec<String>>,
+    texts: Option<bool>,
+    metadata: Option<bool>,
+}
+
+#[derive(Serialize)]
+struct Found {
+    matches: Vec<FoundMatch>,
+    found: u64,
+    candidates: u64,
+    shingles: Option<usize>,
+    threshold: f64,
+    predicted_recall: f64,
+}
+
+#[derive(Serialize)]
+struct FoundMatch {
+    id: String,
+    similarity: f64,
+    estimated: bool,
+    shared: Option<u64>,
+    shingles: Option<u64>,
+    containment_of_query: Option<f64>,
+    containment_of_match: Option<f64>,
+    bytes: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    metadata: Option<Metadata>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<Value>,
+}
+
+/// With six decimals, as everywhere.
+pub(crate) fn rounded(value: f64) -> f64 {
+    (value * 1e6).round() / 1e6
+}
+
+/// As reports have it: only equal sets give 1.
+pub(crate) fn six_decimals(similarity: &Similarity) -> f64 {
+    similarity.six_decimals().parse().unwrap_or_else(|_| rounded(similarity.value()))
+}
+
+/// `POST /v1/query`
+pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> Answer {
+    crate::address::Parameters::read(request.uri().query(), &[])?;
+    let (parts, body) = request.into_parts();
+    let whole = body::json(&parts.headers, body, &app.config.limits, &app.memory).await?;
+    let text_bytes = app.config.limits.text_bytes;
+    let answer = move |worker: &mut Worker| {
+        let asked: Asked = json::parse(&whole.bytes)?;
+        let found = asked.answer(worker, text_bytes)?;
+        drop(whole.held);
+        bytes(&found)
+    };
+    Ok(json_bytes(StatusCode::OK, app.pool.run(answer).await?))
+}
+
+impl Asked {
+    fn answer(&self, worker: &mut Worker, text_bytes: u64) -> Result<Found, Problem> {
+        let default = worker.index.settings().threshold;
+        let threshold = self.threshold.unwrap_or(default);
+        if !(threshold > 0.0 && threshold <= 1.0) {
+            return Err(IndexError::from(ParamsError::Threshold { got: threshold }).into());
+        }
+        let top = self.top.unwrap_or(TOP);
+        if !(1..=TOP_MAX).contains(&top) {
+            return Err(bad(format!("top is {top}: expected a number from 1 to {TOP_MAX}")));
+        }
+        let filters = self.filters.as_deref().unwrap_or_default();
+        if filters.len() > FILTERS_MAX {
+            return Err(bad(format!("there are {} filters, at most {FILTERS_MAX}", filters.len())));
+        }
+        let filters = filters.iter().map(|text| text.parse());
+        let filters = filters.collect::<Result<Vec<Filter>, IndexError>>()?;
+        let wanted =
+            Wanted { metadata: self.metadata.unwrap_or(true), ..Wanted::default() };
+        let mut question = Question {
+            threshold,
+            top: Some(top as usize),
+            filters: &filters,
+            now: time::now(),
+            except: None,
+            wanted,
+        };
+        let Worker { index, preparer, scratch } = &mut *worker;
+        match (&self.text, &self.id) {
+            (Some(text), None) => {
+                check_text(text, text_bytes)?;
+                let prepared = preparer.prepare(text);
+                let shingles = Some(prepared.set.len());
+                let mut snapshot = index.snapshot()?;
+                let settings = index.settings();
+                let answer =
+                    query::query(&mut *snapshot, settings, &prepared.probe(), &question, scratch)?;
+                self.found(answer, threshold, shingles, &mut *snapshot)
+            }
+            (None, Some(id)) => {
+                let wanted = Wanted { set: true, signature: true, ..Wanted::default() };
+                let record = find(worker, id, wanted)?;
+                let Worker { index, scratch, .. } = worker;
+                let mut own = Vec::new();
+                if let Some(code) = &record.set {
+                    set::decode(code, &mut own)?;
+                }
+                question.except = Some(record.number);
+                let probe = Probe {
+                    set: &own,
+                    fingerprint: record.fingerprint,
+                    signature: &record.signature,
+                };
+                let shingles = record.set.is_some().then_some(own.len());
+                let mut snapshot = index.snapshot()?;
+                let settings = index.settings();
+                let answer =
+                    query::query(&mut *snapshot, settings, &probe, &question, scratch)?;
+                self.found(answer, threshold, shingles, &mut *snapshot)
+            }
+            (None, None) => Err(bad("expected text, or id of a document that is there")),
+            (Some(_), Some(_)) => Err(bad("there are both text and id: leave one out")),
+        }
+    }
+
+    fn found(
+        &self,
+        answer: query::Answer,
+        threshold: f64,
+        shingles: Option<usize>,
+        snapshot: &mut dyn Snapshot,
+    ) -> Result<Found, Problem> {
+        let (mut size, mut matches) = (0, Vec::new());
+        for one in answer.matches {
+            let mut text = None;
+            if self.texts == Some(true) {
+                let wanted = Wanted { text: true, ..Wanted::default() };
+                snapshot.records(&[one.record.number], wanted, &mut |record| {
+                    text = Some(Value::from(record.text.clone()));
+                    size += record.text.as_ref().map_or(0, String::len);
+                    Ok(())
+                })?;
+            }
+            let one = self.found_match(one, text);
+            size += one.metadata.as_ref().map_or(0, |all| bytes(all).map_or(0, |json| json.len()));
+            if size > ANSWER_BYTES {
+                let detail = format!(
+                    "texts and metadata of the matches have more than {ANSWER_BYTES} bytes: ask \
+                     for fewer (top), or without text and metadata"
+                );
+                return Err(Problem::new(Code::ANSWER_TOO_LARGE, detail));
+            }
+            matches.push(one);
+        }
+        Ok(Found {
+            matches,
+            found: answer.found,
+            candidates: answer.candidates,
+            shingles,
+            threshold,
+            predicted_recall: rounded(answer.predicted_recall),
+        })
+    }
+
+    fn found_match(&self, one: Match, text: Option<Value>) -> FoundMatch {
+        let overlap = match one.similarity {
+            Similarity::Exact(overlap) => Some(overlap),
+            Similarity::Estimated(_) => None,
+        };
+        FoundMatch {
+            similarity: six_decimals(&one.similarity),
+            estimated: overlap.is_none(),
+            shared: overlap.map(|o| o.intersection),
+            shingles: overlap.map(|o| o.right),
+            containment_of_query: overlap.map(|o| rounded(o.containment_left())),
+            containment_of_match: overlap.map(|o| rounded(o.containment_right())),
+            bytes: one.record.bytes,
+            metadata: self.metadata.unwrap_or(true).then_some(one.record.metadata),
+            text,
+            id: one.record.id,
+        }
+    }
+}
+
+fn bad(detail: impl Into<String>) -> Problem {
+    Problem::new(Code::BAD_MEMBER, detail)
+}

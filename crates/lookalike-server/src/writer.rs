@@ -1,0 +1,289 @@
+//! The thread that writes: what waits is written together and acknowledged when it is on the disk.
+
+use crate::metrics::Sizes;
+use crate::problem::Problem;
+use lookalike::store::backend::{Change, Done};
+use lookalike::store::entry::{Entry, Metadata};
+use lookalike::store::{Index, IndexError};
+use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+
+/// The most changes that are written together, and their bytes, the last one not counted.
+const BATCH_CHANGES: usize = 4_000;
+const BATCH_BYTES: usize = 64 << 20;
+/// The most jobs that wait to be written.
+const WAITING_JOBS: usize = 4_000;
+
+/// A document, shingled and signed, that owns what it holds.
+pub(crate) struct Document {
+    pub(crate) id: String,
+    pub(crate) fingerprint: u128,
+    pub(crate) bytes: u64,
+    pub(crate) signature: Vec<u32>,
+    pub(crate) set: Vec<u8>,
+    pub(crate) text: Option<String>,
+    pub(crate) metadata: Metadata,
+    pub(crate) added: i64,
+    pub(crate) modified: Option<i64>,
+    pub(crate) expires: Option<i64>,
+    /// How many shingles it has.
+    pub(crate) shingles: usize,
+}
+
+impl Document {
+    pub(crate) fn entry(&self) -> Entry<'_> {
+        Entry {
+            id: &self.id,
+            fingerprint: self.fingerprint,
+            bytes: self.bytes,
+            signature: &self.signature,
+            set: &self.set,
+            text: self.text.as_deref(),
+            metadata: &self.metadata,
+            added: self.added,
+            modified: self.modified,
+            expires: self.expires,
+        }
+    }
+}
+
+/// One change that owns what it holds.
+pub(crate) enum Owned {
+    Add(Document),
+    Put(Document),
+    Remove(String),
+}
+
+impl Owned {
+    fn change(&self) -> Change<'_> {
+        match self {
+            Self::Add(document) => Change::Add(document.entry()),
+            Self::Put(document) => Change::Put(document.entry()),
+            Self::Remove(id) => Change::Remove(id),
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Add(document) | Self::Put(document) => {
+                document.set.len() + document.text.as_ref().map_or(0, String::len)
+            }
+            Self::Remove(_) => 0,
+        }
+    }
+}
+
+/// Changes that are asked for together. They are made in order; each that cannot be is left out.
+pub(crate) struct Changes {
+    pub(crate) changes: Vec<Owned>,
+    /// Whether nothing that comes after one that cannot be made is made either.
+    pub(crate) stop: bool,
+    /// Memory that is given back when they are written.
+    pub(crate) held: Option<OwnedSemaphorePermit>,
+}
+
+/// What became of each change; fewer than there were where it stopped at the last one here.
+pub(crate) type Outcome = Vec<Result<Done, Problem>>;
+
+struct Job {
+    changes: Changes,
+    reply: oneshot::Sender<Outcome>,
+    _place: OwnedSemaphorePermit,
+}
+
+/// The way to the thread that writes.
+pub(crate) struct Writer {
+    jobs: Mutex<Option<Sender<Job>>>,
+    places: Arc<Semaphore>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl Writer {
+    /// Starts the thread; `sizes` counts how many changes are written at once.
+    pub(crate) fn start(index: Arc<Index>, sizes: Arc<Sizes>) -> Result<Self, IndexError> {
+        let (sender, receiver) = channel();
+        let thread = std::thread::Builder::new()
+            .name("writer".to_owned())
+            .spawn(move || write_all(&index, &receiver, &sizes))
+            .map_err(|source| IndexError::Io { path: "a thread of the server".into(), source })?;
+        Ok(Self {
+            jobs: Mutex::new(Some(sender)),
+            places: Arc::new(Semaphore::new(WAITING_JOBS)),
+            thread: Mutex::new(Some(thread)),
+        })
+    }
+
+    /// How many jobs wait, those being written among them.
+    pub(crate) fn waiting(&self) -> usize {
+        WAITING_JOBS - self.places.available_permits().min(WAITING_JOBS)
+    }
+
+    /// Hands changes over to be written; what is given waits for them. `busy` where too many wait.
+    pub(crate) fn put(&self, changes: Changes) -> Result<oneshot::Receiver<Outcome>, Problem> {
+        let place = Arc::clone(&self.places).try_acquire_owned();
+        let place = place.map_err(|_| Problem::busy("too many documents wait to be written"))?;
+        self.send(changes, place)
+    }
+
+    /// The same as soon as there is room.
+    pub(crate) async fn put_patiently(
+        &self,
+        changes: Changes,
+    ) -> Result<oneshot::Receiver<Outcome>, Problem> {
+        let place = Arc::clone(&self.places).acquire_owned().await;
+        self.send(changes, place.map_err(|_| Problem::busy("the server stops"))?)
+    }
+
+    fn send(
+        &self,
+        changes: Changes,
+        place: OwnedSemaphorePermit,
+    ) -> Result<oneshot::Receiver<Outcome>, Problem> {
+        let (reply, answer) = oneshot::channel();
+        let job = Job { changes, reply, _place: place };
+        let jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
+        let sent = jobs.as_ref().is_some_and(|jobs| jobs.send(job).is_ok());
+        if sent { Ok(answer) } else { Err(Problem::busy("the server stops")) }
+    }
+
+    /// Writes what waits and ends the thread.
+    pub(crate) fn stop(&self) {
+        drop(self.jobs.lock().unwrap_or_else(PoisonError::into_inner).take());
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(thread) = thread {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// What became of changes whose writer is gone, which it only is after a panic.
+pub(crate) fn lost() -> Problem {
+    Problem::internal("the thread that writes panicked")
+}
+
+fn write_all(index: &Index, receiver: &Receiver<Job>, sizes: &Sizes) {
+    while let Ok(first) = receiver.recv() {
+        let mut jobs = vec![first];
+        let (mut count, mut bytes) = weight(&jobs[0]);
+        while count < BATCH_CHANGES && bytes < BATCH_BYTES {
+            let Ok(job) = receiver.try_recv() else { break };
+            let (more, heavier) = weight(&job);
+            (count, bytes) = (count + more, bytes + heavier);
+            jobs.push(job);
+        }
+        sizes.record(count as u64);
+        let groups: Vec<&Changes> = jobs.iter().map(|job| &job.changes).collect();
+        let outcomes = catch_unwind(AssertUnwindSafe(|| write(index, &groups)));
+        // After a panic the replies are dropped, which tells each that its writer is gone.
+        for (job, outcome) in jobs.into_iter().zip(outcomes.unwrap_or_default()) {
+            drop(job.changes);
+            let _ = job.reply.send(outcome);
+        }
+    }
+}
+
+fn weight(job: &Job) -> (usize, usize) {
+    let changes = &job.changes.changes;
+    (changes.len(), changes.iter().map(Owned::bytes).sum())
+}
+
+/// Writes several clients' changes in one go. What one of them asks for in vain does not keep the
+/// others from being written.
+fn write(index: &Index, groups: &[&Changes]) -> Vec<Outcome> {
+    let plan = match plan(index, groups) {
+        Ok(plan) => plan,
+        Err(problem) => return groups.iter().map(|_| vec![Err(problem.clone())]).collect(),
+    };
+    let mut all = Vec::new();
+    for (group, refused) in groups.iter().zip(&plan) {
+        let kept = group.changes.iter().zip(refused).filter(|(_, refused)| refused.is_none());
+        all.extend(kept.map(|(change, _)| change.change()));
+    }
+    let Ok(done) = index.write(&all) else {
+        return groups.iter().map(|group| write_alone(index, group)).collect();
+    };
+    let mut done = done.into_iter();
+    let mut answer = |refused: Option<Problem>| match refused {
+        Some(problem) => Err(problem),
+        None => done.next().ok_or_else(lost),
+    };
+    plan.into_iter().map(|refused| refused.into_iter().map(&mut answer).collect()).collect()
+}
+
+/// For each change, in order, why it cannot be made; shorter where a client wants to stop there.
+fn plan(index: &Index, groups: &[&Changes]) -> Result<Vec<Vec<Option<Problem>>>, Problem> {
+    let hashes = index.settings().num_hashes;
+    // Whether an id will be there, as far as this batch has something to do with it.
+    let mut there: HashMap<&str, bool> = HashMap::new();
+    let mut snapshot = None;
+    let mut plan = Vec::new();
+    for group in groups {
+        let mut refused = Vec::new();
+        for change in &group.changes {
+            let why = match change {
+                Owned::Remove(id) => {
+                    there.insert(id, false);
+                    None
+                }
+                Owned::Put(document) => document.entry().check(hashes).err(),
+                Owned::Add(document) => {
+                    let id = document.id.as_str();
+                    let is_there = match there.get(id) {
+                        Some(is_there) => *is_there,
+                        None => {
+                            let snapshot = match &mut snapshot {
+                                Some(snapshot) => snapshot,
+                                none => none.insert(index.snapshot()?),
+                            };
+                            snapshot.number_of(id)?.is_some()
+                        }
+                    };
+                    let taken = is_there.then(|| IndexError::IdTaken { id: id.to_owned() });
+                    document.entry().check(hashes).err().or(taken)
+                }
+            };
+            if let (None, Owned::Add(document) | Owned::Put(document)) = (&why, change) {
+                there.insert(&document.id, true);
+            }
+            let stops = why.is_some() && group.stop;
+            refused.push(why.map(Problem::from));
+            if stops {
+                break;
+            }
+        }
+        plan.push(refused);
+    }
+    Ok(plan)
+}
+
+/// Writes one client's changes where writing them with others failed: as a whole, or else by halves
+/// until those that cannot be written stand alone.
+fn write_alone(index: &Index, group: &Changes) -> Outcome {
+    let mut outcome = Vec::new();
+    halves(index, &group.changes, group.stop, &mut outcome);
+    outcome
+}
+
+fn halves(index: &Index, changes: &[Owned], stop: bool, outcome: &mut Outcome) {
+    if changes.is_empty() || (stop && outcome.last().is_some_and(Result::is_err)) {
+        return;
+    }
+    let all: Vec<Change<'_>> = changes.iter().map(Owned::change).collect();
+    match index.write(&all) {
+        Ok(done) => outcome.extend(done.into_iter().map(Ok)),
+        Err(error) if changes.len() == 1 => outcome.push(Err(error.into())),
+        Err(IndexError::IdTaken { .. } | IndexError::Document { .. }) => {
+            let (left, right) = changes.split_at(changes.len() / 2);
+            halves(index, left, stop, outcome);
+            halves(index, right, stop, outcome);
+        }
+        Err(error) => {
+            let problem = Problem::from(error);
+            outcome.extend(changes.iter().map(|_| Err(problem.clone())));
+        }
+    }
+}
