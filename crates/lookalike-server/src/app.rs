@@ -94,11 +94,9 @@ impl App {
 
 /// Which address does what. `openapi.json` describes the same.
 pub(crate) fn router(app: &Arc<App>) -> Router {
-    Router::new()
-        .route("/", get(page::index))
-        .route("/app.css", get(page::style))
-        .route("/app.js", get(page::script))
-        .route("/openapi.json", get(page::description))
+    let page = page::files::FILES.iter();
+    page.fold(Router::new(), |router, (path, ..)| router.route(path, get(page::file)))
+        .route(page::DESCRIPTION, get(page::description))
         .route("/metrics", get(about::metrics))
         .route("/v1/health", get(about::health))
         .route("/v1/settings", get(about::settings))

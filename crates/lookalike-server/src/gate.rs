@@ -4,6 +4,7 @@
 use crate::app::App;
 use crate::log::Line;
 use crate::metrics::Counted;
+use crate::page;
 use crate::problem::{Code, Note, Problem};
 use crate::token::Right;
 use axum::body::HttpBody;
@@ -18,9 +19,6 @@ use std::time::Instant;
 
 /// The status that is counted where the client went away before there was an answer.
 const CLIENT_LEFT: u16 = 499;
-/// Addresses that everybody may read: the page and what it needs, and whether the server is well.
-const OPEN: [&str; 5] = ["/", "/app.css", "/app.js", "/openapi.json", "/v1/health"];
-
 /// Lets a request through, or not.
 pub(crate) async fn pass(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let route = request.extensions().get::<MatchedPath>();
@@ -74,7 +72,9 @@ fn admit(app: &App, route: &str, request: &Request) -> Result<(), Problem> {
     if !is_read {
         check_origin(host, headers)?;
     }
-    if route == "none" || (is_read && OPEN.contains(&route)) {
+    // The page holds no documents; whether the server is well, whoever watches it must see.
+    let is_open = page::is_open(route) || route == "/v1/health";
+    if route == "none" || (is_read && is_open) {
         return Ok(());
     }
     let Some(right) = app.config.tokens.right(bearer(headers)) else {

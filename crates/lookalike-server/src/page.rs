@@ -1,46 +1,44 @@
 //! The web page and the description of the API, embedded.
 
+pub(crate) mod files;
+
 use crate::address::Parameters;
 use crate::app::Answer;
+use crate::problem::Problem;
 use axum::body::Body;
 use axum::extract::Request;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
 use lookalike::core::hash::mix64;
 
-/// The page loads what this server gives, and nothing else.
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
-                      connect-src 'self'; base-uri 'none'; form-action 'self'; \
-                      frame-ancestors 'none'";
+/// Where the description of the API stands.
+pub(crate) const DESCRIPTION: &str = "/openapi.json";
 
-/// `GET /`
-pub(crate) async fn index(headers: HeaderMap, request: Request) -> Answer {
-    give(&headers, &request, "text/html; charset=utf-8", include_str!("page/index.html"))
+/// Whether a route is a file of the page or the description, which everybody may read.
+pub(crate) fn is_open(route: &str) -> bool {
+    route == DESCRIPTION || files::FILES.iter().any(|(path, ..)| *path == route)
 }
 
-/// `GET /app.css`
-pub(crate) async fn style(headers: HeaderMap, request: Request) -> Answer {
-    give(&headers, &request, "text/css; charset=utf-8", include_str!("page/app.css"))
-}
-
-/// `GET /app.js`
-pub(crate) async fn script(headers: HeaderMap, request: Request) -> Answer {
-    give(&headers, &request, "text/javascript; charset=utf-8", include_str!("page/app.js"))
+/// `GET` of a file of the page.
+pub(crate) async fn file(request: Request) -> Answer {
+    let path = request.uri().path();
+    let found = files::FILES.iter().find(|(name, ..)| *name == path);
+    let (_, kind, text) =
+        found.ok_or_else(|| Problem::internal(format!("{path} is routed and not embedded")))?;
+    // The page may keep what it shows in its address, so any parameter may stand there.
+    Ok(give(&request, kind, text))
 }
 
 /// `GET /openapi.json`
-pub(crate) async fn description(headers: HeaderMap, request: Request) -> Answer {
-    give(&headers, &request, "application/json", include_str!("openapi.json"))
+pub(crate) async fn description(request: Request) -> Answer {
+    Parameters::read(request.uri().query(), &[])?;
+    Ok(give(&request, "application/json", include_str!("openapi.json")))
 }
 
-fn give(headers: &HeaderMap, request: &Request, kind: &'static str, text: &'static str) -> Answer {
-    // The page keeps what it shows in its address, so any parameter may stand there.
-    if kind == "application/json" {
-        Parameters::read(request.uri().query(), &[])?;
-    }
+fn give(request: &Request, kind: &'static str, text: &'static str) -> Response {
     let tag = tag(text);
-    let known = headers.get_all(IF_NONE_MATCH).iter().any(|value| {
+    let known = request.headers().get_all(IF_NONE_MATCH).iter().any(|value| {
         let tags = value.to_str().unwrap_or_default();
         tags == "*" || tags.split(',').any(|known| known.trim().trim_start_matches("W/") == tag)
     });
@@ -52,11 +50,11 @@ fn give(headers: &HeaderMap, request: &Request, kind: &'static str, text: &'stat
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     let policy = HeaderName::from_static("content-security-policy");
-    headers.insert(policy, HeaderValue::from_static(POLICY));
+    headers.insert(policy, HeaderValue::from_static(files::POLICY));
     if let Ok(tag) = HeaderValue::from_str(&tag) {
         headers.insert(ETAG, tag);
     }
-    Ok(response)
+    response
 }
 
 /// Tells one version of a text from another.

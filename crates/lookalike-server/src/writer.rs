@@ -180,7 +180,8 @@ fn write_all(index: &Index, receiver: &Receiver<Job>, sizes: &Sizes) {
         let outcomes = catch_unwind(AssertUnwindSafe(|| write(index, &groups)));
         // After a panic the replies are dropped, which tells each that its writer is gone.
         for (job, outcome) in jobs.into_iter().zip(outcomes.unwrap_or_default()) {
-            drop(job.changes);
+            let Changes { changes, held, .. } = job.changes;
+            drop((changes, held));
             let _ = job.reply.send(outcome);
         }
     }
