@@ -11,10 +11,11 @@ mod sources;
 mod summary;
 mod table;
 mod text_width;
+mod told;
 mod wording;
 
 use clap::{Parser, Subcommand};
-use cmd::{Outcome, audit, compare, dedup, evaluate, find, tune};
+use cmd::{Outcome, audit, compare, dedup, evaluate, find, index, query, tune};
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -22,8 +23,10 @@ const EXAMPLE: &str = "\
 Examples:
   lookalike find letters/                              groups of near-duplicates in a folder
   lookalike find corpus.jsonl --output groups.jsonl    the same for records, into a file
+  lookalike index create news corpus.jsonl             an index of documents, kept
+  lookalike query news draft.txt                       what resembles a text in it
 
-Exit code: 0 success, 1 error, 2 wrong use; with `find --exit-code` 3 when duplicates were found.";
+Exit code: 0 success, 1 error, 2 wrong use; with `--exit-code` 3 when duplicates or matches were found.";
 
 /// Finds near-duplicate documents, verified: every reported pair was compared exactly.
 #[derive(Parser)]
@@ -42,6 +45,8 @@ enum Command {
     Tune(tune::Args),
     Evaluate(evaluate::Args),
     Audit(audit::Args),
+    Index(index::Args),
+    Query(query::Args),
     /// Reads files that other processes send, for these
     #[command(name = extraction::WORKER, hide = true)]
     ExtractWorker,
@@ -55,6 +60,8 @@ fn main() -> ExitCode {
         Command::Tune(args) => tune::run(&args),
         Command::Evaluate(args) => evaluate::run(&args),
         Command::Audit(args) => audit::run(&args),
+        Command::Index(args) => index::run(&args),
+        Command::Query(args) => query::run(&args),
         Command::ExtractWorker => extraction::serve(),
     };
     outcome.unwrap_or_else(|failure| {

@@ -59,29 +59,39 @@ impl ShingleArgs {
     }
 }
 
-/// What is similar, and how candidates are found.
+/// How alike documents must be, and how surely they are found.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "How alike, and how surely found")]
-pub(crate) struct ParameterArgs {
+pub(crate) struct AimArgs {
     /// Least exact similarity of a reported pair: above 0, at most 1
     #[arg(long, short, value_name = "J", default_value = "0.8", value_parser = threshold)]
     #[arg(allow_negative_numbers = true)]
     threshold: f64,
 
-    /// `jaccard`: shared shingles among all of both; `containment`: among those of the shorter,
-    /// which finds an excerpt inside a longer text
-    #[arg(long, value_name = "WHAT", default_value = "jaccard")]
-    measure: Measure,
-
-    /// Miss no pair: candidates by shared rare shingles instead of signatures; slower, more memory
-    #[arg(long)]
-    exact: bool,
-
     /// Least predicted share of the pairs at the threshold that are found: above 0, below 1
     #[arg(long, value_name = "SHARE", default_value = "0.99", value_parser = recall)]
     #[arg(allow_negative_numbers = true)]
     recall: f64,
+}
 
+/// What is similar.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "How alike, and how surely found")]
+pub(crate) struct MeasureArgs {
+    /// `jaccard`: shared shingles among all of both; `containment`: among those of the shorter,
+    /// which finds an excerpt inside a longer text
+    #[arg(long, value_name = "WHAT", default_value = "jaccard")]
+    pub(crate) measure: Measure,
+
+    /// Miss no pair: candidates by shared rare shingles instead of signatures; slower, more memory
+    #[arg(long)]
+    pub(crate) exact: bool,
+}
+
+/// What signatures are.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "How alike, and how surely found")]
+pub(crate) struct SignatureArgs {
     /// Values in a signature, 1 to 8192 [default: chosen for threshold and recall]
     #[arg(long, value_name = "N")]
     num_hashes: Option<usize>,
@@ -104,21 +114,48 @@ pub(crate) struct ParameterArgs {
     seed: u64,
 }
 
-impl ParameterArgs {
-    /// What [`Params`](lookalike::core::params::Params) start from.
-    pub(crate) fn wishes(&self, shingle: ShingleRule) -> Wishes {
+impl SignatureArgs {
+    /// Parameters for Jaccard similarity start from these.
+    pub(crate) fn wishes(&self, shingle: ShingleRule, aim: &AimArgs) -> Wishes {
         Wishes {
             shingle,
-            threshold: self.threshold,
-            measure: self.measure,
-            exact: self.exact,
-            recall: self.recall,
+            threshold: aim.threshold,
+            measure: Measure::Jaccard,
+            exact: false,
+            recall: aim.recall,
             num_hashes: self.num_hashes,
             bands: self.bands,
             rows: self.rows,
             scheme: self.scheme,
             seed: self.seed,
         }
+    }
+
+    /// The same with the aim of parameters that are there.
+    pub(crate) fn wishes_like(&self, shingle: ShingleRule, params: &Params) -> Wishes {
+        let aim = AimArgs { threshold: params.threshold(), recall: params.recall() };
+        self.wishes(shingle, &aim)
+    }
+}
+
+/// What is similar, and how candidates are found.
+#[derive(Debug, Args)]
+pub(crate) struct ParameterArgs {
+    #[command(flatten)]
+    aim: AimArgs,
+
+    #[command(flatten)]
+    measure: MeasureArgs,
+
+    #[command(flatten)]
+    signature: SignatureArgs,
+}
+
+impl ParameterArgs {
+    /// What [`Params`](lookalike::core::params::Params) start from.
+    pub(crate) fn wishes(&self, shingle: ShingleRule) -> Wishes {
+        let MeasureArgs { measure, exact } = self.measure;
+        Wishes { measure, exact, ..self.signature.wishes(shingle, &self.aim) }
     }
 }
 
@@ -131,7 +168,7 @@ fn seed(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| format!("expected a whole number from 0 to {}", u64::MAX))
 }
 
-fn recall(text: &str) -> Result<f64, ParamsError> {
+pub(crate) fn recall(text: &str) -> Result<f64, ParamsError> {
     number(text, "--recall", "a number above 0 and below 1, such as 0.99")
 }
 
@@ -139,10 +176,10 @@ fn number(text: &str, option: &'static str, expected: &'static str) -> Result<f6
     text.trim().parse().map_err(|_| ParamsError::Parse { option, got: text.to_owned(), expected })
 }
 
-/// Who is kept, and how the work is done.
+/// Who is kept.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "What stays, and how the work is done")]
-pub(crate) struct RunArgs {
+pub(crate) struct KeepArgs {
     /// Which document of a group stays: longest, shortest, first or last (read), newest, oldest,
     /// field:NAME (its highest value; field:NAME:asc the lowest), path:GLOB (what matches it).
     /// Several in a row decide in turn [default: longest]
@@ -153,16 +190,16 @@ pub(crate) struct RunArgs {
     #[arg(long, value_enum, value_name = "HOW", default_value = "stars")]
     group: GroupArg,
 
-    /// Files or folders whose documents are always kept; documents of INPUT that resemble one of
-    /// them are its duplicates
-    #[arg(long, value_name = "INPUT")]
-    reference: Vec<PathBuf>,
-
     /// The field or column whose value says which source a document is counted under [default: its
     /// file, or its folder directly below INPUT]
     #[arg(long, value_name = "NAME")]
     source_field: Option<String>,
+}
 
+/// How the work is done.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "What stays, and how the work is done")]
+pub(crate) struct WorkArgs {
     /// The most memory to use, such as 512MiB or 4GiB; what does not fit goes through temporary
     /// files [default: no limit]
     #[arg(long, value_name = "SIZE", value_parser = memory)]
@@ -172,17 +209,41 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "FOLDER")]
     temp_dir: Option<PathBuf>,
 
-    /// Keep finished stages in --temp-dir, and go on from them when the same run was broken off
-    #[arg(long, requires = "temp_dir")]
-    resume: bool,
-
-    /// Threads [default: one per processor]
-    #[arg(long, value_name = "N", value_parser = threads)]
-    threads: Option<NonZeroUsize>,
+    #[command(flatten)]
+    threads: ThreadArgs,
 
     /// Inner loops: scalar, portable, avx2 or avx512; all give the same
     #[arg(long, value_name = "NAME", hide = true)]
     kernel: Option<String>,
+}
+
+/// How many work at a time.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "What stays, and how the work is done")]
+pub(crate) struct ThreadArgs {
+    /// Threads [default: one per processor]
+    #[arg(long, value_name = "N", value_parser = threads)]
+    pub(crate) threads: Option<NonZeroUsize>,
+}
+
+/// Who is kept, and how the work is done.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "What stays, and how the work is done")]
+pub(crate) struct RunArgs {
+    #[command(flatten)]
+    keep: KeepArgs,
+
+    /// Files or folders whose documents are always kept; documents of INPUT that resemble one of
+    /// them are its duplicates
+    #[arg(long, value_name = "INPUT")]
+    reference: Vec<PathBuf>,
+
+    #[command(flatten)]
+    work: WorkArgs,
+
+    /// Keep finished stages in --temp-dir, and go on from them when the same run was broken off
+    #[arg(long, requires = "temp_dir")]
+    resume: bool,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -191,9 +252,9 @@ enum GroupArg {
     Components,
 }
 
-impl RunArgs {
+impl KeepArgs {
     /// What to do with the documents.
-    pub(crate) fn options(&self, params: Params) -> Result<FindOptions, Failure> {
+    pub(crate) fn options(&self, params: Params, work: &WorkArgs) -> Result<FindOptions, Failure> {
         let mut options = FindOptions::new(params);
         if !self.keep.is_empty() {
             options.keep = KeepPolicy::new(self.keep.clone());
@@ -204,16 +265,25 @@ impl RunArgs {
         };
         options.source_field.clone_from(&self.source_field);
         options.memory = Memory {
-            limit: self.memory,
-            temp_dir: Some(self.temp_dir.clone().unwrap_or_else(std::env::temp_dir)),
-            resume: self.resume,
+            limit: work.memory,
+            temp_dir: Some(work.temp_dir.clone().unwrap_or_else(std::env::temp_dir)),
+            resume: false,
         };
-        if let Some(threads) = self.threads {
+        if let Some(threads) = work.threads.threads {
             options.threads = threads;
         }
-        if let Some(name) = &self.kernel {
+        if let Some(name) = &work.kernel {
             options.kernel = Kernel::named(name)?;
         }
+        Ok(options)
+    }
+}
+
+impl RunArgs {
+    /// What to do with the documents.
+    pub(crate) fn options(&self, params: Params) -> Result<FindOptions, Failure> {
+        let mut options = self.keep.options(params, &self.work)?;
+        options.memory.resume = self.resume;
         Ok(options)
     }
 

@@ -42,7 +42,8 @@ pub(crate) struct Subject<'a> {
 pub(crate) fn write(output: Output, subject: &Subject<'_>) -> Result<(), Error> {
     let Subject { findings, options, .. } = *subject;
     let (params, measure) = (&options.params, options.params.measure());
-    let samples = samples(findings, measure)?;
+    // An index may keep no texts to show.
+    let samples = if findings.has_texts() { samples(findings, measure)? } else { Vec::new() };
     let reasons = Reasons::new(&options.keep);
     let texts: Vec<&str> = reasons.texts().collect();
     let rows = parameters::rows(subject);

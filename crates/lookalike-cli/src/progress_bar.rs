@@ -43,10 +43,10 @@ impl Drop for Bar {
 
 fn style(stage: Stage, known: bool) -> ProgressStyle {
     let template = match (stage, known) {
-        (Stage::Prepare | Stage::Draw | Stage::Search, true) => {
+        (Stage::Prepare | Stage::Add | Stage::Draw | Stage::Search, true) => {
             "{msg:16} {wide_bar} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left"
         }
-        (Stage::Prepare | Stage::Draw | Stage::Search, false) => {
+        (Stage::Prepare | Stage::Add | Stage::Draw | Stage::Search, false) => {
             "{msg:16} {spinner} {bytes}, {bytes_per_sec}"
         }
         (_, true) => "{msg:16} {wide_bar} {human_pos} of {human_len}, {eta} left",

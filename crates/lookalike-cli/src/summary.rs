@@ -59,9 +59,7 @@ impl Summary<'_> {
             write!(out, ", {} skipped", thousands(counts.skipped))?;
         }
         writeln!(out)?;
-        for (reason, (number, first)) in reasons(self.findings.skipped.iter())? {
-            writeln!(out, "  {} {reason}, first {}", thousands(number), visible(&place(&first)))?;
-        }
+        write_reasons(out, self.findings.skipped.iter())?;
         let copies = self.findings.identical.copies();
         if let Some([first, copy, ..]) = self.findings.identical.groups().first().map(Vec::as_slice)
         {
@@ -142,6 +140,17 @@ pub(crate) fn write_skipped(
     writeln!(out, "skipped: {}{remedy}", parts.join(", "))
 }
 
+/// One line for each reason of what was skipped, with the first of it.
+pub(crate) fn write_reasons(
+    out: &mut impl Write,
+    skipped: impl Iterator<Item = io::Result<Skipped>>,
+) -> io::Result<()> {
+    for (reason, (number, first)) in reasons(skipped)? {
+        writeln!(out, "  {} {reason}, first {}", thousands(number), visible(&place(&first)))?;
+    }
+    Ok(())
+}
+
 /// A reason, how often, and the first skipped for it.
 type Counted = (Cow<'static, str>, (u64, Skipped));
 
@@ -168,6 +177,7 @@ fn kind(reason: &SkipReason) -> Cow<'static, str> {
         SkipReason::NoText { failure, .. } => return without_text(failure),
         SkipReason::Unreadable { .. } => "unreadable",
         SkipReason::TooLong => "too long",
+        SkipReason::NotStored { .. } => "that no index takes",
         SkipReason::NotUtf8 { .. } => "not UTF-8",
         SkipReason::BrokenJson { .. } => "not JSON",
         SkipReason::NotAnObject { .. } => "not JSON objects",
@@ -218,7 +228,7 @@ pub(crate) fn percent(share: f64) -> String {
     format!("{}.{:02}", hundredths / 100, hundredths % 100)
 }
 
-fn seconds(elapsed: Duration) -> String {
+pub(crate) fn seconds(elapsed: Duration) -> String {
     let seconds = elapsed.as_secs_f64();
     if seconds < 100.0 {
         format!("{seconds:.3} s")

@@ -30,8 +30,8 @@ pub(crate) fn seconds(at: [u32; 6]) -> Option<i64> {
     valid.then(|| days(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second)
 }
 
-/// `YYYY-MM-DDTHH:MM:SSZ`; `None` outside of the years 1 to 9999.
-pub(crate) fn iso(seconds: i64) -> Option<String> {
+/// A time in seconds since 1970 as `YYYY-MM-DDTHH:MM:SSZ`; `None` outside of the years 1 to 9999.
+pub fn iso(seconds: i64) -> Option<String> {
     let day = seconds.div_euclid(86_400);
     let rest = seconds.rem_euclid(86_400);
     let shifted = day.checked_add(719_468)?;

@@ -12,7 +12,7 @@
 //!
 //! Nothing is opened here: files come as bytes.
 
-mod date;
+pub mod date;
 pub mod encoding;
 mod extractor;
 mod failure;

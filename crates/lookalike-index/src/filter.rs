@@ -102,8 +102,9 @@ impl Filter {
     }
 }
 
-/// A member, or a member of one; a name with dots that is there as it is comes first.
-fn member<'a>(metadata: &'a Metadata, name: &str) -> Option<&'a Value> {
+/// A member, or a member of one, named with dots; a name with dots that is there as it is comes
+/// first.
+pub fn member<'a>(metadata: &'a Metadata, name: &str) -> Option<&'a Value> {
     if let Some(value) = metadata.get(name) {
         return Some(value);
     }

@@ -42,7 +42,7 @@ pub(crate) async fn settings(State(app): State<Arc<App>>, request: Request) -> A
         "predicted_recall": rounded(recall),
         "exact": app.has_sets(),
         "writable": app.config.writable,
-        "tokens": !app.config.tokens.is_empty(),
+        "token_needed": !app.config.tokens.is_empty(),
         "version": env!("CARGO_PKG_VERSION"),
     });
     let mut all = serde_json::to_value(settings);

@@ -6,6 +6,7 @@ use crate::run::{MAX_PAIRS, MAX_SOURCES};
 use crate::spill::Difference;
 use lookalike_core::candidate::MAX_DOCUMENTS;
 use lookalike_core::error::ParamsError;
+use lookalike_index::IndexError;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
@@ -18,6 +19,15 @@ pub enum Error {
     Read(ReadError),
     /// A parameter cannot be used.
     Params(ParamsError),
+    /// An index could not be read or written.
+    Index(IndexError),
+    /// A document could not be put into an index.
+    NotAdded {
+        /// Where it stands, as `source:line`, or the source alone.
+        place: String,
+        /// Why not.
+        error: IndexError,
+    },
     /// A report cannot be held against these documents.
     Audit(Box<AuditError>),
     /// Two documents have the same id.
@@ -135,6 +145,8 @@ impl fmt::Display for Error {
         match self {
             Self::Read(error) => error.fmt(f),
             Self::Params(error) => error.fmt(f),
+            Self::Index(error) => error.fmt(f),
+            Self::NotAdded { place, error } => write!(f, "{place}: {error}"),
             Self::Audit(error) => error.fmt(f),
             Self::DuplicateId { id, first, second } if first == second => write!(
                 f,
@@ -333,6 +345,7 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Read(error) => error.source(),
+            Self::Index(error) => error.source(),
             Self::Write { source, .. }
             | Self::Spill { source, .. }
             | Self::TempDir { source, .. } => Some(source),
@@ -343,7 +356,19 @@ impl std::error::Error for Error {
 
 impl From<ReadError> for Error {
     fn from(error: ReadError) -> Self {
-        Self::Read(error)
+        match error {
+            ReadError::Index(error) => (*error).into(),
+            error => Self::Read(error),
+        }
+    }
+}
+
+impl From<IndexError> for Error {
+    fn from(error: IndexError) -> Self {
+        match error {
+            IndexError::Params(error) => Self::Params(error),
+            error => Self::Index(error),
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-/// The stages of a run, in order, then those of an audit.
+/// The stages of a run, in order, then those of an index and of an audit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
     /// Read, shingle, sign and band; counted in bytes of input.
@@ -12,6 +12,8 @@ pub enum Stage {
     Bucket,
     /// Verify candidate pairs and form groups; counted in documents that are candidates.
     Decide,
+    /// Read documents and put them into an index; counted in bytes of input.
+    Add,
     /// Draw a sample for an audit; counted in bytes of input.
     Draw,
     /// Find the sample's true neighbours; counted in bytes of input.
@@ -24,6 +26,7 @@ impl fmt::Display for Stage {
             Self::Prepare => "read and sign",
             Self::Bucket => "find candidates",
             Self::Decide => "verify and group",
+            Self::Add => "read and add",
             Self::Draw => "draw documents",
             Self::Search => "find neighbours",
         })

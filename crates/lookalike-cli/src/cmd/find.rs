@@ -2,7 +2,7 @@
 
 mod measure;
 pub(super) mod targets;
-mod tell;
+pub(super) mod tell;
 
 use super::{Failure, Outcome};
 use crate::options::{ParameterArgs, ReadArgs, RunArgs, ShingleArgs};
@@ -59,7 +59,7 @@ pub(crate) struct Args {
 /// What is made of it.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "What comes out")]
-struct ResultArgs {
+pub(super) struct ResultArgs {
     /// Write groups to FILE.jsonl, FILE.csv [also .gz, .zst] or FILE.parquet instead of the table
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -125,26 +125,51 @@ pub(crate) fn run(args: &Args) -> Outcome {
         reference,
         audit: audit.as_ref(),
     };
-    targets.create_reports()?.write(&subject)?;
     let bytes = collection.bytes().or_else(|| Some(collection.bytes_read()).filter(|b| *b > 0));
-    let summary = Summary {
-        findings: &findings,
-        options: &options,
-        bytes,
-        elapsed: start.elapsed(),
-        skipped_listed: args.result.skipped.is_some(),
-    };
-    let not_shown = tell::print(&args.result, &summary, audit.as_ref())?;
-    tell::tell(&args.result, &summary, audit.as_ref(), not_shown)?;
-    let found = args.result.exit_code && !findings.groups.is_empty();
+    let found = args.result.tell(&subject, &targets, bytes, start)?;
     findings.finish()?;
-    Ok(if found { ExitCode::from(DUPLICATES_FOUND) } else { ExitCode::SUCCESS })
+    Ok(found)
+}
+
+impl ResultArgs {
+    /// Whether something is shown while the work is done.
+    pub(super) fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
+    /// Whether pairs are wanted.
+    pub(super) fn wants_pairs(&self) -> bool {
+        self.pairs.is_some()
+    }
+
+    /// Writes reports, prints what is wanted, and gives the exit code.
+    pub(super) fn tell(
+        &self,
+        subject: &Subject<'_>,
+        targets: &Targets,
+        bytes: Option<u64>,
+        start: Instant,
+    ) -> Outcome {
+        targets.create_reports()?.write(subject)?;
+        let Subject { findings, options, audit, .. } = *subject;
+        let summary = Summary {
+            findings,
+            options,
+            bytes,
+            elapsed: start.elapsed(),
+            skipped_listed: self.skipped.is_some(),
+        };
+        let not_shown = tell::print(self, &summary, audit)?;
+        tell::tell(self, &summary, audit, not_shown)?;
+        let found = self.exit_code && !findings.groups.is_empty();
+        Ok(if found { ExitCode::from(DUPLICATES_FOUND) } else { ExitCode::SUCCESS })
+    }
 }
 
 fn find_options(args: &Args) -> Result<FindOptions, Failure> {
     let params = Params::new(&args.parameters.wishes(args.shingle.rule(args.reading.wording())?))?;
     let mut options = args.run.options(params)?;
-    options.pairs = args.result.pairs.is_some();
+    options.pairs = args.result.wants_pairs();
     options.skip_duplicate_ids = args.reading.skip_bad();
     Ok(options)
 }

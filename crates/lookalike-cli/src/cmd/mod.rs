@@ -5,11 +5,14 @@ pub(crate) mod compare;
 pub(crate) mod dedup;
 pub(crate) mod evaluate;
 pub(crate) mod find;
+pub(crate) mod index;
+pub(crate) mod query;
 pub(crate) mod tune;
 
 use lookalike::core::error::ParamsError;
 use lookalike::error::Error;
 use lookalike::read::ReadError;
+use lookalike::store::IndexError;
 use std::fmt;
 use std::io;
 use std::process::ExitCode;
@@ -24,6 +27,8 @@ pub(crate) enum Failure {
     Usage(String),
     /// The work could not be done.
     Run(Error),
+    /// The work could not be done with this input; the text says what can.
+    Data(String),
     /// What was to be printed could not be.
     Print(io::Error),
 }
@@ -34,7 +39,7 @@ impl Failure {
         match self {
             Self::Usage(_) => ExitCode::from(2),
             Self::Print(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
-            Self::Run(_) | Self::Print(_) => ExitCode::FAILURE,
+            Self::Run(_) | Self::Data(_) | Self::Print(_) => ExitCode::FAILURE,
         }
     }
 
@@ -50,7 +55,7 @@ impl Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Usage(message) => f.write_str(message),
+            Self::Usage(message) | Self::Data(message) => f.write_str(message),
             Self::Run(error) => error.fmt(f),
             Self::Print(error) => {
                 write!(f, "cannot write to standard output: {error}; check where it goes")
@@ -64,6 +69,7 @@ impl From<Error> for Failure {
         match error {
             Error::Params(error) => error.into(),
             Error::Read(error) => error.into(),
+            Error::Index(error) => error.into(),
             error => Self::Run(error),
         }
     }
@@ -82,6 +88,18 @@ impl From<ReadError> for Failure {
             | ReadError::StdinTwice
             | ReadError::UnknownFormat { .. }
             | ReadError::UnknownEncoding { .. } => Self::Usage(error.to_string()),
+            error => Self::Run(error.into()),
+        }
+    }
+}
+
+impl From<IndexError> for Failure {
+    fn from(error: IndexError) -> Self {
+        match error {
+            IndexError::Params(_)
+            | IndexError::Filter { .. }
+            | IndexError::OtherSettings { .. }
+            | IndexError::NotBuilt { .. } => Self::Usage(error.to_string()),
             error => Self::Run(error.into()),
         }
     }

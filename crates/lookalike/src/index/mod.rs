@@ -3,6 +3,16 @@
 //! The index itself is the crate [`store`](crate::store), which knows no texts. Here texts are read,
 //! shingled and signed with the settings that an index was created with.
 
+mod add;
+mod export;
+mod groups;
+mod ordered;
+mod part;
 mod prepare;
+mod remove;
 
+pub use add::{AddOptions, Added, Broken, Existing, add};
+pub use export::{export, time};
+pub use groups::groups;
 pub use prepare::{Prepared, Preparer};
+pub use remove::{Removed, remove, remove_inputs};

@@ -28,7 +28,9 @@ pub struct Prepared<'a> {
     pub text: &'a str,
     /// Its shingle set.
     pub set: &'a [u64],
-    /// The same, encoded; empty where the index keeps no sets.
+    /// Length in bytes of the text as it was cut.
+    pub bytes: u64,
+    /// The set, encoded; empty where the index keeps no sets.
     pub code: &'a [u8],
     /// Of its shingles.
     pub fingerprint: u128,
@@ -66,6 +68,7 @@ impl Preparer {
     /// Shingles and signs a text. What it gives is good until the next text.
     pub fn prepare<'a>(&'a mut self, text: &'a str) -> Prepared<'a> {
         let worded = self.words.of(text, self.wording);
+        let bytes = worded.len() as u64;
         let fingerprint = self.shingler.set(worded, &mut self.set);
         self.upper.clear();
         self.upper.extend(self.set.iter().map(|hash| (hash >> 32) as u32));
@@ -74,7 +77,7 @@ impl Preparer {
             set::encode(&self.set, &mut self.code);
         }
         let signature = if self.set.is_empty() { &[][..] } else { self.signer.sign(&self.upper) };
-        Prepared { text, set: &self.set, code: &self.code, fingerprint, signature }
+        Prepared { text, bytes, set: &self.set, code: &self.code, fingerprint, signature }
     }
 }
 
@@ -90,7 +93,7 @@ impl<'a> Prepared<'a> {
         Entry {
             id,
             fingerprint: self.fingerprint,
-            bytes: self.text.len() as u64,
+            bytes: self.bytes,
             signature: self.signature,
             set: self.code,
             text: Some(self.text),

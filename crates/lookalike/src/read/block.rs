@@ -6,9 +6,10 @@ use super::parse::Piece;
 use super::retained::{Kept, Retained, Stretch};
 use super::source::{Kind, Source};
 use super::spool::Spool;
+use super::stored::StoredBlock;
 use super::stream::Records;
 use super::wording::Worded;
-use super::{BlockNumber, Document, Raw, RawSink, Scratch, Sink, Skipped};
+use super::{BlockNumber, Document, Place, Raw, RawSink, Scratch, Sink, Skipped};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -26,6 +27,7 @@ pub struct Block {
 enum Content {
     Records(Records),
     Files(Range<usize>),
+    Stored(StoredBlock),
 }
 
 impl Block {
@@ -39,12 +41,17 @@ impl Block {
         Self { number, source, content: Content::Files(range) }
     }
 
+    pub(super) fn stored(source: Arc<Source>, block: StoredBlock) -> Self {
+        let number = BlockNumber { source: source.number, index: block.index };
+        Self { number, source, content: Content::Stored(block) }
+    }
+
     /// Where the block stands in the reading order.
     pub fn number(&self) -> BlockNumber {
         self.number
     }
 
-    /// Bytes of its records, or of the longest of its files.
+    /// Bytes of its records or stored sets, or of the longest of its files.
     pub fn bytes(&self) -> u64 {
         match (&self.content, &self.source.kind) {
             (Content::Records(records), _) => records.piece.len() as u64,
@@ -52,7 +59,8 @@ impl Block {
                 let files = files.get(range.clone()).unwrap_or_default();
                 files.iter().map(DocumentFile::bytes).max().unwrap_or(0)
             }
-            (Content::Files(_), Kind::Records { .. }) => 0,
+            (Content::Stored(block), _) => block.bytes(),
+            (Content::Files(_), _) => 0,
         }
     }
 
@@ -62,10 +70,21 @@ impl Block {
     /// [`ReadError::BadRecord`] for the first bad record, or file named by the user that cannot
     /// be read, unless bad records are skipped.
     pub fn read(&self, scratch: &mut Scratch, sink: &mut impl Sink) -> Result<(), ReadError> {
+        self.read_raw(scratch, &mut WithoutRaw(sink))
+    }
+
+    /// The same with the bytes of each record.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn read_raw(
+        &self,
+        scratch: &mut Scratch,
+        sink: &mut impl RawSink,
+    ) -> Result<(), ReadError> {
         let wording = self.source.settings.wording;
         let mut words = std::mem::take(&mut scratch.words);
-        let mut sink = WithoutRaw(sink);
-        let sink = &mut Worded { sink: &mut sink, words: &mut words, wording };
+        let sink = &mut Worded { sink, words: &mut words, wording };
         let read = match (&self.content, &self.source.kind) {
             (Content::Records(records), Kind::Records { format, .. }) => {
                 let piece = Piece {
@@ -83,10 +102,24 @@ impl Block {
                 self.source.settings.consumed.fetch_add(bytes, Ordering::Relaxed);
                 file::read_all(&self.source, files, scratch, sink)
             }
+            (Content::Stored(block), _) => {
+                let settings = &self.source.settings;
+                settings.consumed.fetch_add(block.bytes(), Ordering::Relaxed);
+                block.read(&settings.fields.further, sink)
+            }
             _ => Ok(()),
         };
         scratch.words = words;
         read
+    }
+
+    /// The line that the record of a document of this block begins on, from 1; `None` where the file
+    /// is the document.
+    pub fn line(&self, place: Place) -> Option<u64> {
+        match &self.content {
+            Content::Records(records) => Some(records.first_line + u64::from(place.line)),
+            Content::Files(_) | Content::Stored(_) => None,
+        }
     }
 
     /// Drops what can be read again from the disk and keeps what cannot. Of plain files and folders
@@ -98,6 +131,7 @@ impl Block {
     pub fn retain(self, spool: Option<&Arc<Spool>>) -> Result<Retained, ReadError> {
         let content = match self.content {
             Content::Files(range) => Kept::Files(range),
+            Content::Stored(block) => Kept::Stored(block.stretch),
             Content::Records(records) => {
                 let stretch = Stretch {
                     offset: records.offset,

@@ -6,10 +6,12 @@ use super::error::{ReadError, Skipped};
 use super::open;
 use super::options::{Format, ReadOptions};
 use super::retained::{Retained, RetainedState};
-use super::source::{Next, Progress, Settings, Source};
+use super::source::{Kind, Next, Progress, Settings, Source};
 use super::spool::Spool;
 use super::stamp::{InputStamp, Stamp};
+use super::stored::StoredDocuments;
 use super::walk::name_of;
+use lookalike_index::{Index, IndexError};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
@@ -81,6 +83,38 @@ impl Collection {
         block_bytes: usize,
     ) -> Result<Self, ReadError> {
         let opened = open::open(inputs, reference, options, block_bytes)?;
+        Ok(Self::of(opened, reading(options)))
+    }
+
+    /// The documents of an index as they are now, but for those that expired before `now` (in ns
+    /// since 1970). They come by number, with their shingle sets instead of texts. `fields` are
+    /// members of their metadata, given as [`Document::fields`](super::Document::fields).
+    ///
+    /// # Errors
+    /// [`IndexError::NoSets`] for an index that keeps no shingle sets, and what keeps it from being
+    /// read.
+    pub fn of_index(index: &Index, now: i64, fields: &[String]) -> Result<Self, IndexError> {
+        let documents = StoredDocuments::open(index, now, !fields.is_empty())?;
+        let options = ReadOptions {
+            fields: fields.to_owned(),
+            wording: index.settings().wording.parse()?,
+            ..ReadOptions::default()
+        };
+        let settings = Arc::new(Settings::new(&options, None, BLOCK_BYTES));
+        let name = index.name().to_owned();
+        let (path, kind) = (PathBuf::new(), Kind::Stored(documents));
+        let source = Source::new(0, path, name.clone(), name, kind, Arc::clone(&settings));
+        let opened = open::Opened {
+            sources: vec![source],
+            first_reference: 1,
+            settings,
+            listed: Vec::new(),
+            bytes: None,
+        };
+        Ok(Self::of(opened, format!("the index {}", index.name())))
+    }
+
+    fn of(opened: open::Opened, reading: String) -> Self {
         let sources: Vec<Arc<Source>> = opened.sources.into_iter().map(Arc::new).collect();
         let lane = |(source, number): (&Arc<Source>, u32)| Lane {
             source: Arc::clone(source),
@@ -90,16 +124,16 @@ impl Collection {
         };
         let lanes =
             sources.iter().flat_map(|source| (0..source.lanes).map(move |number| (source, number)));
-        Ok(Self {
+        Self {
             lanes: lanes.map(lane).collect(),
             sources,
             first_reference: opened.first_reference,
-            reading: reading(options),
+            reading,
             first: AtomicUsize::new(0),
             settings: opened.settings,
             listed: opened.listed,
             bytes: opened.bytes,
-        })
+        }
     }
 
     /// Bytes of all files on the disk, compressed where they are; `None` with streams among them.
@@ -133,13 +167,14 @@ impl Collection {
         source >= self.first_reference
     }
 
-    /// The format of a source; [`Format::Text`] for text files.
+    /// The format of a source; [`Format::Text`] for text files, `None` for an index.
     pub fn source_format(&self, source: u32) -> Option<Format> {
-        self.sources.get(source as usize).map(|source| source.format())
+        let source = self.sources.get(source as usize)?;
+        source.stored().is_none().then(|| source.format())
     }
 
     /// The file of a source of records, or for text files the first of them or their folder; `None`
-    /// for a stream.
+    /// for a stream or an index.
     pub fn source_path(&self, source: u32) -> Option<&Path> {
         let source = self.sources.get(source as usize)?;
         (!source.is_stream()).then_some(source.path.as_path())
@@ -183,7 +218,7 @@ impl Collection {
         Ok(())
     }
 
-    /// The first source that cannot be read a second time: standard input, a pipe.
+    /// The first source that another run could not read as it is: standard input, a pipe, an index.
     pub fn stream(&self) -> Option<&str> {
         let streams = self.sources.iter().filter(|source| source.is_stream());
         streams.map(|source| source.shown.as_str()).next()
@@ -251,6 +286,24 @@ impl Collection {
         }
     }
 
+    /// The next block in reading order, whoever else asks; `None` when all has been given out. Other
+    /// threads wait meanwhile, so that decompression is not shared among them.
+    ///
+    /// # Errors
+    /// As [`next_block`](Self::next_block).
+    pub fn next_block_in_order(&self) -> Result<Option<Block>, ReadError> {
+        for lane in &self.lanes {
+            if lane.finished.load(Ordering::Acquire) {
+                continue;
+            }
+            let progress = lane.progress.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(block) = self.advance(lane, progress)? {
+                return Ok(Some(block));
+            }
+        }
+        Ok(None)
+    }
+
     fn advance(
         &self,
         lane: &Lane,
@@ -262,6 +315,7 @@ impl Collection {
         let source = || Arc::clone(&lane.source);
         match lane.source.next(lane.number, &mut progress) {
             Ok(Some(Next::Records(records))) => Ok(Some(Block::records(source(), records))),
+            Ok(Some(Next::Stored(block))) => Ok(Some(Block::stored(source(), block))),
             Ok(Some(Next::Files { index, range })) => {
                 Ok(Some(Block::files(source(), index, range)))
             }

@@ -274,6 +274,8 @@ impl<S: RawSink> Sink for Parts<'_, S> {
             place: Place { part: part.number, ..self.place },
             fields: &self.further.list(),
             modified: self.modified,
+            shingled: None,
+            about: Some(part.fields),
         };
         // Of a mailbox single messages can be taken out.
         let message = self.source.format() == Format::Mbox && part.within.is_empty();

@@ -3,6 +3,7 @@
 use super::content::Content;
 use super::stamp::Stamp;
 use lookalike_extract::Failure;
+use lookalike_index::IndexError;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::fmt;
@@ -83,6 +84,11 @@ pub enum SkipReason {
     },
     /// Longer than [`MAX_DOCUMENT_BYTES`](super::MAX_DOCUMENT_BYTES).
     TooLong,
+    /// No index takes it.
+    NotStored {
+        /// What is wrong with it, and what would be right.
+        why: String,
+    },
     /// Bytes that are not UTF-8.
     NotUtf8 {
         /// The first of them, counted in bytes from the start of the record, from 1.
@@ -197,6 +203,7 @@ impl fmt::Display for SkipReason {
                 "a document of more than {} bytes, the most there can be",
                 super::MAX_DOCUMENT_BYTES
             ),
+            Self::NotStored { why } => write!(f, "{why}"),
             Self::NotUtf8 { column } => write!(f, "not UTF-8 at byte {column}"),
             Self::BrokenJson { expected, got, column } => {
                 write!(f, "not JSON: expected {expected} at column {column}, got {got}")
@@ -242,6 +249,8 @@ impl fmt::Display for SkipReason {
 pub enum ReadError {
     /// No inputs at all.
     NoInputs,
+    /// An index could not be read.
+    Index(Box<IndexError>),
     /// An input that can be read only once, where it must be read again.
     NotAgain {
         /// The input, `stdin` for standard input.
@@ -374,6 +383,7 @@ pub enum ReadError {
 impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Index(error) => error.fmt(f),
             Self::NoInputs => f.write_str("no input; name files or folders, or - for stdin"),
             Self::Missing { path } => {
                 write!(f, "{path}: no such file or folder; check the name, or use - for stdin")
@@ -520,12 +530,19 @@ fn column(field: Field, name: &str, found: usize, present: &[String]) -> String 
     }
 }
 
+impl From<IndexError> for ReadError {
+    fn from(error: IndexError) -> Self {
+        Self::Index(Box::new(error))
+    }
+}
+
 impl std::error::Error for ReadError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Io { error, .. }
             | Self::Spool { error, .. }
             | Self::InputChanged { after: Err(error), .. } => Some(error),
+            Self::Index(error) => error.source(),
             _ => None,
         }
     }

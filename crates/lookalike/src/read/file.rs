@@ -271,6 +271,8 @@ pub(super) fn read_all(
                     place: Place { start, length, line: 0, part: 0 },
                     fields: &further.list(),
                     modified: file.modified(),
+                    shingled: None,
+                    about: None,
                 };
                 sink.record(&document, file.raw());
             }
@@ -321,6 +323,8 @@ impl<S: RawSink> Sink for Parts<'_, S> {
             place: Place { part: part.number, ..self.place },
             fields: &self.further.list(),
             modified: self.file.modified(),
+            shingled: None,
+            about: Some(part.fields),
         };
         let whole = part.within.is_empty();
         let raw = if whole { self.file.raw() } else { Raw::Part(&self.file.path) };

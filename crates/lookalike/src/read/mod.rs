@@ -55,6 +55,7 @@ mod rows;
 mod source;
 mod spool;
 mod stamp;
+mod stored;
 mod stream;
 #[cfg(test)]
 mod tests;
@@ -94,6 +95,28 @@ pub struct Document<'a> {
     pub fields: &'a [Option<&'a str>],
     /// When the file it stands in was last changed, in ns since 1970; `None` for streams.
     pub modified: Option<u64>,
+    /// What an index has of it, in place of the text, which is empty then.
+    pub shingled: Option<Shingled<'a>>,
+    /// What a file that is no plain text says about itself.
+    pub about: Option<&'a lookalike_extract::Fields>,
+}
+
+/// A document that was shingled before.
+#[derive(Debug, Clone, Copy)]
+pub struct Shingled<'a> {
+    /// Its shingle set, ascending, without repeats.
+    pub set: &'a [u64],
+    /// Of its shingles.
+    pub fingerprint: u128,
+    /// Length of its text in bytes.
+    pub bytes: u64,
+}
+
+impl Document<'_> {
+    /// Length of its text in bytes.
+    pub fn bytes(&self) -> u64 {
+        self.shingled.map_or(self.text.len() as u64, |shingled| shingled.bytes)
+    }
 }
 
 /// Takes what a block holds.

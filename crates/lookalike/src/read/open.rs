@@ -5,15 +5,12 @@ use super::encoding;
 use super::error::{ReadError, SkipReason, Skipped};
 use super::file::{self, DocumentFile};
 use super::options::{Format, ReadOptions};
-use super::record::Fields;
 use super::source::{Kind, Origin, Settings, Source, peek, without_mark};
 use super::stamp::Stamp;
-use super::stream::Pool;
 use super::walk::{self, name_of};
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, AtomicUsize};
 use std::sync::{Arc, Mutex};
 
 /// Bytes in which the first that is not blank must be.
@@ -39,23 +36,7 @@ pub(super) fn open(
         return Err(ReadError::NotBuilt { feature: "scripts" });
     }
     let encoding = options.encoding.as_deref().map(encoding::by_label).transpose()?;
-    let settings = Settings {
-        fields: Fields {
-            id: options.id_field.clone(),
-            text: options.text_field.clone(),
-            line_ids: options.line_ids,
-            further: options.fields.clone(),
-        },
-        skip_bad: options.skip_bad,
-        encoding,
-        as_text: file::as_text(options.format),
-        extract: options.extract.clone(),
-        wording: options.wording,
-        block_bytes,
-        pool: Arc::new(Pool::default()),
-        consumed: AtomicU64::new(0),
-        open: AtomicUsize::new(0),
-    };
+    let settings = Settings::new(options, encoding, block_bytes);
     let mut opener = Opener {
         options,
         alone: inputs.len() == 1,

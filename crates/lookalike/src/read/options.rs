@@ -118,7 +118,8 @@ pub struct ReadOptions {
     pub ignore_files: bool,
     /// Folders: symbolic links are followed. They are skipped and listed otherwise.
     pub follow_links: bool,
-    /// Folders: files that are neither read nor listed, such as those a run will write.
+    /// Folders: files, and folders with all that is in them, that are neither read nor listed, such
+    /// as those a run will write.
     pub leave_out: Vec<PathBuf>,
     /// The character encoding of every file, by a label of the WHATWG Encoding Standard such as
     /// `windows-1252`. When `None`, a text file's is found by its byte order mark, by being valid

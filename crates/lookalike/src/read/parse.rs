@@ -90,6 +90,8 @@ impl Piece<'_> {
                     place,
                     fields: &scratch.further.list(),
                     modified: self.source.modified(),
+                    shingled: None,
+                    about: None,
                 };
                 sink.record(&document, Raw::Record(self.bytes));
             }
@@ -188,7 +190,15 @@ impl Piece<'_> {
             let _ = write!(line_id, "{}:{line}", self.source.name);
             line_id
         };
-        let document = Document { id, text, place, fields, modified: self.source.modified() };
+        let document = Document {
+            id,
+            text,
+            place,
+            fields,
+            modified: self.source.modified(),
+            shingled: None,
+            about: None,
+        };
         sink.record(&document, raw);
         Ok(())
     }

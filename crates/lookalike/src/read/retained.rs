@@ -8,8 +8,10 @@ use super::options::Format;
 use super::parse::Piece;
 use super::source::{Kind, Source};
 use super::spool::Spool;
+use super::stored;
 use super::wording::Worded;
 use super::{BlockNumber, Place, RawSink, Scratch};
+use lookalike_core::shingle::Shingler;
 use lookalike_extract::{Kind as FileKind, encoding};
 use serde::{Deserialize, Serialize};
 use std::io;
@@ -30,6 +32,7 @@ pub(super) enum Kept {
     Spooled(Arc<Spool>, Stretch),
     Memory(Box<[u8]>, Stretch),
     Files(Range<usize>),
+    Stored(stored::Stretch),
 }
 
 /// Where the bytes of a block stand, and what else is to be known to read them.
@@ -57,6 +60,7 @@ enum KeptState {
     Disk(Stretch),
     Spooled(Stretch),
     Files { start: usize, end: usize },
+    Stored(stored::Stretch),
 }
 
 impl RetainedState {
@@ -77,6 +81,7 @@ impl Retained {
             Kept::Disk(stretch) => KeptState::Disk(*stretch),
             Kept::Spooled(_, stretch) => KeptState::Spooled(*stretch),
             Kept::Files(range) => KeptState::Files { start: range.start, end: range.end },
+            Kept::Stored(stretch) => KeptState::Stored(*stretch),
             Kept::Memory(..) => return None,
         };
         Some(RetainedState { number: self.number, kept })
@@ -94,6 +99,7 @@ impl Retained {
             {
                 Kept::Files(start..end)
             }
+            (KeptState::Stored(stretch), Kind::Stored(_), _) => Kept::Stored(stretch),
             (KeptState::Disk(stretch), ..) if is_records => Kept::Disk(stretch),
             (KeptState::Spooled(stretch), _, Some(spool))
                 if is_records && stretch.end() <= spool.len() =>
@@ -133,7 +139,7 @@ impl Retained {
 
     fn stretch(&self) -> Option<&Stretch> {
         match &self.content {
-            Kept::Files(_) => None,
+            Kept::Files(_) | Kept::Stored(_) => None,
             Kept::Disk(stretch) | Kept::Spooled(_, stretch) | Kept::Memory(_, stretch) => {
                 Some(stretch)
             }
@@ -171,6 +177,30 @@ impl Retained {
         fetched
     }
 
+    /// Makes the shingle set of a document, ascending, without repeats, into `set` (which is
+    /// cleared), and gives its fingerprint: cut from its text, or as an index has it.
+    ///
+    /// # Errors
+    /// As [`fetch`](Self::fetch); [`ReadError::Index`] when an index cannot be read.
+    pub fn fetch_set(
+        &self,
+        place: Place,
+        id: &str,
+        scratch: &mut Scratch,
+        shingler: &mut Shingler,
+        set: &mut Vec<u64>,
+    ) -> Result<u128, ReadError> {
+        match self.source.stored() {
+            Some(stored) => stored.fetch_set(place, id, &mut scratch.bytes, set),
+            None => self.fetch(place, id, scratch, |text| shingler.set(text, set)),
+        }
+    }
+
+    /// Whether [`fetch`](Self::fetch) has a text to give.
+    pub fn has_texts(&self) -> bool {
+        self.source.stored().is_none_or(|stored| stored.texts)
+    }
+
     fn fetch_as_read<R>(
         &self,
         place: Place,
@@ -178,6 +208,11 @@ impl Retained {
         scratch: &mut Scratch,
         f: impl FnOnce(&str) -> R,
     ) -> Result<R, ReadError> {
+        if let Some(stored) = self.source.stored() {
+            let text = stored.fetch_text(place, id)?;
+            let missing = || self.changed(place, "the index keeps no text of it".to_owned());
+            return Ok(f(&text.ok_or_else(missing)?));
+        }
         if let Some(file) = self.file(place) {
             return self.fetch_part(file, place, scratch, f);
         }
@@ -258,6 +293,12 @@ impl Retained {
         let mut words = std::mem::take(&mut scratch.words);
         let sink = &mut Worded { sink, words: &mut words, wording };
         let read = match (self.files(), self.stretch(), &self.source.kind) {
+            (.., Kind::Stored(documents)) => match self.content {
+                Kept::Stored(stretch) => {
+                    documents.replay(stretch, &self.source.settings.fields.further, sink)
+                }
+                _ => Ok(()),
+            },
             (Some(files), ..) => file::read_all(&self.source, files, scratch, sink),
             (_, Some(stretch), Kind::Records { format, .. }) => {
                 let mut buffer = std::mem::take(&mut scratch.bytes);
@@ -309,7 +350,9 @@ impl Retained {
             }
             Kept::Disk(stretch) => (stretch, None),
             Kept::Spooled(spool, stretch) => (stretch, Some(spool)),
-            Kept::Files(_) => return Err(self.changed(place, "no such document".to_owned())),
+            Kept::Files(_) | Kept::Stored(_) => {
+                return Err(self.changed(place, "no such document".to_owned()));
+            }
         };
         let length = length as usize;
         buffer.resize(buffer.len().max(length), 0);

@@ -5,13 +5,14 @@ use super::compress::{Compression, Stream};
 use super::csv::Columns;
 use super::encoding;
 use super::error::{ReadError, SkipReason, Skipped};
-use super::file::DocumentFile;
-use super::options::Format;
+use super::file::{self, DocumentFile};
+use super::options::{Format, ReadOptions};
 #[cfg(feature = "parquet")]
 use super::parquet::{RowGroup, Table};
 use super::position::read_exact_at;
 use super::record::Fields;
 use super::stamp::Stamp;
+use super::stored::{Cursor as StoredCursor, StoredBlock, StoredDocuments};
 use super::stream::{Pool, RecordStream, Records};
 use super::wording::Wording;
 use encoding_rs::Encoding;
@@ -54,9 +55,37 @@ pub(super) enum Origin {
     Stream(Mutex<Option<Stream>>),
 }
 
+impl Settings {
+    /// As the options say, with the encoding that they name.
+    pub(super) fn new(
+        options: &ReadOptions,
+        encoding: Option<&'static Encoding>,
+        block_bytes: usize,
+    ) -> Self {
+        Self {
+            fields: Fields {
+                id: options.id_field.clone(),
+                text: options.text_field.clone(),
+                line_ids: options.line_ids,
+                further: options.fields.clone(),
+            },
+            skip_bad: options.skip_bad,
+            encoding,
+            as_text: file::as_text(options.format),
+            extract: options.extract.clone(),
+            wording: options.wording,
+            block_bytes,
+            pool: Arc::new(Pool::default()),
+            consumed: AtomicU64::new(0),
+            open: AtomicUsize::new(0),
+        }
+    }
+}
+
 pub(super) enum Kind {
     Records { format: Format, origin: Origin },
     Files(Vec<DocumentFile>),
+    Stored(StoredDocuments),
 }
 
 /// A source and what is known about it for good.
@@ -93,12 +122,14 @@ pub(super) enum Progress {
     },
     #[cfg(feature = "parquet")]
     Rows(Box<RowGroup>),
+    Stored(StoredCursor),
 }
 
 /// What the next block holds.
 pub(super) enum Next {
     Records(Records),
     Files { index: u32, range: Range<usize> },
+    Stored(StoredBlock),
 }
 
 impl Source {
@@ -140,6 +171,7 @@ impl Source {
                 Kind::Records { format: Format::Parquet, .. } => self.open_rows(lane)?,
                 Kind::Records { .. } => Progress::Records(self.open(true)?),
                 Kind::Files(_) => Progress::Files { next: 0, index: 0 },
+                Kind::Stored(_) => Progress::Stored(StoredCursor::default()),
             };
         }
         match (progress, &self.kind) {
@@ -158,6 +190,10 @@ impl Source {
                 *next = range.end;
                 *index += 1;
                 Ok(Some(Next::Files { index: *index - 1, range }))
+            }
+            (Progress::Stored(cursor), Kind::Stored(stored)) => {
+                let block = stored.next(cursor, self.settings.block_bytes)?;
+                Ok(block.map(Next::Stored))
             }
             #[cfg(feature = "parquet")]
             (Progress::Rows(rows), _) => Ok(self.next_rows(lane, rows)?.map(Next::Records)),
@@ -226,7 +262,7 @@ impl Source {
     pub(super) fn format(&self) -> Format {
         match &self.kind {
             Kind::Records { format, .. } => *format,
-            Kind::Files(_) => Format::Text,
+            Kind::Files(_) | Kind::Stored(_) => Format::Text,
         }
     }
 
@@ -242,7 +278,7 @@ impl Source {
     pub(super) fn stamps(&self) -> impl Iterator<Item = (&Path, Stamp)> {
         let (file, files) = match &self.kind {
             Kind::Records { origin: Origin::File(_, stamp), .. } => (Some(*stamp), None),
-            Kind::Records { .. } => (None, None),
+            Kind::Records { .. } | Kind::Stored(_) => (None, None),
             Kind::Files(files) => (None, Some(files)),
         };
         // Files of one archive stand one after the other.
@@ -252,13 +288,19 @@ impl Source {
         file.into_iter().map(|stamp| (self.path.as_path(), stamp)).chain(files)
     }
 
+    /// The documents of an index, if it is one.
+    pub(super) fn stored(&self) -> Option<&StoredDocuments> {
+        if let Kind::Stored(stored) = &self.kind { Some(stored) } else { None }
+    }
+
     pub(super) fn columns(&self) -> Option<&Columns> {
         self.columns.get()
     }
 
-    /// Whether it is standard input or a pipe.
+    /// Whether another run could not read the same: standard input, a pipe, an index.
     pub(super) fn is_stream(&self) -> bool {
-        matches!(self.kind, Kind::Records { origin: Origin::Stream(_), .. })
+        let stream = matches!(self.kind, Kind::Records { origin: Origin::Stream(_), .. });
+        stream || self.stored().is_some()
     }
 
     /// Whether single records can be read from the disk again.

@@ -67,8 +67,9 @@ pub(super) fn walk(folder: &Path, options: &ReadOptions) -> Walked {
     }
     let own: Vec<PathBuf> = options.leave_out.iter().map(|path| real(path)).collect();
     if !own.is_empty() {
-        walked.files.retain(|found| !own.contains(&real(&found.path)));
-        walked.skipped.retain(|skipped| !own.contains(&real(Path::new(&skipped.source))));
+        let is_own = |path: &Path| own.iter().any(|own| real(path).starts_with(own));
+        walked.files.retain(|found| !is_own(&found.path));
+        walked.skipped.retain(|skipped| !is_own(Path::new(&skipped.source)));
     }
     walked.files.sort_unstable_by(|a, b| a.name.as_bytes().cmp(b.name.as_bytes()));
     walked.skipped.sort_by(|a, b| a.source.as_bytes().cmp(b.source.as_bytes()));

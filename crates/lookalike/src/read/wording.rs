@@ -99,6 +99,10 @@ pub(super) struct Worded<'a, S> {
 
 impl<S: RawSink> RawSink for Worded<'_, S> {
     fn record(&mut self, document: &Document<'_>, raw: Raw<'_>) {
+        if document.shingled.is_some() {
+            // What is done to texts was done before they were cut.
+            return self.sink.record(document, raw);
+        }
         let text = self.words.of(document.text, self.wording);
         self.sink.record(&Document { text, ..*document }, raw);
     }

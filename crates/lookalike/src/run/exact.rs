@@ -16,6 +16,7 @@ use super::documents::{Documents, State};
 use super::entries::Entries;
 use super::memory::Budget;
 use super::ranges::Range;
+use super::shingles::Cutter;
 use super::workers::{Counter, on_threads};
 use crate::error::Error;
 use crate::progress::Progress;
@@ -23,7 +24,6 @@ use crate::read::{Document, Raw, RawSink, Scratch, Skipped};
 use crate::spill::TempSpace;
 use lookalike_core::params::{Measure, Params};
 use lookalike_core::prefix;
-use lookalike_core::shingle::Shingler;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Entries that one thread gathers before it hands them on.
@@ -50,7 +50,7 @@ impl Exact<'_> {
     ) -> Result<(), Error> {
         let looking = Entries::new(self.temp, "rare", self.budget);
         let rare = |document: &Document<'_>, tools: &mut Tools, out: &mut Vec<u64>| {
-            tools.rare(document.text, &self.options.params, &counted, out);
+            tools.rare(document, &self.options.params, &counted, out);
         };
         self.read(&looking, &rare, progress)?;
         // What follows needs the memory.
@@ -61,7 +61,7 @@ impl Exact<'_> {
         let filter = Filter::new(&looking, self.budget)?;
         let standing = Entries::new(self.temp, "shared", self.budget);
         let shared = |document: &Document<'_>, tools: &mut Tools, out: &mut Vec<u64>| {
-            let hashes = tools.shingler.shingle(document.text).hashes;
+            let hashes = tools.cutter.shingles(document).hashes;
             out.extend(hashes.iter().map(|h| key(*h)).filter(|key| filter.may_have(*key)));
             out.sort_unstable();
             out.dedup();
@@ -188,27 +188,30 @@ fn key(upper: u32) -> u64 {
 
 /// One thread's tools.
 struct Tools {
-    shingler: Shingler,
+    cutter: Cutter,
     /// Count above hash of the shingles that occur more than once.
     shared: Vec<u64>,
 }
 
 impl Tools {
     fn new(options: &FindOptions) -> Self {
-        Self {
-            shingler: Shingler::with_kernel(options.params.shingle(), options.kernel),
-            shared: Vec::new(),
-        }
+        Self { cutter: Cutter::new(options), shared: Vec::new() }
     }
 
-    /// The keys of the rarest shingles of a text, but for those that occur nowhere else; for
+    /// The keys of the rarest shingles of a document, but for those that occur nowhere else; for
     /// Jaccard with a mark where it looks.
     ///
     /// Shingles are put in order by the upper halves of their hashes, which some may share: as many
     /// different halves hold at least as many different shingles. Repeats in the text make the
     /// prefix longer than it must be.
-    fn rare(&mut self, text: &str, params: &Params, counted: &Counted, out: &mut Vec<u64>) {
-        let hashes = self.shingler.shingle(text).hashes;
+    fn rare(
+        &mut self,
+        document: &Document<'_>,
+        params: &Params,
+        counted: &Counted,
+        out: &mut Vec<u64>,
+    ) {
+        let hashes = self.cutter.shingles(document).hashes;
         let length = prefix::prefix_length(hashes.len(), params.threshold());
         let looks = match params.measure() {
             Measure::Jaccard => prefix::short_prefix_length(hashes.len(), params.threshold()),

@@ -149,6 +149,11 @@ impl Findings {
         })?
     }
 
+    /// Whether [`text`](Self::text) has something to give: an index may keep no texts.
+    pub fn has_texts(&self) -> bool {
+        (0..self.documents.part_count()).all(|i| self.documents.part(i).retained.has_texts())
+    }
+
     /// Where a document belongs, and what it was found to be; `document` is its number in reading
     /// order, which must be one that [`replay`](Self::replay) gives.
     pub fn standing(&self, document: u32) -> Standing {

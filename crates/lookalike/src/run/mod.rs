@@ -42,6 +42,7 @@ mod records;
 mod results;
 mod screen;
 mod sets;
+mod shingles;
 mod skipped;
 mod sources;
 mod traits;

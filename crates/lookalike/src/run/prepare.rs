@@ -6,6 +6,7 @@ use super::columns::{Columns, FIRST_BAND_COLUMN, Row, Rows};
 use super::counts::{Counting, Counts};
 use super::memory::Budget;
 use super::parts::{Data, Part, Parts, Store};
+use super::shingles::Cutter;
 use super::skipped::{SkippedFile, SkippedWriter};
 use super::sources::{Sources, Tally};
 use super::traits::KeepRules;
@@ -19,7 +20,6 @@ use crate::read::{
 use crate::spill::TempSpace;
 use lookalike_core::band;
 use lookalike_core::hash;
-use lookalike_core::shingle::Shingler;
 use lookalike_core::signature::Signer;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -103,7 +103,7 @@ impl Prepare<'_> {
 /// One thread's tools, and the columns of the block at hand.
 struct Preparer<'a> {
     shared: &'a Prepare<'a>,
-    shingler: Shingler,
+    cutter: Cutter,
     signer: Signer,
     counting: Option<Counting<'a>>,
     /// Bands, of which there are none in exact mode.
@@ -134,7 +134,7 @@ impl<'a> Preparer<'a> {
         let (scheme, num_hashes, seed) = (params.scheme(), params.num_hashes(), params.seed());
         Self {
             shared,
-            shingler: Shingler::with_kernel(params.shingle(), kernel),
+            cutter: Cutter::new(shared.options),
             signer: Signer::with_kernel(scheme, num_hashes, seed, kernel),
             counting: shared.counts.map(Counts::counting),
             bands: if params.exact() { 0 } else { params.bands() },
@@ -206,7 +206,7 @@ impl<'a> Preparer<'a> {
         };
         let tally = &mut self.tallies[place];
         tally.documents += 1;
-        tally.bytes += document.text.len() as u64;
+        tally.bytes += document.bytes();
         Ok(tally.source)
     }
 }
@@ -216,7 +216,7 @@ impl Sink for Preparer<'_> {
         if self.broken.is_some() {
             return;
         }
-        let shingles = self.shingler.shingle(document.text);
+        let shingles = self.cutter.shingles(document);
         let fingerprint = shingles.fingerprint;
         let id_hash = hash::token_hash(document.id.as_bytes());
         let start = self.values.len() + FIRST_BAND_COLUMN;
@@ -239,7 +239,7 @@ impl Sink for Preparer<'_> {
         self.key.clear();
         let collection = self.shared.collection;
         self.shared.rules.key(collection, document, position, self.reference, &mut self.key);
-        let bytes = document.text.len() as u64;
+        let bytes = document.bytes();
         let (place, key, id) = (document.place, self.key.as_slice(), document.id);
         self.rows.push(&Row { place, fingerprint, bytes, label, key, id });
     }

@@ -1,6 +1,6 @@
 //! Shingle sets of the members of one component, made when they are asked for.
 //!
-//! Documents are read again; the sets that were used last are kept, up to a share of memory. A
+//! Documents are read again, or their sets from an index; the sets that were used last are kept, up to a share of memory. A
 //! document that is not what it was when it was read first is an error.
 
 use super::FindOptions;
@@ -115,9 +115,8 @@ impl<'a> Sets<'a> {
         let row = batch.records.row(document);
         let part = self.documents.part(batch.records.part(document));
         let (shingler, set) = (&mut self.shingler, &mut self.set);
-        let fingerprint = part
-            .retained
-            .fetch(row.place, row.id, &mut self.scratch, |text| shingler.set(text, set))?;
+        let fingerprint =
+            part.retained.fetch_set(row.place, row.id, &mut self.scratch, shingler, set)?;
         if fingerprint == row.fingerprint {
             return Ok(());
         }

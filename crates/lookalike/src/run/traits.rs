@@ -53,7 +53,7 @@ impl KeepRules {
             self.globs.iter().map(|glob| glob.is_match(path)).collect()
         };
         let traits = Traits {
-            length: document.text.len() as u64,
+            length: document.bytes(),
             position,
             modified: document.modified,
             fields: document.fields.get(..self.fields).unwrap_or_default(),
@@ -87,9 +87,9 @@ impl KeepRules {
     }
 }
 
-/// What patterns are held against: the file the document stands in.
+/// What patterns are held against: the file the document stands in; its id, in an index.
 fn path<'a>(collection: &'a Collection, source: u32, document: &'a Document<'_>) -> &'a str {
-    if holds_texts(collection, source) {
+    if matches!(collection.source_format(source), Some(Format::Text) | None) {
         document.id
     } else {
         collection.source_name(source).unwrap_or_default()

@@ -1,0 +1,260 @@
+//! `lookalike index add INDEX INPUT…` and `index update INDEX INPUT…`: documents into an index.
+
+use super::open::{PlaceArgs, WaitArgs, now};
+use super::settings::Asked;
+use crate::cmd::{Failure, Outcome};
+use crate::difference::thousands;
+use crate::options::{ReadArgs, ThreadArgs};
+use crate::progress_bar::Bar;
+use crate::summary::{count, seconds, write_reasons};
+use crate::told::Told;
+use lookalike::error::Error;
+use lookalike::index::{self, AddOptions, Added, Broken, Existing};
+use lookalike::progress::{Progress, Silent};
+use lookalike::read::{Collection, ReadOptions, Skipped, Wording};
+use lookalike::store::{Index, IndexError};
+use serde_json::{Value, json};
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+/// How documents are added.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "What becomes of documents")]
+pub(super) struct HowArgs {
+    /// A field or column to keep as metadata; may be given again. The file, and what mail, pages
+    /// and office files say about themselves, are kept anyway
+    #[arg(long, value_name = "FIELD")]
+    pub(super) metadata: Vec<String>,
+
+    /// Count the documents as removed after so long, such as 12h, 30d or 8w [default: never]
+    #[arg(long, value_name = "TIME", value_parser = span)]
+    ttl: Option<Duration>,
+
+    /// Leave documents as they are whose ids are there, and count them
+    #[arg(long)]
+    pub(super) skip_existing: bool,
+
+    #[command(flatten)]
+    threads: ThreadArgs,
+
+    /// Print what was done as JSON
+    #[arg(long)]
+    pub(super) json: bool,
+
+    /// No summary and no progress; what was skipped is still told
+    #[arg(long, short)]
+    pub(super) quiet: bool,
+}
+
+/// Add documents to an index; their ids must be new
+#[derive(Debug, clap::Args)]
+pub(super) struct AddArgs {
+    #[command(flatten)]
+    common: CommonArgs,
+}
+
+/// Put documents into an index; those whose ids are there are replaced
+#[derive(Debug, clap::Args)]
+pub(super) struct UpdateArgs {
+    #[command(flatten)]
+    common: CommonArgs,
+}
+
+#[derive(Debug, clap::Args)]
+struct CommonArgs {
+    #[command(flatten)]
+    place: PlaceArgs,
+
+    /// Files, folders, or - for standard input
+    #[arg(required = true, value_name = "INPUT")]
+    inputs: Vec<PathBuf>,
+
+    #[command(flatten)]
+    wait: WaitArgs,
+
+    #[command(flatten)]
+    how: HowArgs,
+
+    #[command(flatten)]
+    asked: Asked,
+
+    #[command(flatten)]
+    reading: Told<ReadArgs>,
+}
+
+/// Runs `add`.
+pub(super) fn run(args: &AddArgs) -> Outcome {
+    let keep = args.common.how.skip_existing;
+    put(&args.common, if keep { Existing::Keep } else { Existing::Refuse })
+}
+
+/// Runs `update`.
+pub(super) fn run_update(args: &UpdateArgs) -> Outcome {
+    if args.common.how.skip_existing {
+        return Err(Failure::Usage(
+            "--skip-existing leaves documents as they are, `index update` replaces them: use \
+             `index add --skip-existing`"
+                .to_owned(),
+        ));
+    }
+    put(&args.common, Existing::Replace)
+}
+
+fn put(args: &CommonArgs, existing: Existing) -> Outcome {
+    let reading = &args.reading.args;
+    let inputs = collection(&args.inputs, reading, &args.how, &args.place)?;
+    let index = args.place.write(&args.wait)?;
+    args.asked.expect(&index, &args.reading)?;
+    let skip_bad = reading.skip_bad();
+    add(&Adding { index: &index, inputs: &inputs, how: &args.how, existing, skip_bad })
+}
+
+/// Opens inputs as an index takes them: texts as they are, with the fields to keep.
+pub(super) fn collection(
+    inputs: &[PathBuf],
+    reading: &ReadArgs,
+    how: &HowArgs,
+    place: &PlaceArgs,
+) -> Result<Collection, Failure> {
+    let options = ReadOptions {
+        fields: how.metadata.clone(),
+        // The index brings texts to its wording itself.
+        wording: Wording::default(),
+        leave_out: place.folder().into_iter().collect(),
+        ..reading.options()
+    };
+    Ok(Collection::open(inputs, &options)?)
+}
+
+/// Documents on their way into an index.
+pub(super) struct Adding<'a> {
+    pub(super) index: &'a Index,
+    pub(super) inputs: &'a Collection,
+    pub(super) how: &'a HowArgs,
+    pub(super) existing: Existing,
+    pub(super) skip_bad: bool,
+}
+
+/// Adds, and tells what was done.
+pub(super) fn add(adding: &Adding<'_>) -> Outcome {
+    let Adding { index, inputs, how, existing, skip_bad } = *adding;
+    let start = Instant::now();
+    let now = now();
+    let ttl = how.ttl.map(|ttl| i64::try_from(ttl.as_nanos()).unwrap_or(i64::MAX));
+    let mut options = AddOptions::new(now);
+    options.existing = existing;
+    options.metadata.clone_from(&how.metadata);
+    options.expires = ttl.map(|ttl| now.saturating_add(ttl));
+    options.skip_bad = skip_bad;
+    if let Some(threads) = how.threads.threads {
+        options.threads = threads;
+    }
+    let outcome = {
+        let bar = (!how.quiet).then(Bar::new);
+        let progress: &dyn Progress = bar.as_ref().map_or(&Silent, |bar| bar);
+        index::add(index, inputs, &options, progress)
+    };
+    match outcome {
+        Ok(added) => {
+            tell(&added, adding, start.elapsed())?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(broken) => {
+            let Broken { before, error } = *broken;
+            if before.added + before.replaced > 0 {
+                let stored = count(before.added + before.replaced, "document");
+                writeln!(anstream::stderr(), "{stored} before the error are stored")?;
+            }
+            Err(with_remedy(error))
+        }
+    }
+}
+
+fn with_remedy(error: Error) -> Failure {
+    match error {
+        Error::NotAdded { place, error: IndexError::IdTaken { id } } => Failure::Data(format!(
+            "{place}: document {id:?} is there already; `index update` replaces it, \
+             --skip-existing leaves it as it is"
+        )),
+        error @ Error::NotAdded { .. } => {
+            Failure::Data(format!("{error}; --skip-bad leaves it out"))
+        }
+        error => error.into(),
+    }
+}
+
+fn tell(added: &Added, adding: &Adding<'_>, elapsed: Duration) -> io::Result<()> {
+    if adding.how.json {
+        let value = json!({
+            "index": adding.index.name(),
+            "added": added.added,
+            "replaced": added.replaced,
+            "existing": added.existing,
+            "without_shingles": added.without_shingles,
+            "skipped": added.skipped.iter().map(skipped).collect::<Vec<Value>>(),
+        });
+        return writeln!(anstream::stdout(), "{value}");
+    }
+    let mut err = anstream::stderr().lock();
+    if !adding.how.quiet {
+        let mut parts = vec![format!("{} added", count(added.added, "document"))];
+        if adding.existing == Existing::Replace {
+            parts.push(format!("{} replaced", thousands(added.replaced)));
+        }
+        if added.existing > 0 {
+            parts.push(format!("{} there already", thousands(added.existing)));
+        }
+        if added.without_shingles > 0 {
+            parts.push(format!(
+                "{} without a token, which resemble nothing",
+                thousands(added.without_shingles)
+            ));
+        }
+        let name = adding.index.name();
+        writeln!(err, "{name}: {} in {}", parts.join(", "), seconds(elapsed))?;
+    }
+    if !added.skipped.is_empty() {
+        writeln!(err, "{} skipped; --json lists them", thousands(added.skipped.len() as u64))?;
+        write_reasons(&mut err, added.skipped.iter().cloned().map(Ok))?;
+    }
+    Ok(())
+}
+
+fn skipped(skipped: &Skipped) -> Value {
+    let Skipped { source, line, id, reason } = skipped;
+    json!({ "source": source, "line": line, "id": id, "reason": reason.to_string() })
+}
+
+/// A span of time as it is typed.
+fn span(text: &str) -> Result<Duration, String> {
+    let expected = || "expected a number and a unit: s, m, h, d or w, such as 30d".to_owned();
+    let at = text.find(|c: char| !c.is_ascii_digit()).ok_or_else(expected)?;
+    let (number, unit) = text.split_at(at);
+    let seconds: u64 = match unit.trim() {
+        "s" => 1,
+        "m" => 60,
+        "h" => 3600,
+        "d" => 86_400,
+        "w" => 604_800,
+        _ => return Err(expected()),
+    };
+    let number: u64 = number.parse().map_err(|_| expected())?;
+    let seconds = number.checked_mul(seconds).filter(|seconds| *seconds > 0);
+    seconds.map(Duration::from_secs).ok_or_else(expected)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_have_a_unit() {
+        assert_eq!(span("30d"), Ok(Duration::from_secs(30 * 86_400)));
+        assert_eq!(span("90 s"), Ok(Duration::from_secs(90)));
+        for wrong in ["", "30", "d", "0d", "1y", "-1d", "99999999999999999999w"] {
+            assert!(span(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! `lookalike index create INDEX [INPUT…]`: a new index, with documents in it.
+
+use super::add::{Adding, HowArgs, add, collection};
+use super::open::PlaceArgs;
+use super::settings::{self, StoreArg};
+use crate::cmd::Outcome;
+use crate::options::{AimArgs, ReadArgs, ShingleArgs, SignatureArgs};
+use lookalike::index::Existing;
+use lookalike::store::index::create;
+use serde_json::json;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+const EXAMPLE: &str = "\
+Examples:
+  lookalike index create letters.lookalike letters/
+  lookalike index create news articles.jsonl --threshold 0.7 --metadata date --metadata author
+  lookalike index create notes --store texts         empty, to be filled with `index add`";
+
+/// Make a new index, and put documents into it
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLE)]
+pub(super) struct Args {
+    #[command(flatten)]
+    place: PlaceArgs,
+
+    /// Files, folders, or - for standard input [default: none, the index is empty]
+    #[arg(value_name = "INPUT")]
+    inputs: Vec<PathBuf>,
+
+    /// What is kept of each document beside its signature
+    #[arg(long, value_enum, value_name = "WHAT", default_value = "sets")]
+    store: StoreArg,
+
+    #[command(flatten)]
+    how: HowArgs,
+
+    #[command(flatten)]
+    aim: AimArgs,
+
+    #[command(flatten)]
+    shingle: ShingleArgs,
+
+    #[command(flatten)]
+    signature: SignatureArgs,
+
+    #[command(flatten)]
+    reading: ReadArgs,
+}
+
+/// Runs the command.
+pub(super) fn run(args: &Args) -> Outcome {
+    let Args { aim, shingle, signature, reading, store, .. } = args;
+    let settings = settings::new(aim, shingle, signature, reading, *store)?;
+    // What cannot be read is told before anything is made.
+    let inputs = match args.inputs.as_slice() {
+        [] => None,
+        inputs => Some(collection(inputs, reading, &args.how, &args.place)?),
+    };
+    let index = create(&args.place.place(), &settings)?;
+    let Some(inputs) = inputs else {
+        if args.how.json {
+            writeln!(anstream::stdout(), "{}", json!({ "index": index.name(), "documents": 0 }))?;
+        } else if !args.how.quiet {
+            writeln!(anstream::stderr(), "{} is there, without documents", index.name())?;
+        }
+        return Ok(ExitCode::SUCCESS);
+    };
+    let existing = if args.how.skip_existing { Existing::Keep } else { Existing::Refuse };
+    let skip_bad = reading.skip_bad();
+    add(&Adding { index: &index, inputs: &inputs, how: &args.how, existing, skip_bad })
+}

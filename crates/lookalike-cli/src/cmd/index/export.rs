@@ -1,0 +1,41 @@
+//! `lookalike index export INDEX`: the documents of an index as JSON lines.
+
+use super::open::{PlaceArgs, now};
+use crate::cmd::{Failure, Outcome};
+use crate::summary::count;
+use lookalike::index;
+use lookalike::write::{Output, OutputFormat, Target};
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Write the documents of an index as JSON lines: id, metadata, times, and the text if it is kept
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    place: PlaceArgs,
+
+    /// Write to FILE.jsonl [also .gz, .zst] instead of standard output
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+/// Runs the command.
+pub(super) fn run(args: &Args) -> Outcome {
+    let index = args.place.read()?;
+    let Some(path) = &args.output else {
+        let mut out = BufWriter::with_capacity(1 << 16, anstream::stdout().lock());
+        index::export(&index, now(), &mut out)??;
+        out.flush()?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    let target = Target::new(path, &[OutputFormat::Jsonl]);
+    let target = target.map_err(|error| Failure::Usage(format!("--output: {error}")))?;
+    let mut written = 0;
+    Output::create(&target)?.finish(|out| {
+        written = index::export(&index, now(), out)?.map_err(std::io::Error::other)?;
+        Ok(())
+    })?;
+    writeln!(anstream::stderr(), "{}: {}", path.display(), count(written, "document"))?;
+    Ok(ExitCode::SUCCESS)
+}

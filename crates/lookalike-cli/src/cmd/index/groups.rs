@@ -1,0 +1,102 @@
+//! `lookalike index groups INDEX`: the near-duplicates among the documents of an index.
+
+use super::open::{PlaceArgs, now};
+use crate::cmd::Outcome;
+use crate::cmd::find::ResultArgs;
+use crate::cmd::find::targets::Targets;
+use crate::options::{KeepArgs, MeasureArgs, WorkArgs, recall, threshold};
+use crate::page::Subject;
+use crate::progress_bar::Bar;
+use lookalike::core::error::ParamsError;
+use lookalike::core::params::{Params, Wishes};
+use lookalike::index;
+use lookalike::progress::{Progress, Silent};
+use std::path::PathBuf;
+use std::time::Instant;
+
+const EXAMPLE: &str = "\
+Examples:
+  lookalike index groups news                           what `find` says of the same documents
+  lookalike index groups news --threshold 0.6 -o groups.csv
+  lookalike index groups news --keep newest --report groups.html";
+
+/// Groups of near-duplicates in an index: those that `find` finds in the same documents
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLE)]
+pub(super) struct Args {
+    #[command(flatten)]
+    place: PlaceArgs,
+
+    /// Least exact similarity of a reported pair: above 0, at most 1 [default: that of the index]
+    #[arg(long, short, value_name = "J", value_parser = threshold)]
+    #[arg(allow_negative_numbers = true)]
+    #[arg(help_heading = "How alike, and how surely found")]
+    threshold: Option<f64>,
+
+    /// Least predicted share of the pairs at the threshold that are found: above 0, below 1
+    /// [default: that of the index]
+    #[arg(long, value_name = "SHARE", value_parser = recall)]
+    #[arg(allow_negative_numbers = true)]
+    #[arg(help_heading = "How alike, and how surely found")]
+    recall: Option<f64>,
+
+    #[command(flatten)]
+    measure: MeasureArgs,
+
+    #[command(flatten)]
+    keep: KeepArgs,
+
+    #[command(flatten)]
+    work: WorkArgs,
+
+    #[command(flatten)]
+    result: ResultArgs,
+}
+
+/// Runs the command.
+pub(super) fn run(args: &Args) -> Outcome {
+    let start = Instant::now();
+    let targets = Targets::new(&args.result)?;
+    let index = args.place.read()?;
+    let mut options = args.keep.options(params(args, index.params())?, &args.work)?;
+    options.pairs = args.result.wants_pairs();
+    drop((targets.create()?, targets.create_reports()?));
+    let findings = {
+        let bar = (!args.result.is_quiet()).then(Bar::new);
+        let progress: &dyn Progress = bar.as_ref().map_or(&Silent, |bar| bar);
+        index::groups(&index, &options, now(), progress)?
+    };
+    targets.create()?.write(&findings, options.params.measure())?;
+    let subject = Subject {
+        findings: &findings,
+        options: &options,
+        inputs: &[PathBuf::from(index.name())],
+        reference: &[],
+        audit: None,
+    };
+    let found = args.result.tell(&subject, &targets, None, start)?;
+    findings.finish()?;
+    Ok(found)
+}
+
+/// Those of the index, or for another aim those that `find` would choose.
+fn params(args: &Args, has: &Params) -> Result<Params, ParamsError> {
+    let MeasureArgs { measure, exact } = args.measure;
+    let threshold = args.threshold.unwrap_or(has.threshold());
+    let recall = args.recall.unwrap_or(has.recall());
+    let same = threshold.to_bits() == has.threshold().to_bits()
+        && recall.to_bits() == has.recall().to_bits();
+    let wishes = Wishes {
+        shingle: has.shingle().clone(),
+        threshold,
+        measure,
+        exact,
+        recall,
+        num_hashes: same.then(|| has.num_hashes()),
+        bands: same.then(|| has.bands()),
+        rows: same.then(|| has.rows()),
+        scheme: has.scheme(),
+        seed: has.seed(),
+    };
+    Params::new(&wishes)
+}

@@ -1,0 +1,63 @@
+//! Where an index is, and how it is opened.
+
+use crate::cmd::Failure;
+use clap::Args;
+use lookalike::store::Index;
+use lookalike::store::index::{Access, Place, open};
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
+
+/// The index.
+#[derive(Debug, Args)]
+pub(in crate::cmd) struct PlaceArgs {
+    /// A folder, or postgres://user:password@host/database?index=name
+    #[arg(value_name = "INDEX")]
+    index: String,
+}
+
+impl PlaceArgs {
+    /// Where it is.
+    pub(super) fn place(&self) -> Place {
+        Place::of(&self.index)
+    }
+
+    /// Opens it to look at it.
+    pub(in crate::cmd) fn read(&self) -> Result<Index, Failure> {
+        Ok(open(&self.place(), Access::Read)?)
+    }
+
+    /// Opens it to change it.
+    pub(super) fn write(&self, wait: &WaitArgs) -> Result<Index, Failure> {
+        Ok(open(&self.place(), Access::Write { wait: Duration::from_secs(wait.wait) })?)
+    }
+
+    /// Its folder, if it is in one: no input.
+    pub(in crate::cmd) fn folder(&self) -> Option<PathBuf> {
+        match self.place() {
+            Place::Folder(folder) => Some(folder),
+            Place::Postgres(_) => None,
+        }
+    }
+}
+
+/// What is done where somebody else writes.
+#[derive(Debug, Args)]
+pub(super) struct WaitArgs {
+    /// Seconds to wait for another process that writes to the index
+    #[arg(long, value_name = "SECONDS", default_value_t = 5)]
+    wait: u64,
+}
+
+/// How much is told.
+#[derive(Debug, Args)]
+pub(in crate::cmd) struct ReadingArgs {
+    /// Print JSON
+    #[arg(long)]
+    pub(in crate::cmd) json: bool,
+}
+
+/// The time, in ns since 1970.
+pub(in crate::cmd) fn now() -> i64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,111 @@
+//! `lookalike index remove INDEX ID…`: documents out of an index.
+
+use super::open::{PlaceArgs, WaitArgs};
+use crate::cmd::{Failure, Outcome};
+use crate::difference::thousands;
+use crate::options::ReadArgs;
+use crate::progress_bar::Bar;
+use crate::summary::count;
+use crate::text_width::visible;
+use lookalike::index::{self, Removed};
+use lookalike::progress::{Progress, Silent};
+use lookalike::read::Collection;
+use serde_json::json;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+const EXAMPLE: &str = "\
+Examples:
+  lookalike index remove news 4711 4712
+  lookalike index remove news --ids-from gone.txt         an id on each line
+  lookalike index remove news --like withdrawn.jsonl      the ids of its documents";
+
+/// Ids that are not there and are named.
+const NAMED: usize = 10;
+
+/// Remove documents from an index
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLE)]
+pub(super) struct Args {
+    #[command(flatten)]
+    place: PlaceArgs,
+
+    /// Ids of documents
+    #[arg(value_name = "ID", required_unless_present_any = ["ids_from", "like"])]
+    ids: Vec<String>,
+
+    /// A file with an id on each line, or - for standard input
+    #[arg(long, value_name = "FILE")]
+    ids_from: Option<PathBuf>,
+
+    /// Files or folders; documents with the ids of those in them are removed
+    #[arg(long, value_name = "INPUT")]
+    like: Vec<PathBuf>,
+
+    #[command(flatten)]
+    wait: WaitArgs,
+
+    /// Print what was done as JSON
+    #[arg(long)]
+    json: bool,
+
+    /// No summary and no progress
+    #[arg(long, short)]
+    quiet: bool,
+
+    #[command(flatten)]
+    reading: ReadArgs,
+}
+
+/// Runs the command.
+pub(super) fn run(args: &Args) -> Outcome {
+    let mut ids = args.ids.clone();
+    if let Some(path) = &args.ids_from {
+        let text = read(path).map_err(|error| {
+            Failure::Data(format!("{}: {error}; expected an id on each line", path.display()))
+        })?;
+        let lines = text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line));
+        ids.extend(lines.filter(|line| !line.is_empty()).map(str::to_owned));
+    }
+    let reading = args.reading.options();
+    let open = || Collection::open(&args.like, &reading);
+    let like = if args.like.is_empty() { None } else { Some(open()?) };
+    let index = args.place.write(&args.wait)?;
+    let mut all = index::remove(&index, ids.iter().map(String::as_str))?;
+    if let Some(like) = like {
+        let bar = (!args.quiet).then(Bar::new);
+        let progress: &dyn Progress = bar.as_ref().map_or(&Silent, |bar| bar);
+        let Removed { removed, mut absent } = index::remove_inputs(&index, &like, progress)?;
+        all.removed += removed;
+        all.absent.append(&mut absent);
+    }
+    tell(args, index.name(), &all)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn read(path: &Path) -> io::Result<String> {
+    if path == Path::new("-") {
+        let mut text = String::new();
+        return io::stdin().read_to_string(&mut text).map(|_| text);
+    }
+    std::fs::read_to_string(path)
+}
+
+fn tell(args: &Args, name: &str, done: &Removed) -> io::Result<()> {
+    if args.json {
+        let value = json!({ "index": name, "removed": done.removed, "absent": done.absent });
+        return writeln!(anstream::stdout(), "{value}");
+    }
+    let mut err = anstream::stderr().lock();
+    if !args.quiet {
+        writeln!(err, "{name}: {} removed", count(done.removed, "document"))?;
+    }
+    if !done.absent.is_empty() {
+        let named: Vec<_> = done.absent.iter().take(NAMED).map(|id| visible(id)).collect();
+        let more = done.absent.len() - named.len();
+        let more = if more > 0 { format!(" and {}", thousands(more as u64)) } else { String::new() };
+        writeln!(err, "not there: {}{more}", named.join(", "))?;
+    }
+    Ok(())
+}

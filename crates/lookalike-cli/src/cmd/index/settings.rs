@@ -1,0 +1,97 @@
+//! Options that an index was created with: chosen when it is made, held against it later.
+
+use crate::cmd::Failure;
+use crate::options::{AimArgs, ReadArgs, ShingleArgs, SignatureArgs};
+use crate::told::Told;
+use clap::{Args, ValueEnum};
+use lookalike::core::params::Params;
+use lookalike::store::Index;
+use lookalike::store::settings::{Settings, Store};
+
+/// What is kept of a document.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(super) enum StoreArg {
+    /// Signatures only: similarities are estimates, and there are no groups
+    Signatures,
+    /// Shingle sets: similarities are exact
+    Sets,
+    /// Shingle sets and texts: matches can be shown
+    Texts,
+}
+
+impl StoreArg {
+    pub(super) fn store(self) -> Store {
+        match self {
+            Self::Signatures => Store::Signatures,
+            Self::Sets => Store::Sets,
+            Self::Texts => Store::Texts,
+        }
+    }
+}
+
+/// The settings of a new index.
+pub(super) fn new(
+    aim: &AimArgs,
+    shingle: &ShingleArgs,
+    signature: &SignatureArgs,
+    reading: &ReadArgs,
+    store: StoreArg,
+) -> Result<Settings, Failure> {
+    let wording = reading.wording();
+    let params = Params::new(&signature.wishes(shingle.rule(wording)?, aim))?;
+    Ok(Settings::new(&params, &wording.to_string(), store.store())?)
+}
+
+/// Options that an index has already. They need not be said; what is said must be what it has.
+#[derive(Debug, Args)]
+pub(in crate::cmd) struct Asked {
+    #[command(flatten)]
+    shingle: Told<ShingleArgs>,
+
+    #[command(flatten)]
+    signature: Told<SignatureArgs>,
+
+    /// What the index keeps of each document; none need be said
+    #[arg(long, value_enum, value_name = "WHAT", hide = true)]
+    store: Option<StoreArg>,
+}
+
+impl Asked {
+    /// Refuses what the index has otherwise.
+    pub(in crate::cmd) fn expect(
+        &self,
+        index: &Index,
+        reading: &Told<ReadArgs>,
+    ) -> Result<(), Failure> {
+        let has = index.settings();
+        let (shingle, signature) = (&self.shingle, &self.signature);
+        let wording = reading.args.wording();
+        let rule = shingle.args.rule(wording)?;
+        let params = Params::new(&signature.args.wishes_like(rule, index.params()))?;
+        let store = self.store.map_or(has.store, StoreArg::store);
+        let mut asked = Settings::new(&params, &wording.to_string(), store)?;
+        if !["normalize", "language", "segment"].iter().any(|name| reading.has(name)) {
+            asked.wording.clone_from(&has.wording);
+        }
+        let segment = reading.has("segment");
+        let Settings { shingle: cut, tokens, case, frequencies, stop_words, .. } = &mut asked;
+        keep(shingle.has("shingle"), cut, &has.shingle);
+        keep(shingle.has("tokens") || segment, tokens, &has.tokens);
+        keep(shingle.has("case"), case, &has.case);
+        keep(shingle.has("frequencies"), frequencies, &has.frequencies);
+        keep(shingle.has("stop_words"), stop_words, &has.stop_words);
+        keep(signature.has("scheme"), &mut asked.scheme, &has.scheme);
+        keep(signature.has("seed"), &mut asked.seed, &has.seed);
+        keep(signature.has("num_hashes"), &mut asked.num_hashes, &has.num_hashes);
+        keep(signature.has("bands"), &mut asked.bands, &has.bands);
+        keep(signature.has("rows"), &mut asked.rows, &has.rows);
+        Ok(has.expect(&asked, index.name())?)
+    }
+}
+
+/// What was not said is what the index has.
+fn keep<T: Clone>(said: bool, asked: &mut T, has: &T) {
+    if !said {
+        asked.clone_from(has);
+    }
+}

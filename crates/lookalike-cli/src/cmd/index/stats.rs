@@ -1,0 +1,110 @@
+//! `lookalike index stats INDEX`: what is in an index, and what it was made with.
+
+use super::open::{PlaceArgs, ReadingArgs};
+use crate::cmd::Outcome;
+use crate::difference::thousands;
+use crate::summary::percent;
+use lookalike::store::Index;
+use lookalike::store::backend::Stats;
+use serde_json::{Value, json};
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+/// Sizes and counts of an index, and what it was made with
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    place: PlaceArgs,
+
+    #[command(flatten)]
+    output: ReadingArgs,
+}
+
+/// Runs the command.
+pub(super) fn run(args: &Args) -> Outcome {
+    let index = args.place.read()?;
+    let stats = index.stats()?;
+    let mut out = anstream::stdout().lock();
+    if args.output.json {
+        writeln!(out, "{:#}", value(&index, &stats))?;
+    } else {
+        write(&mut out, &index, &stats)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn value(index: &Index, stats: &Stats) -> Value {
+    let settings: Value = serde_json::from_str(&index.settings().to_json()).unwrap_or_default();
+    json!({
+        "index": index.name(),
+        "settings": settings,
+        "predicted_recall": index.params().predicted_recall(),
+        "documents": stats.documents,
+        "without_shingles": stats.without_shingles,
+        "postings": stats.postings,
+        "segments": stats.segments,
+        "tail": stats.tail,
+        "catalogue_bytes": stats.catalogue_bytes,
+        "set_bytes": stats.set_bytes,
+        "text_bytes": stats.text_bytes,
+        "segment_bytes": stats.segment_bytes,
+    })
+}
+
+fn write(out: &mut impl Write, index: &Index, stats: &Stats) -> io::Result<()> {
+    let (settings, params) = (index.settings(), index.params());
+    let kept = format!("{:?}", settings.store).to_lowercase();
+    let lines = [
+        ("documents", thousands(stats.documents)),
+        ("without a token", thousands(stats.without_shingles)),
+        ("postings", thousands(stats.postings)),
+        ("segments", thousands(stats.segments)),
+        ("not in a segment yet", format!("{} documents", thousands(stats.tail))),
+        ("catalogue", size(stats.catalogue_bytes)),
+        ("shingle sets in it", size(stats.set_bytes)),
+        ("texts in it", size(stats.text_bytes)),
+        ("postings on the disk", size(stats.segment_bytes)),
+        ("keeps", kept),
+        ("made with", params.to_string()),
+        ("texts are cut", settings.wording.clone()),
+        (
+            "finds",
+            format!(
+                "{} % of documents at similarity {} (predicted)",
+                percent(params.predicted_recall()),
+                params.threshold()
+            ),
+        ),
+    ];
+    writeln!(out, "{}", index.name())?;
+    for (name, value) in lines {
+        writeln!(out, "  {name:<22}{value}")?;
+    }
+    Ok(())
+}
+
+/// Bytes for people.
+fn size(bytes: u64) -> String {
+    const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
+    if bytes < 1024 {
+        return format!("{bytes} B");
+    }
+    let (mut value, mut unit) = (bytes as f64 / 1024.0, 0);
+    while value >= 1024.0 && unit + 1 < UNITS.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    format!("{value:.1} {}", UNITS[unit])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::size;
+
+    #[test]
+    fn sizes_read_well() {
+        assert_eq!(size(0), "0 B");
+        assert_eq!(size(1536), "1.5 KiB");
+        assert_eq!(size(5 << 30), "5.0 GiB");
+    }
+}

@@ -1,0 +1,152 @@
+//! `lookalike index compact | check | backup INDEX`: looking after an index.
+
+use super::open::{PlaceArgs, ReadingArgs, WaitArgs, now};
+use crate::cmd::{Failure, Outcome};
+use crate::summary::count;
+use lookalike::store::backend::Problem;
+use serde_json::{Value, json};
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Take what is removed and expired off the disk, and make queries as quick as can be
+#[derive(Debug, clap::Args)]
+pub(super) struct CompactArgs {
+    #[command(flatten)]
+    place: PlaceArgs,
+
+    #[command(flatten)]
+    wait: WaitArgs,
+
+    #[command(flatten)]
+    output: ReadingArgs,
+}
+
+/// Look through everything that is stored; exit code 1 when something is damaged
+#[derive(Debug, clap::Args)]
+pub(super) struct CheckArgs {
+    #[command(flatten)]
+    place: PlaceArgs,
+
+    /// Make what can be made anew of documents and signatures, then look again
+    #[arg(long)]
+    repair: bool,
+
+    #[command(flatten)]
+    wait: WaitArgs,
+
+    #[command(flatten)]
+    output: ReadingArgs,
+}
+
+/// Copy an index as it is now to a new folder, while it is in use
+#[derive(Debug, clap::Args)]
+pub(super) struct BackupArgs {
+    #[command(flatten)]
+    place: PlaceArgs,
+
+    /// The new folder
+    #[arg(value_name = "TO")]
+    to: PathBuf,
+
+    #[command(flatten)]
+    output: ReadingArgs,
+}
+
+/// Runs `compact`.
+pub(super) fn compact(args: &CompactArgs) -> Outcome {
+    let index = args.place.write(&args.wait)?;
+    let before = index.stats()?;
+    index.compact(now())?;
+    let after = index.stats()?;
+    if args.output.json {
+        let value = json!({
+            "index": index.name(),
+            "documents_before": before.documents,
+            "documents": after.documents,
+            "bytes_before": before.catalogue_bytes + before.segment_bytes,
+            "bytes": after.catalogue_bytes + after.segment_bytes,
+        });
+        writeln!(anstream::stdout(), "{value}")?;
+    } else {
+        let gone = before.documents - after.documents.min(before.documents);
+        let documents = count(after.documents, "document");
+        writeln!(anstream::stderr(), "{}: {documents}, {gone} expired", index.name())?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Runs `check`.
+pub(super) fn check(args: &CheckArgs) -> Outcome {
+    let index = if args.repair { args.place.write(&args.wait)? } else { args.place.read()? };
+    let found = index.check()?;
+    let mut left = found.clone();
+    if args.repair && !found.is_empty() {
+        index.repair()?;
+        left = index.check()?;
+    }
+    if args.output.json {
+        let list = |problems: &[Problem]| problems.iter().map(problem).collect::<Vec<Value>>();
+        let value = json!({
+            "index": index.name(),
+            "repaired": args.repair && left != found,
+            "found": list(&found),
+            "problems": list(&left),
+        });
+        writeln!(anstream::stdout(), "{value}")?;
+    } else {
+        tell(args, index.name(), &found, &left)?;
+    }
+    match left.as_slice() {
+        [] => Ok(ExitCode::SUCCESS),
+        _ if args.output.json => Ok(ExitCode::FAILURE),
+        problems => Err(Failure::Data(remedy(problems, index.name()))),
+    }
+}
+
+fn tell(args: &CheckArgs, name: &str, found: &[Problem], left: &[Problem]) -> io::Result<()> {
+    let mut out = anstream::stdout().lock();
+    for Problem { place, what, .. } in left {
+        writeln!(out, "{place}: {what}")?;
+    }
+    if left.is_empty() {
+        let mut err = anstream::stderr().lock();
+        if args.repair && !found.is_empty() {
+            writeln!(err, "{name}: {} made right", count(found.len() as u64, "problem"))?;
+        } else {
+            writeln!(err, "{name}: everything is as it should be")?;
+        }
+    }
+    Ok(())
+}
+
+fn remedy(problems: &[Problem], name: &str) -> String {
+    let found = count(problems.len() as u64, "problem");
+    if problems.iter().all(|problem| problem.repairable) {
+        format!("{name}: {found}; `lookalike index check --repair` makes them right without loss")
+    } else {
+        format!(
+            "{name}: {found}, some of which mean loss: go back to a backup, or create the index \
+             anew from `lookalike index export`"
+        )
+    }
+}
+
+fn problem(problem: &Problem) -> Value {
+    let Problem { place, what, repairable } = problem;
+    json!({ "place": place, "what": what, "repairable": repairable })
+}
+
+/// Runs `backup`.
+pub(super) fn backup(args: &BackupArgs) -> Outcome {
+    let index = args.place.read()?;
+    index.backup(&args.to)?;
+    let to = args.to.display();
+    if args.output.json {
+        let value = json!({ "index": index.name(), "backup": to.to_string() });
+        writeln!(anstream::stdout(), "{value}")?;
+    } else {
+        writeln!(anstream::stderr(), "{} is copied to {to}", index.name())?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

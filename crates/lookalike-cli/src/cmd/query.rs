@@ -1,0 +1,236 @@
+//! `lookalike query INDEX DOC…`: what resembles a document in an index.
+
+mod answer;
+
+use super::index::{Asked, PlaceArgs, now};
+use super::{Failure, Outcome};
+use crate::options::{ReadArgs, threshold};
+use crate::told::Told;
+use answer::Asking;
+use lookalike::index::Preparer;
+use lookalike::read::{Collection, Document, Format, ReadOptions, Scratch, Sink, Skipped, Wording};
+use lookalike::store::backend::Snapshot;
+use lookalike::store::entry::{Record, Wanted};
+use lookalike::store::filter::Filter;
+use lookalike::store::query::{Probe, Question, Scratch as Buffers, query};
+use lookalike::store::settings::Store;
+use lookalike::store::{Index, IndexError, set};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+const EXAMPLE: &str = "\
+Examples:
+  lookalike query news draft.txt                      what resembles a file
+  pbpaste | lookalike query news -                    or a text on standard input
+  lookalike query news --id 4711 --threshold 0.5      or a document of the index
+  lookalike query news new.jsonl --json --filter language=en --filter 'date>=2024'";
+
+/// The exit code of `--exit-code` when something was found.
+const FOUND: u8 = 3;
+
+/// What resembles a document, in an index
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLE)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    place: PlaceArgs,
+
+    /// Files or folders with the documents to ask for, or - for a text on standard input
+    #[arg(value_name = "DOC", required_unless_present = "id")]
+    documents: Vec<PathBuf>,
+
+    /// Ask for a document of the index; may be given again
+    #[arg(long, value_name = "ID")]
+    id: Vec<String>,
+
+    /// Least similarity of a match: above 0, at most 1 [default: that of the index]
+    #[arg(long, short, value_name = "J", value_parser = threshold)]
+    #[arg(allow_negative_numbers = true)]
+    threshold: Option<f64>,
+
+    /// Show at most N matches of each document, the most similar ones; 0 for all
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    top: usize,
+
+    /// A condition on metadata that matches meet, such as language=en, year>=2020 or title~budget;
+    /// may be given again
+    #[arg(long, value_name = "CONDITION")]
+    filter: Vec<Filter>,
+
+    /// Show the texts of matches, where the index keeps them
+    #[arg(long)]
+    text: bool,
+
+    /// Print JSON: one object a line for each document asked for
+    #[arg(long)]
+    json: bool,
+
+    /// End with 3 when something was found
+    #[arg(long)]
+    exit_code: bool,
+
+    /// Print matches only
+    #[arg(long, short)]
+    quiet: bool,
+
+    #[command(flatten)]
+    asked: Asked,
+
+    #[command(flatten)]
+    reading: Told<ReadArgs>,
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &Args) -> Outcome {
+    let index = args.place.read()?;
+    args.asked.expect(&index, &args.reading)?;
+    if args.text && index.settings().store != Store::Texts {
+        return Err(Failure::Usage(format!(
+            "{} keeps no texts to show: leave out --text, or create an index with --store texts",
+            index.name()
+        )));
+    }
+    let documents = match args.documents.as_slice() {
+        [] => None,
+        inputs => Some(Collection::open(inputs, &reading(args))?),
+    };
+    let asker = Asker { index: &index, args, now: now() };
+    let mut snapshot = index.snapshot()?;
+    let mut asking = Asking::new(args, &index);
+    for id in &args.id {
+        asker.stored(id, &mut *snapshot, &mut asking)?;
+    }
+    if let Some(documents) = documents {
+        asker.documents(&documents, &mut *snapshot, &mut asking)?;
+    }
+    let found = asking.finish()?;
+    Ok(if args.exit_code && found { ExitCode::from(FOUND) } else { ExitCode::SUCCESS })
+}
+
+fn reading(args: &Args) -> ReadOptions {
+    let mut options = ReadOptions {
+        // The index brings texts to its wording itself.
+        wording: Wording::default(),
+        leave_out: args.place.folder().into_iter().collect(),
+        ..args.reading.args.options()
+    };
+    if args.documents.iter().all(|path| path == Path::new("-")) {
+        options.format = options.format.or(Some(Format::Text));
+    }
+    options
+}
+
+/// What is asked of which index.
+struct Asker<'a> {
+    index: &'a Index,
+    args: &'a Args,
+    now: i64,
+}
+
+impl Asker<'_> {
+    fn question(&self, except: Option<u64>) -> Question<'_> {
+        Question {
+            threshold: self.args.threshold.unwrap_or(self.index.settings().threshold),
+            top: Some(self.args.top).filter(|top| *top > 0),
+            filters: &self.args.filter,
+            now: self.now,
+            except,
+            wanted: Wanted { metadata: self.args.json, text: self.args.text, ..Wanted::default() },
+        }
+    }
+
+    /// Asks for a document of the index.
+    fn stored(
+        &self,
+        id: &str,
+        snapshot: &mut dyn Snapshot,
+        asking: &mut Asking<'_>,
+    ) -> Result<(), Failure> {
+        let unknown = || {
+            let (id, index) = (lookalike::store::entry::shown(id), self.index.name());
+            Failure::Data(format!(
+                "there is no document {id:?} in {index}; `lookalike index export` lists those \
+                 there are"
+            ))
+        };
+        let number = snapshot.number_of(id)?.ok_or_else(unknown)?;
+        let wanted = Wanted { signature: true, set: true, ..Wanted::default() };
+        let mut record = Record::default();
+        snapshot.records(&[number], wanted, &mut |found| {
+            record = found.clone();
+            Ok(())
+        })?;
+        if record.is_expired(self.now) {
+            return Err(unknown());
+        }
+        let mut set = Vec::new();
+        if let Some(code) = &record.set {
+            set::decode(code, &mut set)?;
+        }
+        let (fingerprint, signature) = (record.fingerprint, record.signature.as_slice());
+        let probe = Probe { set: &set, fingerprint, signature };
+        let question = self.question(Some(number));
+        let settings = self.index.settings();
+        let answer = query(snapshot, settings, &probe, &question, &mut Buffers::default())?;
+        Ok(asking.tell(id, &probe, question.threshold, &answer)?)
+    }
+
+    /// Asks for all documents of a collection, in order.
+    fn documents(
+        &self,
+        collection: &Collection,
+        snapshot: &mut dyn Snapshot,
+        asking: &mut Asking<'_>,
+    ) -> Result<(), Failure> {
+        let mut sink = Ask {
+            asker: self,
+            preparer: Preparer::new(self.index.settings())?,
+            buffers: Buffers::default(),
+            snapshot,
+            asking,
+            outcome: Ok(()),
+        };
+        let mut scratch = Scratch::default();
+        while let Some(block) = collection.next_block_in_order()? {
+            block.read(&mut scratch, &mut sink)?;
+            std::mem::replace(&mut sink.outcome, Ok(()))?;
+        }
+        for skipped in collection.listed() {
+            sink.skipped(skipped.clone());
+        }
+        Ok(())
+    }
+}
+
+/// Asks for every document that it is given, until something fails.
+struct Ask<'a, 'b> {
+    asker: &'a Asker<'a>,
+    preparer: Preparer,
+    buffers: Buffers,
+    snapshot: &'a mut dyn Snapshot,
+    asking: &'a mut Asking<'b>,
+    outcome: Result<(), Failure>,
+}
+
+impl Ask<'_, '_> {
+    fn ask(&mut self, document: &Document<'_>) -> Result<(), Failure> {
+        let probe = self.preparer.prepare(document.text).probe();
+        let question = self.asker.question(None);
+        let settings = self.asker.index.settings();
+        let answer = query(&mut *self.snapshot, settings, &probe, &question, &mut self.buffers);
+        let answer = answer.map_err(|error: IndexError| Failure::from(error))?;
+        Ok(self.asking.tell(document.id, &probe, question.threshold, &answer)?)
+    }
+}
+
+impl Sink for Ask<'_, '_> {
+    fn document(&mut self, document: &Document<'_>) {
+        if self.outcome.is_ok() {
+            self.outcome = self.ask(document);
+        }
+    }
+
+    fn skipped(&mut self, skipped: Skipped) {
+        self.asking.skipped(skipped);
+    }
+}

@@ -1,0 +1,203 @@
+//! Answers in, a table for people or a JSON object a line out.
+//!
+//! ```text
+//! similarity  document                         asked for: draft.txt
+//!      0.842  office/tenancy-notice-flat-3.txt
+//! ```
+
+use super::Args;
+use crate::difference::thousands;
+use crate::summary::{count, percent, write_reasons};
+use crate::text_width::{shorten, terminal_columns, visible};
+use anstyle::Style;
+use lookalike::index::time;
+use lookalike::read::Skipped;
+use lookalike::store::Index;
+use lookalike::store::query::{Answer, Match, Probe, Similarity};
+use lookalike::store::settings::Store;
+use serde_json::{Map, Number, Value, json};
+use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
+
+const LESS: Style = Style::new().dimmed();
+const BOLD: Style = Style::new().bold();
+/// Columns of the similarity and the gap behind it.
+const TAKEN: usize = "similarity".len() + 2;
+/// The least columns of an id that is shortened.
+const LEAST_ID: usize = 20;
+/// Characters of a text that the table shows.
+const TEXT: usize = 300;
+
+/// What is told as answers come.
+pub(super) struct Asking<'a> {
+    args: &'a Args,
+    index: &'a Index,
+    estimated: bool,
+    /// Columns of a line, where there is a terminal.
+    width: Option<usize>,
+    out: BufWriter<anstream::AutoStream<StdoutLock<'static>>>,
+    asked: u64,
+    with_matches: u64,
+    without_shingles: u64,
+    not_shown: u64,
+    recall: Option<(f64, f64)>,
+    skipped: Vec<Skipped>,
+}
+
+impl<'a> Asking<'a> {
+    pub(super) fn new(args: &'a Args, index: &'a Index) -> Self {
+        Self {
+            args,
+            index,
+            estimated: index.settings().store == Store::Signatures,
+            width: io::stdout().is_terminal().then(terminal_columns),
+            out: BufWriter::new(anstream::stdout().lock()),
+            asked: 0,
+            with_matches: 0,
+            without_shingles: 0,
+            not_shown: 0,
+            recall: None,
+            skipped: Vec::new(),
+        }
+    }
+
+    /// Takes down what is no document.
+    pub(super) fn skipped(&mut self, skipped: Skipped) {
+        self.skipped.push(skipped);
+    }
+
+    /// Tells what was found for one document.
+    pub(super) fn tell(
+        &mut self,
+        id: &str,
+        probe: &Probe<'_>,
+        threshold: f64,
+        answer: &Answer,
+    ) -> io::Result<()> {
+        self.asked += 1;
+        self.with_matches += u64::from(answer.found > 0);
+        self.without_shingles += u64::from(probe.signature.is_empty());
+        self.not_shown += answer.found - answer.matches.len() as u64;
+        self.recall = Some((threshold, answer.predicted_recall));
+        if self.args.json {
+            let value = self.value(id, probe, threshold, answer);
+            return writeln!(self.out, "{value}");
+        }
+        if answer.matches.is_empty() {
+            return Ok(());
+        }
+        self.table(id, answer)
+    }
+
+    fn table(&mut self, id: &str, answer: &Answer) -> io::Result<()> {
+        if self.with_matches > 1 {
+            writeln!(self.out)?;
+        }
+        let what = if self.estimated { "  estimate" } else { "similarity" };
+        let id = visible(id);
+        writeln!(self.out, "{LESS}{what}  resembles{LESS:#} {BOLD}{id}{BOLD:#}")?;
+        for Match { record, similarity } in &answer.matches {
+            // Three decimals, cut and not rounded, as in the table of groups.
+            let mut number = similarity.six_decimals();
+            number.truncate("0.000".len());
+            let id = visible(&record.id);
+            let room = self.width.map(|width| width.saturating_sub(TAKEN).max(LEAST_ID));
+            let id = room.map_or(id.clone(), |room| shorten(&id, room).into_owned().into());
+            writeln!(self.out, "{number:>10}  {id}")?;
+            if let Some(text) = &record.text {
+                let beginning: String = text.chars().take(TEXT).collect();
+                let beginning = beginning.split_whitespace().collect::<Vec<_>>().join(" ");
+                let more = if text.chars().nth(TEXT).is_some() { " …" } else { "" };
+                writeln!(self.out, "{LESS}{:>10}  {}{more}{LESS:#}", "", visible(&beginning))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn value(&self, id: &str, probe: &Probe<'_>, threshold: f64, answer: &Answer) -> Value {
+        let shingles = if self.estimated { Value::Null } else { json!(probe.set.len()) };
+        json!({
+            "document": id,
+            "shingles": shingles,
+            "threshold": threshold,
+            "predicted_recall": answer.predicted_recall,
+            "candidates": answer.candidates,
+            "found": answer.found,
+            "matches": answer.matches.iter().map(of_match).collect::<Vec<Value>>(),
+        })
+    }
+
+    /// Says what the table does not; whether anything was found.
+    pub(super) fn finish(mut self) -> io::Result<bool> {
+        self.out.flush()?;
+        let mut err = anstream::stderr().lock();
+        if !self.skipped.is_empty() {
+            writeln!(err, "{} skipped", thousands(self.skipped.len() as u64))?;
+            write_reasons(&mut err, self.skipped.iter().cloned().map(Ok))?;
+        }
+        if self.args.quiet || self.args.json {
+            return Ok(self.with_matches > 0);
+        }
+        if self.not_shown > 0 {
+            let more = thousands(self.not_shown);
+            writeln!(err, "not shown: {more} less similar; --top 0 shows all")?;
+        }
+        let Some((threshold, recall)) = self.recall else {
+            writeln!(err, "no document was asked for")?;
+            return Ok(false);
+        };
+        let (asked, name) = (count(self.asked, "document"), self.index.name());
+        let matches = match self.with_matches {
+            0 => "nothing resembles".to_owned(),
+            some if some == self.asked => "something resembles".to_owned(),
+            some => format!("something resembles {} of", thousands(some)),
+        };
+        writeln!(err, "{matches} {asked} at {threshold} or more in {name}")?;
+        if self.without_shingles > 0 {
+            let empty = count(self.without_shingles, "document");
+            writeln!(err, "{empty} without a token, which nothing resembles")?;
+        }
+        if self.estimated {
+            writeln!(err, "similarities are estimates: the index keeps signatures only")?;
+        }
+        writeln!(
+            err,
+            "{} % of documents at similarity {threshold} are found (predicted)",
+            percent(recall)
+        )?;
+        Ok(self.with_matches > 0)
+    }
+}
+
+fn of_match(found: &Match) -> Value {
+    let Match { record, similarity } = found;
+    let mut value = Map::new();
+    let mut set = |name: &str, member: Value| value.insert(name.to_owned(), member);
+    set("id", json!(record.id));
+    set("similarity", number(&similarity.six_decimals()));
+    set("estimated", json!(matches!(similarity, Similarity::Estimated(_))));
+    if let Similarity::Exact(overlap) = similarity {
+        let share = |of: u64| number(&format!("{:.6}", overlap.intersection as f64 / of as f64));
+        set("shared", json!(overlap.intersection));
+        set("shingles", json!(overlap.right));
+        set("containment_of_query", share(overlap.left));
+        set("containment_of_match", share(overlap.right));
+    }
+    set("bytes", json!(record.bytes));
+    set("metadata", Value::Object(record.metadata.clone()));
+    set("added", json!(time(record.added)));
+    for (name, at) in [("modified", record.modified), ("expires", record.expires)] {
+        if let Some(at) = at {
+            set(name, json!(time(at)));
+        }
+    }
+    if let Some(text) = &record.text {
+        set("text", json!(text));
+    }
+    Value::Object(value)
+}
+
+/// A number as it is written.
+fn number(text: &str) -> Value {
+    let value = text.parse().ok().and_then(Number::from_f64);
+    value.map_or(Value::Null, Value::Number)
+}

@@ -1,0 +1,260 @@
+//! A collection in, its documents in an index: read by all threads, written in reading order.
+
+use super::ordered::Ordered;
+use super::part::{Maker, Part, Row};
+use super::prepare::Preparer;
+use crate::error::Error;
+use crate::progress::{Progress, Stage};
+use crate::read::{Collection, Skipped};
+use lookalike_index::backend::{Change, Done};
+use lookalike_index::{Index, IndexError};
+use std::collections::HashSet;
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+/// Documents that are written together.
+const BATCH_DOCUMENTS: usize = 4096;
+/// Bytes of them after which they are written, however few they are.
+const BATCH_BYTES: usize = 64 << 20;
+
+/// What becomes of a document whose id is there already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Existing {
+    /// It is an error.
+    #[default]
+    Refuse,
+    /// It stays as it is, and the new one is counted.
+    Keep,
+    /// It is replaced.
+    Replace,
+}
+
+/// How documents are added.
+#[derive(Debug, Clone)]
+pub struct AddOptions {
+    /// What becomes of a document whose id is there already.
+    pub existing: Existing,
+    /// Names of fields that become metadata: what
+    /// [`ReadOptions::fields`](crate::read::ReadOptions::fields) was set to when the collection was
+    /// opened.
+    pub metadata: Vec<String>,
+    /// When they are added, in ns since 1970.
+    pub added: i64,
+    /// From when on they count as removed, in ns since 1970.
+    pub expires: Option<i64>,
+    /// Whether documents that no index takes are left out and listed rather than an error.
+    pub skip_bad: bool,
+    /// Threads to use, beside the one that writes.
+    pub threads: NonZeroUsize,
+}
+
+impl AddOptions {
+    /// Ids must be new, no fields, no expiry, all processors.
+    pub fn new(added: i64) -> Self {
+        Self {
+            existing: Existing::default(),
+            metadata: Vec::new(),
+            added,
+            expires: None,
+            skip_bad: false,
+            threads: std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
+        }
+    }
+}
+
+/// What was done, for good.
+#[derive(Debug, Default)]
+pub struct Added {
+    /// Documents with new ids.
+    pub added: u64,
+    /// Documents that replaced others.
+    pub replaced: u64,
+    /// Documents that were not put, for their ids were there.
+    pub existing: u64,
+    /// How many of those that were put have no shingles, and resemble nothing.
+    pub without_shingles: u64,
+    /// What is no document, that of the collection's walk of folders included.
+    pub skipped: Vec<Skipped>,
+}
+
+/// Adding that was broken off.
+#[derive(Debug)]
+pub struct Broken {
+    /// What was done before, for good: all documents before the one that failed.
+    pub before: Added,
+    /// Why.
+    pub error: Error,
+}
+
+/// Reads a collection and puts its documents into an index, in reading order, some thousand at a
+/// time; what is done stays done, whatever happens later. Texts are to be read as they are: the
+/// index brings them to its wording itself, so that the collection must have none.
+///
+/// Every document gets the metadata `source` (its file), what a file that is no plain text says
+/// about itself (`title`, `subject`, `from`, `date`, …), and the chosen fields; in JSONL these keep
+/// their types, elsewhere they are texts. Where an id comes twice in the collection, the second
+/// document meets the first one in the index.
+///
+/// # Errors
+/// The first record in reading order that cannot be read or stored, with its place; what keeps
+/// the index from being written. All documents before it are stored.
+pub fn add(
+    index: &Index,
+    collection: &Collection,
+    options: &AddOptions,
+    progress: &dyn Progress,
+) -> Result<Added, Box<Broken>> {
+    let start = Instant::now();
+    progress.begin(Stage::Add, collection.bytes());
+    let ordered = Ordered::new(options.threads.get());
+    let handed_out = Mutex::new(0);
+    let told = AtomicU64::new(0);
+    let work = || {
+        let _maker = ordered.maker();
+        let mut maker = match Preparer::new(index.settings()) {
+            Ok(preparer) => {
+                let store = index.settings().store;
+                Maker::new(collection, preparer, store, &options.metadata, options.skip_bad)
+            }
+            Err(error) => {
+                ordered.put(0, Part::failed(error));
+                return;
+            }
+        };
+        while let Some((number, block)) = next(collection, &handed_out) {
+            let part = match block {
+                Ok(block) => maker.part(&block),
+                Err(error) => Part::failed(error),
+            };
+            let failed = part.failure.is_some();
+            if !ordered.put(number, part) || failed {
+                break;
+            }
+            let read = collection.bytes_read();
+            progress.advance(read.saturating_sub(told.fetch_max(read, Ordering::Relaxed)));
+        }
+    };
+    let outcome = std::thread::scope(|scope| {
+        for _ in 0..options.threads.get() {
+            scope.spawn(work);
+        }
+        let mut writer = Writer { index, options, added: Added::default() };
+        writer.added.skipped.extend_from_slice(collection.listed());
+        let written = writer.write_all(&ordered);
+        ordered.give_up();
+        match written {
+            Ok(()) => Ok(writer.added),
+            Err(error) => Err(Box::new(Broken { before: writer.added, error })),
+        }
+    });
+    progress.end(Stage::Add, start.elapsed());
+    outcome
+}
+
+type Numbered = (u64, Result<crate::read::Block, crate::read::ReadError>);
+
+/// The next block in reading order, and its number.
+fn next(collection: &Collection, handed_out: &Mutex<u64>) -> Option<Numbered> {
+    let mut number = handed_out.lock().unwrap_or_else(PoisonError::into_inner);
+    let block = collection.next_block_in_order().transpose()?;
+    *number += 1;
+    Some((*number - 1, block))
+}
+
+/// Writes parts as they come.
+struct Writer<'a> {
+    index: &'a Index,
+    options: &'a AddOptions,
+    added: Added,
+}
+
+impl Writer<'_> {
+    fn write_all(&mut self, ordered: &Ordered<Part>) -> Result<(), Error> {
+        let mut batch: Vec<Part> = Vec::new();
+        while let Some(mut part) = ordered.take() {
+            let failure = part.failure.take();
+            batch.push(part);
+            let rows: usize = batch.iter().map(|part| part.rows.len()).sum();
+            let bytes: usize = batch.iter().map(Part::bytes).sum();
+            if failure.is_some() || rows >= BATCH_DOCUMENTS || bytes >= BATCH_BYTES {
+                self.write(std::mem::take(&mut batch))?;
+            }
+            failure.map_or(Ok(()), Err)?;
+        }
+        self.write(batch)
+    }
+
+    /// Writes some parts, all of them or all before the document that fails.
+    fn write(&mut self, mut parts: Vec<Part>) -> Result<(), Error> {
+        for part in &mut parts {
+            self.added.skipped.append(&mut part.skipped);
+        }
+        let rows = parts.iter().flat_map(|part| part.rows.iter().map(move |row| (part, row)));
+        let mut rows: Vec<(&Part, &Row)> = rows.collect();
+        if self.options.existing == Existing::Keep {
+            self.leave_out(&mut rows)?;
+        }
+        let Err(error) = self.put(&rows) else { return Ok(()) };
+        let Some(at) = self.place_of(&error, &rows) else { return Err(error.into()) };
+        self.put(&rows[..at])?;
+        Err(Error::NotAdded { place: rows[at].1.place(), error })
+    }
+
+    fn put(&mut self, rows: &[(&Part, &Row)]) -> Result<(), IndexError> {
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let AddOptions { existing, added, expires, .. } = *self.options;
+        let entries = rows.iter().map(|&(part, row)| part.entry(row, added, expires));
+        let change = if existing == Existing::Replace { Change::Put } else { Change::Add };
+        let changes: Vec<Change<'_>> = entries.map(change).collect();
+        for done in self.index.write(&changes)? {
+            match done {
+                Done::Added => self.added.added += 1,
+                Done::Replaced => self.added.replaced += 1,
+                Done::Removed | Done::Absent => {}
+            }
+        }
+        self.added.without_shingles += rows.iter().filter(|(_, row)| row.is_empty()).count() as u64;
+        Ok(())
+    }
+
+    /// Leaves out documents whose ids are there, or come twice.
+    fn leave_out(&mut self, rows: &mut Vec<(&Part, &Row)>) -> Result<(), IndexError> {
+        let mut snapshot = self.index.snapshot()?;
+        let (mut seen, mut failure) = (HashSet::new(), None);
+        let before = rows.len();
+        rows.retain(|(part, row)| {
+            let id = part.id(row);
+            let known = snapshot.number_of(id).map(|number| number.is_some());
+            let known = known.unwrap_or_else(|error| {
+                failure = Some(error);
+                true
+            });
+            !known && seen.insert(id)
+        });
+        self.added.existing += (before - rows.len()) as u64;
+        failure.map_or(Ok(()), Err)
+    }
+
+    /// Which document an error is about.
+    fn place_of(&self, error: &IndexError, rows: &[(&Part, &Row)]) -> Option<usize> {
+        let ids = || rows.iter().map(|(part, row)| part.id(row));
+        match error {
+            IndexError::IdTaken { id } => {
+                let first = ids().position(|other| other == id)?;
+                let known = self.index.snapshot().and_then(|mut now| now.number_of(id));
+                if known.is_ok_and(|number| number.is_some()) {
+                    return Some(first);
+                }
+                ids().skip(first + 1).position(|other| other == id).map(|at| first + 1 + at)
+            }
+            IndexError::Document { id, .. } => {
+                ids().position(|other| lookalike_index::entry::shown(other) == *id)
+            }
+            _ => None,
+        }
+    }
+}

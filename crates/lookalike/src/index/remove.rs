@@ -1,0 +1,98 @@
+//! Ids in, documents out of an index.
+
+use crate::error::Error;
+use crate::progress::{Progress, Stage};
+use crate::read::{Collection, Document, Scratch, Sink, Skipped};
+use lookalike_index::backend::{Change, Done};
+use lookalike_index::{Index, IndexError};
+use std::time::Instant;
+
+/// Ids that are removed together.
+const BATCH: usize = 4096;
+
+/// What was removed, for good.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Removed {
+    /// Documents that are gone now.
+    pub removed: u64,
+    /// Ids of which there was no document, in the order in which they were given.
+    pub absent: Vec<String>,
+}
+
+/// Removes the documents with these ids, some thousand at a time. One that is not there is no
+/// error.
+///
+/// # Errors
+/// What keeps the index from being written; what was removed before stays so.
+pub fn remove<'a>(
+    index: &Index,
+    ids: impl IntoIterator<Item = &'a str>,
+) -> Result<Removed, IndexError> {
+    let mut remover = Remover { index, removed: Removed::default() };
+    let mut batch = Vec::new();
+    for id in ids {
+        batch.push(id);
+        if batch.len() == BATCH {
+            remover.write(&batch)?;
+            batch.clear();
+        }
+    }
+    remover.write(&batch)?;
+    Ok(remover.removed)
+}
+
+/// Removes the documents that have the ids of those in a collection.
+///
+/// # Errors
+/// As [`remove`], and what keeps the collection from being read.
+pub fn remove_inputs(
+    index: &Index,
+    collection: &Collection,
+    progress: &dyn Progress,
+) -> Result<Removed, Error> {
+    let start = Instant::now();
+    progress.begin(Stage::Add, collection.bytes());
+    let mut all = Removed::default();
+    let (mut scratch, mut ids, mut told) = (Scratch::default(), Ids::default(), 0);
+    while let Some(block) = collection.next_block_in_order()? {
+        let read = block.read(&mut scratch, &mut ids);
+        let Removed { removed, mut absent } = remove(index, ids.0.iter().map(String::as_str))?;
+        all.removed += removed;
+        all.absent.append(&mut absent);
+        read?;
+        ids.0.clear();
+        progress.advance(collection.bytes_read() - told);
+        told = collection.bytes_read();
+    }
+    progress.end(Stage::Add, start.elapsed());
+    Ok(all)
+}
+
+struct Remover<'a> {
+    index: &'a Index,
+    removed: Removed,
+}
+
+impl Remover<'_> {
+    fn write(&mut self, ids: &[&str]) -> Result<(), IndexError> {
+        let changes: Vec<Change<'_>> = ids.iter().map(|id| Change::Remove(id)).collect();
+        for (id, done) in ids.iter().zip(self.index.write(&changes)?) {
+            match done {
+                Done::Absent => self.removed.absent.push((*id).to_owned()),
+                Done::Removed | Done::Added | Done::Replaced => self.removed.removed += 1,
+            }
+        }
+        Ok(())
+    }
+}
+
+#[derive(Default)]
+struct Ids(Vec<String>);
+
+impl Sink for Ids {
+    fn document(&mut self, document: &Document<'_>) {
+        self.0.push(document.id.to_owned());
+    }
+
+    fn skipped(&mut self, _: Skipped) {}
+}

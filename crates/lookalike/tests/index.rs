@@ -1,0 +1,418 @@
+//! Groups of an index are those of a fresh run over the same documents, whatever became of it
+//! before; adding keeps what it did.
+
+#![allow(clippy::unwrap_used, reason = "this is a test")]
+
+use lookalike::core::hash::SplitMix64;
+use lookalike::core::keep::KeepPolicy;
+use lookalike::core::params::{Measure, Params, Wishes};
+use lookalike::index::{AddOptions, Existing, Preparer, add, groups, remove, remove_inputs};
+use lookalike::progress::Silent;
+use lookalike::read::{Collection, ReadOptions, Wording};
+use lookalike::run::{self, FindOptions, Findings, Grouping};
+use lookalike::store::backend::Change;
+use lookalike::store::entry::{Metadata, Wanted};
+use lookalike::store::memory::MemoryBackend;
+use lookalike::store::settings::{Settings, Store};
+use lookalike::store::{Index, IndexError};
+use lookalike::write;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+use tempfile::TempDir;
+
+/// Where an index of a test is kept.
+#[derive(Debug, Clone, Copy)]
+enum Kept {
+    Memory,
+    #[cfg(feature = "sqlite")]
+    Folder,
+}
+
+const EVERYWHERE: &[Kept] = &[
+    Kept::Memory,
+    #[cfg(feature = "sqlite")]
+    Kept::Folder,
+];
+
+fn create(kept: Kept, folder: &Path, wishes: &Wishes, store: Store) -> Index {
+    let params = Params::new(wishes).unwrap();
+    let settings = Settings::new(&params, &Wording::default().to_string(), store).unwrap();
+    match kept {
+        Kept::Memory => Index::new(Box::new(MemoryBackend::new(settings))).unwrap(),
+        #[cfg(feature = "sqlite")]
+        Kept::Folder => {
+            use lookalike::store::index::{Place, create};
+            create(&Place::Folder(folder.join("x.lookalike")), &settings).unwrap()
+        }
+    }
+}
+
+/// What a document says, by its id; the model of an index.
+#[derive(Debug, Clone)]
+struct Said {
+    text: String,
+    year: Value,
+    /// The order in which documents were put.
+    at: usize,
+}
+
+/// Texts of few words that resemble each other more or less, some equal, some empty.
+fn text(random: &mut SplitMix64) -> String {
+    let family = random.below(6);
+    let mut words: Vec<String> = (0..30 + family).map(|i| format!("f{family}w{i}")).collect();
+    for _ in 0..random.below(4) {
+        let at = random.below(words.len() as u64) as usize;
+        words[at] = format!("x{}", random.below(5));
+    }
+    match random.below(20) {
+        0 => String::new(),
+        1 => words[..3].join(" "),
+        _ => words.join(" ") + &" and so on".repeat(random.below(3) as usize),
+    }
+}
+
+fn year(random: &mut SplitMix64) -> Value {
+    match random.below(4) {
+        0 => Value::Null,
+        1 => json!(format!("{}", 1990 + random.below(30))),
+        _ => json!(1990 + random.below(30)),
+    }
+}
+
+/// Applies a random history and gives what is left of it, with one document that has expired.
+fn live(index: &Index, random: &mut SplitMix64) -> BTreeMap<String, Said> {
+    let mut model: BTreeMap<String, Said> = BTreeMap::new();
+    let mut preparer = Preparer::new(index.settings()).unwrap();
+    for at in 0..150 {
+        let id = format!("d{}", random.below(60));
+        if random.below(4) == 0 {
+            index.write(&[Change::Remove(&id)]).unwrap();
+            model.remove(&id);
+            continue;
+        }
+        let said = Said { text: text(random), year: year(random), at };
+        let mut metadata = Metadata::new();
+        metadata.insert("year".to_owned(), said.year.clone());
+        let entry = preparer.prepare(&said.text).entry(&id, &metadata, 1);
+        index.write(&[Change::Put(entry)]).unwrap();
+        model.insert(id, said);
+        if at % 50 == 49 {
+            index.compact(0).unwrap();
+        }
+    }
+    let metadata = Metadata::new();
+    let mut gone =
+        preparer.prepare("f1w0 f1w1 f1w2 f1w3 f1w4 f1w5 f1w6").entry("gone", &metadata, 1);
+    gone.expires = Some(5);
+    index.write(&[Change::Put(gone)]).unwrap();
+    model
+}
+
+/// The documents that are left, in the order in which they were put, as a file.
+fn survivors(folder: &Path, model: &BTreeMap<String, Said>) -> PathBuf {
+    let path = folder.join("survivors.jsonl");
+    let mut all: Vec<_> = model.iter().collect();
+    all.sort_by_key(|(_, said)| said.at);
+    let mut file = std::fs::File::create(&path).unwrap();
+    for (id, Said { text, year, .. }) in all {
+        writeln!(file, "{}", json!({"id": id, "text": text, "year": year})).unwrap();
+    }
+    path
+}
+
+fn find(inputs: &[PathBuf], options: &FindOptions) -> Findings {
+    let reading = ReadOptions { fields: options.fields(), ..ReadOptions::default() };
+    run::find(&Collection::open(inputs, &reading).unwrap(), options, &Silent).unwrap()
+}
+
+/// Everything that was found, in the bytes of reports.
+fn reported(findings: &Findings, options: &FindOptions) -> String {
+    let measure = options.params.measure();
+    let mut out = Vec::new();
+    write::jsonl::groups(&mut out, &findings.groups, measure).unwrap();
+    if let Some(pairs) = &findings.pairs {
+        write::csv::pairs(&mut out, pairs, measure).unwrap();
+    }
+    let mut summary = Vec::new();
+    write::json::summary(&mut summary, findings, options, None).unwrap();
+    let mut summary: Value = serde_json::from_slice(&summary).unwrap();
+    // Places have other names, and the clock goes on.
+    for member in ["sources", "times", "seconds"] {
+        summary.as_object_mut().unwrap().remove(member);
+    }
+    if options.params.exact() {
+        // Rare shingles are counted with their repeats in texts, which sets do not have.
+        summary["counts"]["candidates"] = Value::Null;
+    }
+    String::from_utf8(out).unwrap() + &format!("{summary:#}")
+}
+
+fn variants(index: &Index) -> Vec<FindOptions> {
+    let wishes = Wishes::default();
+    let with = |wishes: Wishes| FindOptions::new(Params::new(&wishes).unwrap());
+    let mut all = vec![FindOptions::new(index.params().clone())];
+    all.push(FindOptions { pairs: true, ..with(Wishes { threshold: 0.5, ..wishes.clone() }) });
+    all.push(FindOptions { grouping: Grouping::Components, pairs: true, ..with(wishes.clone()) });
+    for rule in ["shortest", "first", "last", "field:year", "field:year:asc", "path:d1*"] {
+        let keep = KeepPolicy::new(vec![rule.parse().unwrap()]);
+        all.push(FindOptions { keep, ..with(Wishes { threshold: 0.6, ..wishes.clone() }) });
+    }
+    all.push(with(Wishes { exact: true, threshold: 0.7, ..wishes.clone() }));
+    all.push(with(Wishes { measure: Measure::Containment, threshold: 0.7, ..wishes }));
+    all[1].memory.limit = Some(64 << 20);
+    all[1].threads = NonZeroUsize::MIN;
+    all
+}
+
+#[test]
+fn groups_are_those_of_a_fresh_run_after_any_history() {
+    for (kept, seeds) in EVERYWHERE.iter().map(|kept| (*kept, 1..4)) {
+        for seed in seeds {
+            let folder = TempDir::new().unwrap();
+            let wishes = Wishes { threshold: 0.7, ..Wishes::default() };
+            let index = create(kept, folder.path(), &wishes, Store::Sets);
+            let mut random = SplitMix64::new(seed);
+            let model = live(&index, &mut random);
+            let path = survivors(folder.path(), &model);
+            for options in variants(&index) {
+                let fresh = find(std::slice::from_ref(&path), &options);
+                let same = groups(&index, &options, 10, &Silent).unwrap();
+                assert!(!fresh.groups.is_empty());
+                let what = format!("{kept:?} {seed} {} {}", options.params, options.keep);
+                // A file of records has one name, documents of an index have each its id.
+                if !options.keep.to_string().contains("path") {
+                    assert_eq!(reported(&same, &options), reported(&fresh, &options), "{what}");
+                }
+                assert!(!reported(&same, &options).contains("gone"));
+            }
+        }
+    }
+}
+
+#[test]
+fn paths_in_keep_rules_are_ids() {
+    let folder = TempDir::new().unwrap();
+    let index = create(Kept::Memory, folder.path(), &Wishes::default(), Store::Sets);
+    let text = |n: usize| (0..40 + n).map(|i| format!("w{i} ")).collect::<String>();
+    put(&index, &[("copies/long", &text(3)), ("originals/short", &text(0))]);
+    let keeper = |rule: &str| {
+        let keep = KeepPolicy::new(vec![rule.parse().unwrap()]);
+        let options = FindOptions { keep, ..FindOptions::new(index.params().clone()) };
+        let findings = groups(&index, &options, 0, &Silent).unwrap();
+        findings.groups.iter().next().unwrap().unwrap().keeper.id
+    };
+    assert_eq!(keeper("path:originals/**"), "originals/short");
+    assert_eq!(keeper("longest"), "copies/long");
+}
+
+fn put(index: &Index, documents: &[(&str, &str)]) {
+    let mut preparer = Preparer::new(index.settings()).unwrap();
+    let metadata = Metadata::new();
+    for (id, text) in documents {
+        let entry = preparer.prepare(text).entry(id, &metadata, 1);
+        index.write(&[Change::Put(entry)]).unwrap();
+    }
+}
+
+#[test]
+fn an_index_of_signatures_has_no_groups() {
+    let folder = TempDir::new().unwrap();
+    let index = create(Kept::Memory, folder.path(), &Wishes::default(), Store::Signatures);
+    let options = FindOptions::new(index.params().clone());
+    let error = groups(&index, &options, 0, &Silent).err().unwrap();
+    assert!(matches!(error, lookalike::error::Error::Index(IndexError::NoSets { .. })));
+    let other = Wishes { shingle: "words:3".parse().unwrap(), ..Wishes::default() };
+    let options = FindOptions::new(Params::new(&other).unwrap());
+    let error = groups(&index, &options, 0, &Silent).err().unwrap().to_string();
+    assert!(error.contains("words:3") && error.contains("words:5"), "{error}");
+}
+
+#[test]
+fn a_folder_that_is_added_has_the_groups_of_the_folder() {
+    let folder = TempDir::new().unwrap();
+    let inputs = [Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/sample")];
+    for (i, threads) in [1, 3].into_iter().enumerate() {
+        for kept in EVERYWHERE {
+            let folder = folder.path().join(format!("{i}{kept:?}"));
+            std::fs::create_dir(&folder).unwrap();
+            let index = create(*kept, &folder, &Wishes::default(), Store::Texts);
+            let collection = Collection::open(&inputs, &ReadOptions::default()).unwrap();
+            let mut how = AddOptions::new(7);
+            how.threads = NonZeroUsize::new(threads).unwrap();
+            let added = add(&index, &collection, &how, &Silent).unwrap();
+            assert_eq!((added.added, added.without_shingles, added.replaced), (33, 1, 0));
+            let newest = KeepPolicy::new(vec!["newest".parse().unwrap()]);
+            for keep in [KeepPolicy::default(), newest] {
+                let options =
+                    FindOptions { keep, pairs: true, ..FindOptions::new(index.params().clone()) };
+                let fresh = find(&inputs, &options);
+                let same = groups(&index, &options, 0, &Silent).unwrap();
+                assert_eq!(reported(&same, &options), reported(&fresh, &options));
+                assert!(same.has_texts());
+                let group = same.groups.iter().next().unwrap().unwrap();
+                let text = same.text(group.keeper.document).unwrap();
+                assert_eq!(text, std::fs::read_to_string(inputs[0].join(group.keeper.id)).unwrap());
+            }
+        }
+    }
+}
+
+#[test]
+fn newest_is_the_time_of_the_file() {
+    let folder = TempDir::new().unwrap();
+    let files = folder.path().join("files");
+    std::fs::create_dir(&files).unwrap();
+    let text: String = (0..40).map(|i| format!("w{i} ")).collect();
+    for (name, day) in [("a", 3), ("b", 9), ("c", 5)] {
+        let file = files.join(name);
+        std::fs::write(&file, &text).unwrap();
+        let time = SystemTime::UNIX_EPOCH + Duration::from_secs(day * 86_400);
+        std::fs::File::options().append(true).open(&file).unwrap().set_modified(time).unwrap();
+    }
+    let index = create(Kept::Memory, folder.path(), &Wishes::default(), Store::Sets);
+    let collection = Collection::open(&[files], &ReadOptions::default()).unwrap();
+    add(&index, &collection, &AddOptions::new(0), &Silent).unwrap();
+    let keep = KeepPolicy::new(vec!["newest".parse().unwrap()]);
+    let options = FindOptions { keep, ..FindOptions::new(index.params().clone()) };
+    let findings = groups(&index, &options, 0, &Silent).unwrap();
+    assert_eq!(findings.groups.iter().next().unwrap().unwrap().keeper.id, "b");
+}
+
+/// All documents of an index, by number: id, metadata, text.
+fn stored(index: &Index) -> Vec<(String, Value, Option<String>)> {
+    let wanted = Wanted { metadata: true, text: true, ..Wanted::default() };
+    let mut all = Vec::new();
+    let mut snapshot = index.snapshot().unwrap();
+    let mut each = |record: &lookalike::store::entry::Record| {
+        let metadata = Value::Object(record.metadata.clone());
+        all.push((record.id.clone(), metadata, record.text.clone()));
+        Ok(())
+    };
+    snapshot.scan(0, usize::MAX, wanted, &mut each).unwrap();
+    all
+}
+
+fn collection(folder: &Path, name: &str, content: &str, fields: &[&str]) -> Collection {
+    let path = folder.join(name);
+    std::fs::write(&path, content).unwrap();
+    let fields = fields.iter().map(|&field| field.to_owned()).collect();
+    Collection::open(&[path], &ReadOptions { fields, ..ReadOptions::default() }).unwrap()
+}
+
+#[test]
+fn metadata_are_the_chosen_fields_and_the_file() {
+    let folder = TempDir::new().unwrap();
+    let index = create(Kept::Memory, folder.path(), &Wishes::default(), Store::Texts);
+    let line =
+        r#"{"id":1,"text":"one two","page":7,"tags":["a","b"],"meta":{"lang":"en"},"x":null}"#;
+    let fields = ["page", "tags", "meta.lang", "x"];
+    let records = collection(folder.path(), "a.jsonl", line, &fields);
+    let mut how = AddOptions::new(0);
+    how.metadata = fields.map(str::to_owned).to_vec();
+    add(&index, &records, &how, &Silent).unwrap();
+    let records = collection(folder.path(), "b.csv", "id,text,page\n2,one three,007\n", &["page"]);
+    how.metadata.truncate(1);
+    add(&index, &records, &how, &Silent).unwrap();
+    let mail = "From: Ann <ann@example.org>\nSubject: Keys\nDate: Mon, 1 Jan 2024 10:00:00 +0000\n\
+                \nThe keys are on the table.\n";
+    let mail = collection(folder.path(), "c.eml", mail, &["page"]);
+    add(&index, &mail, &how, &Silent).unwrap();
+    let all = stored(&index);
+    let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let expected =
+        json!({"source": file("a.jsonl"), "page": 7, "tags": ["a", "b"], "meta.lang": "en"});
+    assert_eq!(all[0], ("1".to_owned(), expected, Some("one two".to_owned())));
+    assert_eq!(all[1].1, json!({"source": file("b.csv"), "page": "007"}));
+    assert_eq!(all[2].1["source"], json!(file("c.eml")));
+    assert_eq!(
+        (&all[2].1["subject"], &all[2].1["date"]),
+        (&json!("Keys"), &json!("2024-01-01T10:00:00Z"))
+    );
+}
+
+#[test]
+fn what_stands_before_a_bad_record_is_stored_and_the_record_is_named() {
+    for kept in EVERYWHERE {
+        let folder = TempDir::new().unwrap();
+        let index = create(*kept, folder.path(), &Wishes::default(), Store::Sets);
+        let how = AddOptions::new(0);
+        let broken = "{\"id\":\"a\",\"text\":\"one\"}\n{\"id\":\"b\",\"text\":3}\n";
+        let error = add(&index, &collection(folder.path(), "x.jsonl", broken, &[]), &how, &Silent);
+        let error = error.unwrap_err();
+        assert_eq!(error.before.added, 1);
+        assert!(error.error.to_string().contains("x.jsonl line 2"), "{}", error.error);
+        // An id that is there, one that comes twice, one that is too long.
+        let long = "x".repeat(20_000);
+        for (line, id) in [("b", "a"), ("c", "c"), ("d", long.as_str())] {
+            let lines = format!(
+                "{{\"id\":\"{line}\",\"text\":\"two\"}}\n{{\"id\":\"{id}\",\"text\":\"one\"}}\n\
+                 {{\"id\":\"never\",\"text\":\"one\"}}\n"
+            );
+            let records = collection(folder.path(), "y.jsonl", &lines, &[]);
+            let error = add(&index, &records, &how, &Silent).unwrap_err();
+            assert_eq!(error.before.added, 1, "{}", error.error);
+            assert!(error.error.to_string().contains("y.jsonl:2: document"), "{}", error.error);
+        }
+        let ids: Vec<String> = stored(&index).into_iter().map(|(id, ..)| id).collect();
+        assert_eq!(ids, ["a", "b", "c", "d"]);
+    }
+}
+
+#[test]
+fn ids_that_are_there_are_kept_or_replaced_as_asked() {
+    for kept in EVERYWHERE {
+        let folder = TempDir::new().unwrap();
+        let index = create(*kept, folder.path(), &Wishes::default(), Store::Texts);
+        let lines = |documents: &[(&str, &str)]| {
+            let line = |(id, text): &(&str, &str)| json!({"id": id, "text": text}).to_string();
+            documents.iter().map(line).collect::<Vec<String>>().join("\n")
+        };
+        let mut how = AddOptions::new(0);
+        let mut next = |documents: &[(&str, &str)], existing| {
+            how.existing = existing;
+            let records = collection(folder.path(), "x.jsonl", &lines(documents), &[]);
+            let done = add(&index, &records, &how, &Silent).unwrap();
+            (done.added, done.replaced, done.existing)
+        };
+        assert_eq!(next(&[("a", "1"), ("b", "2")], Existing::Refuse), (2, 0, 0));
+        assert_eq!(next(&[("b", "3"), ("c", "4"), ("c", "5")], Existing::Keep), (1, 0, 2));
+        assert_eq!(next(&[("a", "6"), ("d", "7"), ("d", "8")], Existing::Replace), (1, 2, 0));
+        let texts = stored(&index).into_iter().map(|(id, _, text)| (id, text.unwrap()));
+        let texts: Vec<String> = texts.map(|(id, text)| id + &text).collect();
+        assert_eq!(texts, ["b2", "c4", "a6", "d8"]);
+        let gone = remove(&index, ["b", "nobody", "a"]).unwrap();
+        assert_eq!((gone.removed, gone.absent), (2, vec!["nobody".to_owned()]));
+        let records = collection(folder.path(), "y.jsonl", &lines(&[("c", ""), ("e", "")]), &[]);
+        let gone = remove_inputs(&index, &records, &Silent).unwrap();
+        assert_eq!((gone.removed, gone.absent), (1, vec!["e".to_owned()]));
+        assert_eq!(stored(&index).len(), 1);
+    }
+}
+
+#[test]
+fn numbers_do_not_depend_on_threads() {
+    let folder = TempDir::new().unwrap();
+    let mut random = SplitMix64::new(3);
+    for file in 0..3 {
+        let line = |i| json!({"id": format!("{file}-{i}"), "text": text(&mut random).repeat(40)});
+        let lines: Vec<String> = (0..1500).map(line).map(|line| line.to_string()).collect();
+        std::fs::write(folder.path().join(format!("{file}.jsonl")), lines.join("\n")).unwrap();
+    }
+    let with = |threads| {
+        let index = create(Kept::Memory, folder.path(), &Wishes::default(), Store::Signatures);
+        let inputs = [0, 1, 2].map(|file| folder.path().join(format!("{file}.jsonl")));
+        let collection = Collection::open(&inputs, &ReadOptions::default()).unwrap();
+        let mut how = AddOptions::new(0);
+        how.threads = NonZeroUsize::new(threads).unwrap();
+        assert_eq!(add(&index, &collection, &how, &Silent).unwrap().added, 4500);
+        stored(&index).into_iter().map(|(id, ..)| id).collect::<Vec<String>>()
+    };
+    let expected = (0..3).flat_map(|file| (0..1500).map(move |i| format!("{file}-{i}")));
+    let expected: Vec<String> = expected.collect();
+    assert_eq!(with(1), expected);
+    assert_eq!(with(4), expected);
+}
