@@ -102,6 +102,12 @@ const fromFirstToLast = async (browser, { open }) => {
 
   await browser.open(`${open}#/index`);
   await browser.see("What was it created with?");
+  const rows = await browser.run("return Array.from(document.querySelectorAll('#view-index " +
+    "tbody tr'), row => row.innerText.replace(/\\s+/g, ' ')).join('\\n')");
+  for (const row of ["shingle words:5 ", "tokens words ", "bands 21 ", "store shingle sets and"]) {
+    assert.ok(rows.includes(row), `${row} in ${rows}`);
+  }
+  await browser.see("Documents 3 ");
   assert.deepEqual(await findings(browser), []);
 
   // One is taken out, and is not found again.
