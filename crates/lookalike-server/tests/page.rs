@@ -1,6 +1,6 @@
 //! The web page in a real browser. What is done there stands in `page/`, in modules of Node, which
-//! drive the browser by the WebDriver protocol. So this needs Node, chromedriver and Chromium;
-//! where one of them is missing there is nothing to test, which is said aloud.
+//! drive the browser by the `WebDriver` protocol. So this needs Node, chromedriver and
+//! Chromium; where one of them is missing there is nothing to test, which is said aloud.
 //!
 //! `cargo test -p lookalike-server --test page` leaves pictures of every view in the folder for
 //! things made by tests (`tmp` in the target folder).
