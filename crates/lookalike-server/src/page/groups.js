@@ -65,7 +65,8 @@ const pages = (found, from, params) => {
     if (before.has(location.hash)) link("Previous", before.get(location.hash));
   }
   if (found.next) {
-    const next = address("groups", { after: found.next, from: from + found.groups.length, threshold });
+    const shown = from + found.groups.length;
+    const next = address("groups", { after: found.next, from: shown, threshold });
     before.set(next, location.hash);
     link("Next", next);
   }
@@ -90,8 +91,8 @@ const form = (params) => {
 };
 
 const stale = () => make("div", { class: "warning" },
-  make("p", {}, "The index has changed since these groups were computed. They are computed anew in " +
-    "the background; until then these may name documents that are gone."),
+  make("p", {}, "The index has changed since these groups were computed. They are computed anew " +
+    "in the background; until then these may name documents that are gone."),
   make("div", { class: "buttons" }, button("Look again", () => reshow("groups"))));
 
 const draw = (found, params) => {

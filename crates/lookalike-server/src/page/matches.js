@@ -2,7 +2,7 @@
 // An answer to a query → the list of matches.
 
 import { bar, make, metadata, shownId } from "./dom.js";
-import { beginning, count, counted, probability, similarity, size, visible } from "./format.js";
+import { beginning, count, counted, probability, size, visible } from "./format.js";
 import { address } from "./router.js";
 
 const percent = (share) => `${Math.floor(share * 1000) / 10}\u00a0%`;
@@ -82,8 +82,8 @@ export const matches = (answer, asked) => {
       ...answer.matches.map((match) => item(match, asked))));
   }
   if (answer.matches.some((match) => match.estimated)) {
-    parts.push(make("p", { class: "note" }, "The index keeps signatures only, so similarities " +
-      `are estimates, such as ${similarity(answer.matches[0].similarity)}.`));
+    parts.push(make("p", { class: "note" },
+      "The index keeps signatures only, so similarities are estimates."));
   }
   return parts;
 };

@@ -49,7 +49,8 @@ const ROWS = [
   ["store", "What is kept of a document"],
   ["format", "The version of what is stored"],
 ];
-const ELSEWHERE = ["name", "predicted_recall", "writable", "version", "exact"];
+const ELSEWHERE = ["name", "predicted_recall", "writable", "version", "exact",
+  "token_needed"];
 
 const value = (name, data) => {
   if (name === "stop_words") return data ? visible(data.name ?? data) : "none";

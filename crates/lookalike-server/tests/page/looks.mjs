@@ -28,14 +28,18 @@ const STATES = {
   index: ["#/index", null, "document.querySelector('.chart')"],
   add: ["#/add", null, "!document.querySelector('#view-add').hidden"],
   refused: ["#/groups?after=refused", null, "document.querySelector('.problem')"],
+  token: ["#/groups?after=token", null, "document.querySelector('#token').open"],
   confirm: ["#/document?id=a", click("#view-document .danger"),
     "document.querySelector('#confirm').open"],
 };
 
-const states = async (browser, folder) => {
-  const server = await mock((call) => call.query.get("after") === "refused"
-    ? refusal(429, "busy", "32 requests wait already", { "Retry-After": "7" })
-    : answering()(call));
+const refusals = {
+  refused: refusal(429, "busy", "32 requests wait already", { "Retry-After": "7" }),
+  token: refusal(401, "token-needed", "a token is needed", { "WWW-Authenticate": "Bearer" }),
+};
+
+const states = async (browser, { folder }) => {
+  const server = await mock((call) => refusals[call.query.get("after")] ?? answering()(call));
   try {
     for (const [name, [address, act, there]] of Object.entries(STATES)) {
       await browser.open(server.url + address);

@@ -29,7 +29,8 @@ const body = async (request) => {
 /**
  * Starts a mock on a free port.
  * @param {(call: {method: string, path: string, query: URLSearchParams, body: any,
- *   token: string}) => {status?: number, headers?: object, json?: any, text?: string, after?: Promise<void>}} act
+ *   token: string}) => {status?: number, headers?: object, json?: any, text?: string,
+ *   after?: Promise<void>}} act
  * @returns {Promise<{url: string, calls: any[], close: () => void}>}
  */
 export const mock = async (act) => {

@@ -194,6 +194,20 @@ const sideBySide = withMock({}, async (browser, server) => {
   assert.deepEqual(sides[1].match(/\S+/g), wanted("b"));
 });
 
+/** Texts run their own way, ids and numbers around them do not turn with them. */
+const rightToLeft = withMock({
+  "POST /v1/compare": () => ({
+    json: comparison([{ kind: "same", text: "הישיבה התקיימה ביום " }, { kind: "a", text: "שני" },
+      { kind: "b", text: "Thursday" }]),
+  }),
+}, async (browser, server) => {
+  await browser.open(`${server.url}#/compare?a=${encodeURIComponent("מכתב.txt")}&b=b`);
+  await browser.see("The texts differ in 1 place.");
+  const ways = "return ['.rows .first', '.heads bdi', '#compare-a', '#compare-b', 'main']" +
+    ".map(one => getComputedStyle(document.querySelector(one)).direction)";
+  assert.deepEqual(await browser.run(ways), ["rtl", "rtl", "rtl", "ltr", "ltr"]);
+});
+
 const noDifferences = withMock({
   "POST /v1/compare": ({ body }) => ({
     json: body.a.id === "same" ? comparison([{ kind: "same", text: "equal words" }])
@@ -628,6 +642,7 @@ export const CASES = {
   "nothing found is told with what that means": nothingFound,
   "everything goes by keyboard": byKeyboard,
   "texts stand side by side": sideBySide,
+  "texts that run from right to left do": rightToLeft,
   "missing differences are told": noDifferences,
   "large texts are drawn in parts": largeTexts,
   "groups are browsed": grouped,

@@ -1,13 +1,20 @@
 "use strict";
-// Runs the cases one after the other in one browser: `node run.mjs FOLDER [WORD]`. Pictures go to
-// the folder; with a word, only cases whose name has it.
+// Runs cases one after the other in one browser:
+//
+//     node run.mjs mocked|looks FOLDER
+//     node run.mjs real FOLDER OPEN-URL GUARDED-URL READ-TOKEN WRITE-TOKEN
+//
+// Pictures go to the folder. Where CASE is set, only cases whose name has it are run.
 
 import { Browser } from "./driver.mjs";
 import { CASES as LOOKS } from "./looks.mjs";
 import { CASES as MOCKED } from "./mocked.mjs";
+import { CASES as REAL } from "./real.mjs";
 
-const [folder, word = ""] = process.argv.slice(2);
-const cases = Object.entries({ ...MOCKED, ...LOOKS }).filter(([name]) => name.includes(word));
+const [which, folder, open, guarded, reading, writing] = process.argv.slice(2);
+const all = { mocked: MOCKED, looks: LOOKS, real: REAL }[which] ?? {};
+const word = process.env.CASE ?? "";
+const cases = Object.entries(all).filter(([name]) => name.includes(word));
 const browser = await Browser.start();
 let failed = 0;
 try {
@@ -15,7 +22,7 @@ try {
   for (const [name, act] of cases) {
     const start = performance.now();
     try {
-      await act(browser, folder);
+      await act(browser, { folder, open, guarded, reading, writing });
       console.log(`ok      ${name} (${Math.round(performance.now() - start)} ms)`);
     } catch (error) {
       failed += 1;
@@ -25,6 +32,6 @@ try {
 } finally {
   await browser.close();
 }
-if (cases.length === 0) console.log(`no case is called ${word}`);
 console.log(`${cases.length - failed} of ${cases.length} cases hold`);
+// Where nothing was run nothing is known.
 process.exitCode = failed > 0 || cases.length === 0 ? 1 : 0;

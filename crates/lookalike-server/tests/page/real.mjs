@@ -1,0 +1,174 @@
+"use strict";
+// The page against the server that it is made for: what it sends is understood, what it gets is
+// what it shows.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { HOSTILE, words } from "./api.mjs";
+import { findings } from "./access.mjs";
+import { KEYS } from "./driver.mjs";
+
+const LETTER = `${words(60, "word")}, and the meeting was held on Monday.\n${words(60, "more")}`;
+const EDITED = LETTER.replace("Monday", "Thursday");
+const SHORTER = LETTER.slice(0, LETTER.lastIndexOf(" more55"));
+const IDS = ["letters/a b.txt", "letters/ä?#%.txt", HOSTILE];
+
+const add = async (browser, id, text) => {
+  await browser.run("location.hash = '#/add'");
+  await browser.wait("!document.querySelector('#view-add').hidden");
+  await browser.paste("#add-id", id);
+  await browser.paste("#add-text", text);
+  await browser.click("#add-form .main");
+};
+
+const search = async (browser, text) => {
+  await browser.run("location.hash = '#/'");
+  await browser.wait("!document.querySelector('#view-query').hidden");
+  await browser.paste("#query-text", text);
+  await browser.click("#query-form .main");
+};
+
+/** Nothing was run that came as a text, and the browser has refused nothing. */
+const sound = async (browser) => {
+  assert.equal(await browser.run("return window.hacked"), null);
+  const wrong = (await browser.complaints()).filter((line) =>
+    !line.includes("Failed to load resource"));
+  assert.deepEqual(wrong, []);
+};
+
+/** Every file of the page comes without a token, whole, and under a strict policy. */
+const served = async (browser, { guarded }) => {
+  const folder = new URL("../../src/page/", import.meta.url);
+  const table = readFileSync(new URL("files.rs", folder), "utf8");
+  const files = Array.from(table.matchAll(/\("(.*?)", \w+, include_str!\("(.*?)"\)\)/g));
+  assert.ok(files.length > 20);
+  for (const [, path, name] of files) {
+    const answer = await fetch(new URL(path, guarded));
+    assert.equal(answer.status, 200, path);
+    assert.equal(await answer.text(), readFileSync(new URL(name, folder), "utf8"), path);
+    const policy = answer.headers.get("content-security-policy");
+    assert.ok(!policy.includes("unsafe") && /(default|script)-src 'self'/.test(policy), policy);
+    assert.equal(answer.headers.get("x-content-type-options"), "nosniff");
+  }
+};
+
+const fromFirstToLast = async (browser, { open }) => {
+  await browser.open(`${open}#/groups`);
+  await browser.see("None of 0 documents resembles another one.");
+  for (const [place, text] of [LETTER, EDITED, SHORTER].entries()) {
+    await add(browser, IDS[place], text);
+    await browser.see("The document has been added, with");
+    await browser.wait("document.querySelector('#add-id').value === ''");
+  }
+  await add(browser, IDS[0], EDITED);
+  await browser.see("There is a document with this id");
+
+  // All three resemble the letter, the equal one most of all.
+  await search(browser, LETTER);
+  await browser.wait("document.querySelectorAll('.match').length === 3");
+  const found = await browser.run("return Array.from(document.querySelectorAll('.match'), one => " +
+    "[one.querySelector('.match-id').textContent, one.querySelector('.figure').textContent])");
+  assert.deepEqual(found[0], [IDS[0], "1.000000"]);
+  assert.deepEqual(found.map(([id]) => id).toSorted(),
+    IDS.map((id) => id.replace("\u202e", "\\u{202e}")).toSorted());
+  const edited = found.findIndex(([id]) => id === IDS[1]);
+  await browser.run("document.querySelectorAll('.match .button')[arguments[0]].click()", edited);
+  await browser.see("The texts differ in 1 place.");
+  const marks = await browser.run("return ['del', 'ins'].map(tag => " +
+    "document.querySelector(`.rows ${tag}`).textContent)");
+  assert.deepEqual(marks.map((word) => word.replace(".", "")), ["Monday", "Thursday"]);
+
+  // By id, which is not among its own matches.
+  await browser.run("location.hash = '#/'");
+  await browser.paste("#query-id", IDS[1]);
+  await browser.click("#id-form button");
+  await browser.see(`What resembles ${IDS[1]}`);
+  await browser.wait("document.querySelectorAll('.match').length === 2");
+
+  await browser.open(`${open}#/groups`);
+  await browser.wait("document.querySelector('#view-groups .warning button, .group')");
+  for (let i = 0; i < 100 && !await browser.run("return !!document.querySelector('.group')"); i++) {
+    await browser.run("document.querySelector('#view-groups .warning button')?.click()");
+    await browser.wait("document.querySelector('#view-groups form')");
+  }
+  await browser.see("1 group with 2 duplicates among 3 documents.");
+  await browser.click(".group summary");
+  await browser.wait("document.querySelectorAll('.members tbody tr').length === 3");
+  await browser.click(".members tr:nth-child(2) input");
+  await browser.click(".members tr:nth-child(3) input");
+  await browser.click(".choose button");
+  await browser.see("The texts differ in");
+  assert.deepEqual(await findings(browser), []);
+
+  await browser.open(`${open}#/index`);
+  await browser.see("What was it created with?");
+  const rows = await browser.run("return Array.from(document.querySelectorAll('#view-index " +
+    "tbody tr'), row => row.innerText.replace(/\\s+/g, ' ')).join('\\n')");
+  for (const row of ["shingle words:5 ", "tokens words ", "bands 21 ", "store shingle sets and"]) {
+    assert.ok(rows.includes(row), `${row} in ${rows}`);
+  }
+  await browser.see("Documents 3 ");
+  assert.deepEqual(await findings(browser), []);
+
+  // One is taken out, and is not found again.
+  await browser.open(`${open}#/document?id=${encodeURIComponent(HOSTILE)}`);
+  await browser.see("word59");
+  await browser.click("#view-document .danger");
+  await browser.click("#confirm-yes");
+  await browser.see("The document has been removed from the index.");
+  await search(browser, LETTER);
+  await browser.wait("document.querySelectorAll('.match').length === 2");
+  await browser.open(`${open}#/document?id=${encodeURIComponent(HOSTILE)}`);
+  await browser.see("There is no such document");
+  await sound(browser);
+};
+
+const withTokens = async (browser, { guarded, reading, writing }) => {
+  const enter = async (token) => {
+    await browser.wait("document.querySelector('#token').open");
+    await browser.type("#token-value", token);
+    await browser.press(KEYS.enter);
+  };
+  await browser.open(guarded);
+  await enter("a-wrong-token-of-the-page-test");
+  await browser.see("The token that was sent is not one of its tokens.");
+  await enter(reading);
+  await browser.wait("!document.querySelector('#token').open");
+  await browser.wait("document.querySelector('#place').textContent");
+  await add(browser, "a", LETTER);
+  await browser.see("This token may only read");
+  assert.equal(await browser.run("return document.querySelector('#add-text').value"), LETTER);
+  await browser.click("#forget");
+  await enter(writing);
+  await browser.wait("!document.querySelector('#token').open");
+  await browser.click("#add-form .main");
+  await browser.see("The document has been added, with");
+
+  // This index keeps signatures only, so similarities are estimates and there are no differences.
+  await search(browser, EDITED);
+  await browser.wait("document.querySelectorAll('.match').length === 1");
+  assert.ok(await browser.run("return !!document.querySelector('.match .tag')"));
+  await browser.click(".match .button");
+  await browser.see("The differences cannot be shown");
+  await browser.open(`${guarded}#/document?id=a`);
+  await browser.see("The index keeps no texts.");
+  await sound(browser);
+};
+
+const refused = async (browser, { open }) => {
+  await browser.open(`${open}#/compare?a=not-there&b=nor-this`);
+  await browser.see("There is no such document");
+  await browser.open(`${open}#/groups?after=nonsense`);
+  await browser.see("The server has refused this");
+  await browser.open(`${open}#/?id=not-there`);
+  await browser.see("There is no such document");
+  await sound(browser);
+};
+
+/** All cases by name. */
+export const CASES = {
+  "the files of the page are served": served,
+  "documents come, are found, compared, grouped, and go": fromFirstToLast,
+  "tokens let in, for reading and for writing": withTokens,
+  "refusals of the server are told": refused,
+};
