@@ -1,22 +1,132 @@
-//! An index in a PostgreSQL database.
+//! An index in a PostgreSQL database: one schema of tables for each index, for several writers and
+//! readers on any machine. `docs/postgres.md` describes the tables and what can be asked in SQL.
+//!
+//! | file | is |
+//! |---|---|
+//! | `address` | the text that names server, database and index |
+//! | `failure` | what the server says, as an error of the index |
+//! | `pool` | connections, used again; lost ones made anew |
+//! | `schema` | making the tables, and bringing them to this version |
+//! | `plan` | what a batch of changes comes to, without the database |
+//! | `copy` | rows as the server copies them in bulk |
+//! | `postings` | rows of bands |
+//! | `write` | a batch of changes as one transaction |
+//! | `snapshot` | reading at one moment |
+//! | `row` | a row as a document |
+//! | `compact`, `check`, `repair`, `backup` | upkeep |
+//!
+//! Calls wait for the server and may not be made, nor handles dropped, on a thread that runs
+//! asynchronous tasks: hand them to one that may block.
 
-use crate::backend::Backend;
+mod address;
+mod backup;
+mod check;
+mod compact;
+mod copy;
+mod failure;
+mod plan;
+mod pool;
+mod postings;
+mod repair;
+mod row;
+mod schema;
+mod snapshot;
+mod write;
+
+pub use backup::restore;
+
+use crate::backend::{Backend, Change, Done, Problem, Snapshot, Stats};
 use crate::error::IndexError;
 use crate::index::Access;
 use crate::settings::Settings;
+use address::Address;
+use pool::Pool;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
 
-/// Makes an index in a database.
+/// How long a writer is waited for at least: one that is at work may be adding a large batch.
+const LEAST_WAIT: Duration = Duration::from_secs(60);
+
+/// Makes an index in a database, as a schema with the name that the address gives; the schema may
+/// be there already if nothing is in it.
 ///
 /// # Errors
-/// [`IndexError::Exists`] where there is something.
-pub fn create(_url: &str, _: &Settings) -> Result<Box<dyn Backend>, IndexError> {
-    Err(IndexError::NotBuilt { index: "postgres://…".to_owned(), feature: "postgres" })
+/// [`IndexError::Exists`] where there is something, [`IndexError::Database`] for an address that
+/// cannot be read and for what the server says.
+pub fn create(url: &str, settings: &Settings) -> Result<Box<dyn Backend>, IndexError> {
+    let backend = new(url, settings, LEAST_WAIT)?;
+    Ok(Box::new(backend))
 }
 
-/// Opens the index in a database.
+fn new(url: &str, settings: &Settings, wait: Duration) -> Result<PostgresBackend, IndexError> {
+    let pool = Arc::new(Pool::new(Address::parse(url)?, false));
+    schema::create(&pool, settings)?;
+    Ok(PostgresBackend { pool, settings: settings.clone(), wait: Some(wait) })
+}
+
+/// Opens the index in a database. Any number of processes may open it for writing; their batches
+/// take turns.
 ///
 /// # Errors
-/// As [`open`](crate::index::open).
-pub fn open(_url: &str, _: Access) -> Result<Box<dyn Backend>, IndexError> {
-    Err(IndexError::NotBuilt { index: "postgres://…".to_owned(), feature: "postgres" })
+/// As [`open`](crate::index::open), and as [`create`].
+pub fn open(url: &str, access: Access) -> Result<Box<dyn Backend>, IndexError> {
+    let wait = match access {
+        Access::Read => None,
+        Access::Write { wait } => Some(wait.max(LEAST_WAIT)),
+    };
+    let pool = Arc::new(Pool::new(Address::parse(url)?, wait.is_none()));
+    let settings = schema::open(&pool)?;
+    Ok(Box::new(PostgresBackend { pool, settings, wait }))
+}
+
+struct PostgresBackend {
+    pool: Arc<Pool>,
+    settings: Settings,
+    /// How long other writers are waited for; `None` where nothing may be written.
+    wait: Option<Duration>,
+}
+
+impl PostgresBackend {
+    fn wait(&self) -> Result<Duration, IndexError> {
+        self.wait.ok_or_else(|| IndexError::ReadOnly { index: self.pool.name().to_owned() })
+    }
+}
+
+impl Backend for PostgresBackend {
+    fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    fn name(&self) -> &str {
+        self.pool.name()
+    }
+
+    fn write(&self, changes: &[Change<'_>]) -> Result<Vec<Done>, IndexError> {
+        write::write(&self.pool, &self.settings, self.wait()?, changes)
+    }
+
+    fn snapshot(&self) -> Result<Box<dyn Snapshot>, IndexError> {
+        Ok(Box::new(snapshot::PostgresSnapshot::new(&self.pool)?))
+    }
+
+    fn compact(&self, now: i64) -> Result<(), IndexError> {
+        compact::compact(&self.pool, &self.settings, self.wait()?, now)
+    }
+
+    fn check(&self) -> Result<Vec<Problem>, IndexError> {
+        check::check(&self.pool, &self.settings)
+    }
+
+    fn repair(&self) -> Result<(), IndexError> {
+        repair::repair(&self.pool, &self.settings, self.wait()?)
+    }
+
+    fn stats(&self) -> Result<Stats, IndexError> {
+        compact::stats(&self.pool, &self.settings)
+    }
+
+    fn backup(&self, to: &Path) -> Result<(), IndexError> {
+        backup::backup(&self.pool, &self.settings, to)
+    }
 }

@@ -1,0 +1,180 @@
+//! The text that names server, database and index, in; how to connect and what to call it, out.
+
+use crate::error::IndexError;
+use postgres::Config;
+use postgres::config::Host;
+use std::fmt::Write as _;
+use std::time::Duration;
+
+/// The index that is meant where the address names none.
+const DEFAULT_INDEX: &str = "lookalike";
+/// The longest name of a schema in bytes; PostgreSQL cuts longer ones.
+const MAX_NAME_BYTES: usize = 63;
+/// How long a server may take to accept a connection, if the address does not say.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long sent bytes may stay without an answer of the other machine, if the address does not
+/// say.
+const SILENCE: Duration = Duration::from_secs(60);
+
+/// Where an index is.
+#[derive(Clone)]
+pub(super) struct Address {
+    /// How to connect.
+    pub(super) config: Config,
+    /// The schema, as it is.
+    pub(super) schema: String,
+    /// What messages call it: without user and password.
+    pub(super) name: String,
+}
+
+impl Address {
+    /// Reads `postgres://user:password@host:port/database?index=name&…`; all other parameters are
+    /// those of PostgreSQL's own addresses.
+    pub(super) fn parse(url: &str) -> Result<Self, IndexError> {
+        let (front, query) = url.split_once('?').unwrap_or((url, ""));
+        let authority = front.split_once("://").map_or("", |(_, rest)| rest);
+        let authority = authority.split('/').next().unwrap_or_default();
+        if authority.matches('@').count() > 1 {
+            return Err(wrong("write an `@` in the user or the password as %40"));
+        }
+        let (mut schema, mut others) = (DEFAULT_INDEX.to_owned(), String::new());
+        for parameter in query.split('&').filter(|parameter| !parameter.is_empty()) {
+            if let Some(name) = parameter.strip_prefix("index=") {
+                schema = decoded(name).ok_or_else(|| wrong("index= is not percent-encoded"))?;
+            } else {
+                let sign = if others.is_empty() { '?' } else { '&' };
+                let _ = write!(others, "{sign}{parameter}");
+            }
+        }
+        check_name(&schema)?;
+        let config = format!("{front}{others}").parse::<Config>();
+        let mut config = config.map_err(|error| wrong(&super::failure::told(&error)))?;
+        if config.get_connect_timeout().is_none() {
+            config.connect_timeout(CONNECT_TIMEOUT);
+        }
+        if config.get_tcp_user_timeout().is_none() {
+            config.tcp_user_timeout(SILENCE);
+        }
+        if config.get_application_name().is_none() {
+            config.application_name("lookalike");
+        }
+        let name = shown(&config, &schema);
+        Ok(Self { config, schema, name })
+    }
+
+    /// The schema as SQL has it.
+    pub(super) fn quoted(&self) -> String {
+        format!("\"{}\"", self.schema.replace('"', "\"\""))
+    }
+}
+
+fn check_name(name: &str) -> Result<(), IndexError> {
+    let what = if name.is_empty() {
+        "index= is empty: give it a name"
+    } else if name.len() > MAX_NAME_BYTES {
+        "the name of the index has more than 63 bytes: shorten it"
+    } else if name.contains('\0') {
+        "the name of the index has a NUL character: leave it out"
+    } else if name.starts_with("pg_") || name == "information_schema" {
+        "names that start with pg_, and information_schema, belong to PostgreSQL: choose another"
+    } else {
+        return Ok(());
+    };
+    Err(wrong(what))
+}
+
+/// An error that shows nothing of the address, which may have a password in it.
+fn wrong(what: &str) -> IndexError {
+    IndexError::Database {
+        index: "postgres://…".to_owned(),
+        why: format!(
+            "{what}; expected is postgres://user:password@host:port/database?index=name, with \
+             anything but letters, digits and -._~ percent-encoded"
+        ),
+        transient: false,
+    }
+}
+
+fn shown(config: &Config, schema: &str) -> String {
+    let mut hosts = Vec::new();
+    let mut socket = None;
+    let ports = config.get_ports();
+    for (at, host) in config.get_hosts().iter().enumerate() {
+        let port = ports.get(at).or(ports.first()).filter(|port| **port != 5432);
+        match host {
+            Host::Tcp(host) => {
+                hosts.push(port.map_or(host.clone(), |port| format!("{host}:{port}")));
+            }
+            Host::Unix(path) => socket = Some(path.display().to_string()),
+        }
+    }
+    let database = config.get_dbname().or(config.get_user()).unwrap_or_default();
+    let socket = socket.map_or(String::new(), |path| format!("host={path}&"));
+    format!("postgres://{}/{database}?{socket}index={schema}", hosts.join(","))
+}
+
+/// What percent-encoding stands for; `None` where it is broken.
+fn decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((first, tail)) = rest.split_first() {
+        rest = tail;
+        if *first != b'%' {
+            bytes.push(*first);
+            continue;
+        }
+        let (digits, tail) = rest.split_at_checked(2)?;
+        let digits = std::str::from_utf8(digits).ok().filter(|d| !d.starts_with('+'))?;
+        bytes.push(u8::from_str_radix(digits, 16).ok()?);
+        rest = tail;
+    }
+    String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_has_a_name_without_secrets() {
+        let cases = [
+            ("postgres://ann:s3cret@db.example:5433/news?index=a", "db.example:5433/news?index=a"),
+            ("postgresql://ann:s3cret@db/news", "db/news?index=lookalike"),
+            (
+                "postgres:///news?host=/run/pg&user=ann&password=s3cret&index=x",
+                "/news?host=/run/pg&index=x",
+            ),
+            (
+                "postgres://ann@%2Frun%2Fpg/news?index=a%22b%20%C3%A9",
+                "/news?host=/run/pg&index=a\"b é",
+            ),
+        ];
+        for (url, wanted) in cases {
+            let address = Address::parse(url).unwrap();
+            assert_eq!(address.name, format!("postgres://{wanted}"));
+        }
+        let address = Address::parse("postgres://a@h/d?index=a%22b").unwrap();
+        assert_eq!(address.quoted(), "\"a\"\"b\"");
+        assert_eq!(address.schema, "a\"b");
+    }
+
+    #[test]
+    fn what_is_no_address_is_refused_without_showing_it() {
+        let long = format!("postgres://ann:s3cret@h/d?index={}", "x".repeat(64));
+        let cases = [
+            "postgres://ann:s3cret@x@h/d",
+            "postgres://ann:s3cret@h:port/d",
+            "postgres://ann:s3cret@h/d?index=",
+            "postgres://ann:s3cret@h/d?index=pg_x",
+            "postgres://ann:s3cret@h/d?index=%00",
+            "postgres://ann:s3cret@h/d?index=%f",
+            "postgres://ann:s3cret@h/d?colour=red",
+            "postgres://ann:s3cret@h/d?connect_timeout=s3cret",
+            &long,
+        ];
+        for url in cases {
+            let error = Address::parse(url).err().unwrap().to_string();
+            assert!(!error.contains("s3cret") && error.contains("index=name"), "{error}");
+        }
+    }
+}

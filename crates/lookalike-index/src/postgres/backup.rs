@@ -1,0 +1,156 @@
+//! A copy of an index as it is at one moment, in a folder, and an index from it.
+//!
+//! `docs.copy` has the rows of `docs` as the server copies them (COPY, binary); `index.json` what
+//! else there is to know. It is written last: a folder without it is no whole copy. Postings are
+//! made anew.
+
+use super::address::Address;
+use super::failure::{failure, sending};
+use super::pool::{Lease, Pool};
+use super::repair::{COUNT, fill};
+use super::schema::{begin_new, fill_new};
+use super::snapshot::PostgresSnapshot;
+use crate::backend::Backend;
+use crate::error::IndexError;
+use crate::index::Access;
+use crate::settings::Settings;
+use serde::{Deserialize, Serialize};
+use std::fs::{self, File};
+use std::io::{self, BufReader, BufWriter, Write};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+const ROWS: &str = "docs.copy";
+const REST: &str = "index.json";
+/// What [`REST`] says it is.
+const KIND: &str = "lookalike index, copied from PostgreSQL";
+
+const COLUMNS: &str =
+    "doc, bytes, added, modified, expires, fingerprint, id, sig, metadata, set, text";
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Rest {
+    kind: String,
+    last: i64,
+    documents: u64,
+    settings: serde_json::Value,
+}
+
+/// Copies an index into a new folder.
+pub(super) fn backup(pool: &Arc<Pool>, settings: &Settings, to: &Path) -> Result<(), IndexError> {
+    let mut snapshot = PostgresSnapshot::new(pool)?;
+    match fs::create_dir(to) {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            return Err(IndexError::Exists { index: to.display().to_string() });
+        }
+        Err(error) => return Err(broken(to, error)),
+    }
+    let result = copy(&mut snapshot, settings, to);
+    if result.is_err() {
+        // What is there is no copy, and it was made here.
+        let _ = fs::remove_dir_all(to);
+    }
+    result
+}
+
+fn copy(snapshot: &mut PostgresSnapshot, settings: &Settings, to: &Path) -> Result<(), IndexError> {
+    use crate::backend::Snapshot as _;
+    let documents = snapshot.len();
+    let lease = snapshot.lease();
+    let pool = Arc::clone(lease.pool());
+    let rows = lease.query("SELECT last FROM state", &[])?;
+    let last = rows.first().map_or(0, |row| row.get(0));
+    let name = to.join(ROWS);
+    let mut file = BufWriter::new(File::create_new(&name).map_err(|e| broken(&name, e))?);
+    let sql = format!("COPY (SELECT {COLUMNS} FROM docs ORDER BY doc) TO STDOUT BINARY");
+    let from = lease.session()?.client.copy_out(&sql);
+    let mut from = from.map_err(|error| pool.failure(&error))?;
+    io::copy(&mut from, &mut file).map_err(|error| copying(&pool, &name, error))?;
+    drop(from);
+    let file = file.into_inner().map_err(|error| broken(&name, error.into_error()))?;
+    file.sync_all().map_err(|error| broken(&name, error))?;
+    let json = serde_json::from_str(&settings.to_json()).unwrap_or_default();
+    let rest = Rest { kind: KIND.to_owned(), last, documents, settings: json };
+    let name = to.join(REST);
+    let text = serde_json::to_string_pretty(&rest).unwrap_or_default() + "\n";
+    let write = || {
+        let mut file = File::create_new(&name)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        File::open(to)?.sync_all()
+    };
+    write().map_err(|error| broken(&name, error))
+}
+
+/// Makes an index in a database from the folder that
+/// [`Backend::backup`](crate::backend::Backend::backup) of one wrote, and opens it for writing.
+///
+/// # Errors
+/// [`IndexError::Exists`] where there is something in the database, [`IndexError::NotAnIndex`] for
+/// a folder that is no whole copy, [`IndexError::Version`] for one of another version, and what the
+/// server says. Nothing is made then.
+pub fn restore(url: &str, from: &Path) -> Result<Box<dyn Backend>, IndexError> {
+    let rest = read_rest(from)?;
+    let settings = Settings::from_json(&rest.settings.to_string(), &from.display().to_string())?;
+    settings.params()?;
+    let pool = Arc::new(Pool::new(Address::parse(url)?, false));
+    let mut lease = begin_new(&pool)?;
+    fill_new(&mut lease, &settings)?;
+    copy_back(&mut lease, &from.join(ROWS))?;
+    lease.execute("DROP INDEX bands_key")?;
+    fill(&mut lease, &settings, "bands")?;
+    lease.execute("CREATE INDEX bands_key ON bands (key, doc)")?;
+    lease.query("UPDATE state SET last = $1", &[&rest.last])?;
+    lease.execute(COUNT)?;
+    let rows = lease.query("SELECT documents FROM state", &[])?;
+    let got = rows.first().map_or(0, |row| row.get::<_, i64>(0)) as u64;
+    if got != rest.documents {
+        let why = format!("it has {got} documents, {} were copied", rest.documents);
+        return Err(IndexError::Damaged { what: from.join(ROWS).display().to_string(), why });
+    }
+    lease.commit().map_err(|error| failure(pool.name(), &error))?;
+    super::open(url, Access::Write { wait: Duration::ZERO })
+}
+
+fn read_rest(from: &Path) -> Result<Rest, IndexError> {
+    let not = |why: String| IndexError::NotAnIndex { index: from.display().to_string(), why };
+    let name = from.join(REST);
+    let text = match fs::read_to_string(&name) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Err(not(format!("there is no whole copy in it: {REST} is missing")));
+        }
+        Err(error) => return Err(broken(&name, error)),
+    };
+    let rest = serde_json::from_str::<Rest>(&text);
+    let rest = rest.map_err(|error| not(format!("{REST} cannot be read: {error}")))?;
+    if rest.kind == KIND { Ok(rest) } else { Err(not(format!("{REST} is about {:?}", rest.kind))) }
+}
+
+fn copy_back(lease: &mut Lease, name: &Path) -> Result<(), IndexError> {
+    let mut file = BufReader::new(File::open(name).map_err(|error| broken(name, error))?);
+    let pool = Arc::clone(lease.pool());
+    let sql = format!("COPY docs ({COLUMNS}) FROM STDIN BINARY");
+    let to = lease.session()?.client.copy_in(&sql);
+    let mut to = to.map_err(|error| pool.failure(&error))?;
+    io::copy(&mut file, &mut to).map_err(|error| copying(&pool, name, error))?;
+    to.finish().map(drop).map_err(|error| pool.failure(&error))
+}
+
+/// An error of the file or of the server.
+fn copying(pool: &Pool, name: &Path, error: io::Error) -> IndexError {
+    if error.get_ref().and_then(|inner| inner.downcast_ref::<postgres::Error>()).is_some() {
+        return sending(pool.name(), &error);
+    }
+    broken(name, error)
+}
+
+fn broken(path: &Path, source: io::Error) -> IndexError {
+    if source.kind() == io::ErrorKind::StorageFull {
+        return IndexError::DiskFull { index: path.display().to_string() };
+    }
+    IndexError::Io { path: path.display().to_string(), source }
+}

@@ -1,0 +1,253 @@
+//! Looking through everything at one moment: every row of `docs`, whether its postings are there,
+//! whether others are, and the counts.
+
+use super::pool::{Lease, Pool};
+use super::postings::{Posting, Postings};
+use super::repair::page_of_postings;
+use super::row::{columns, record};
+use super::snapshot::PostgresSnapshot;
+use crate::backend::Problem;
+use crate::entry::{Record, Wanted, shown};
+use crate::error::IndexError;
+use crate::set;
+use crate::settings::{Settings, Store};
+use lookalike_core::hash::mix64;
+use postgres::fallible_iterator::FallibleIterator;
+use std::sync::Arc;
+
+/// Documents that are looked at at a time.
+const CHUNK: i64 = 2_000;
+
+const EVERYTHING: Wanted = Wanted { signature: true, set: true, metadata: true, text: true };
+
+/// What was counted, to be held against what `state` says.
+#[derive(Default)]
+struct Seen {
+    documents: i64,
+    without_shingles: i64,
+    set_bytes: i64,
+    text_bytes: i64,
+    last: i64,
+    /// Postings that should be there.
+    postings: Sum,
+    /// Documents whose row cannot be read: their postings are not known.
+    unreadable: i64,
+    problems: Vec<Problem>,
+}
+
+/// Many postings in few bits: equal for the same ones in any order, and for others with a chance of
+/// about 2⁻¹²⁸.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Sum {
+    count: i64,
+    halves: [u64; 2],
+}
+
+impl Sum {
+    fn add(&mut self, posting: Posting) {
+        self.count += 1;
+        for (half, seed) in self.halves.iter_mut().zip([1, 2]) {
+            let band = mix64(posting.band as u64 ^ seed << 32);
+            let doc = mix64(posting.doc.cast_unsigned() ^ band);
+            *half = half.wrapping_add(mix64(posting.key.cast_unsigned() ^ doc));
+        }
+    }
+}
+
+/// Every problem.
+pub(super) fn check(pool: &Arc<Pool>, settings: &Settings) -> Result<Vec<Problem>, IndexError> {
+    let mut snapshot = PostgresSnapshot::new(pool)?;
+    let lease = snapshot.lease();
+    let mut seen = Seen::default();
+    let mut from = i64::MIN;
+    while let Some(last) = page(lease, settings, from, &mut seen)? {
+        let Some(next) = last.checked_add(1) else { break };
+        from = next;
+    }
+    lease.execute("SET LOCAL enable_seqscan = on; SET LOCAL enable_hashjoin = on")?;
+    postings(lease, settings, &mut seen)?;
+    counts(lease, &mut seen)?;
+    indexes(lease, &mut seen)?;
+    Ok(seen.problems)
+}
+
+impl Seen {
+    fn problem(&mut self, place: String, what: String, repairable: bool) {
+        self.problems.push(Problem { place, what, repairable });
+    }
+}
+
+/// Looks at some documents; the number of the last one, `None` where there is none.
+fn page(
+    lease: &mut Lease,
+    settings: &Settings,
+    from: i64,
+    seen: &mut Seen,
+) -> Result<Option<i64>, IndexError> {
+    let sql = format!(
+        "SELECT {}, octet_length(set), octet_length(text) FROM docs \
+         WHERE doc >= $1 ORDER BY doc LIMIT $2",
+        columns(EVERYTHING)
+    );
+    let mut expected = Postings::new(settings);
+    let mut last = None;
+    let pool = Arc::clone(lease.pool());
+    let failure = |error: postgres::Error| pool.failure(&error);
+    let session = lease.session()?;
+    let statement = session.statement(&sql).map_err(failure)?;
+    let mut rows = session.client.query_raw(&statement, [&from, &CHUNK]).map_err(failure)?;
+    let (mut one, mut decoded) = (Record::default(), Vec::new());
+    while let Some(row) = rows.next().map_err(failure)? {
+        let doc: i64 = row.get(0);
+        last = Some(doc);
+        seen.documents += 1;
+        seen.last = seen.last.max(doc);
+        let len = |column: usize| i64::from(row.get::<_, Option<i32>>(column).unwrap_or(0));
+        seen.set_bytes += len(11);
+        seen.text_bytes += len(12);
+        let place = |id: &str| format!("docs, doc = {doc}, id = {:?}", shown(id));
+        if let Err(error) = record(&row, &mut one) {
+            seen.unreadable += 1;
+            let what = match error {
+                IndexError::Damaged { why, .. } => why,
+                other => other.to_string(),
+            };
+            seen.problem(place(row.get(1)), what, false);
+            continue;
+        }
+        seen.without_shingles += i64::from(one.signature.is_empty());
+        for what in document(&one, settings, &mut decoded) {
+            seen.problem(place(&one.id), what, false);
+        }
+        expected.add(doc, &one.signature);
+    }
+    drop(rows);
+    for posting in &expected.all {
+        seen.postings.add(*posting);
+    }
+    Ok(last)
+}
+
+/// What is wrong with a document.
+fn document(one: &Record, settings: &Settings, decoded: &mut Vec<u64>) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let (got, expected) = (one.signature.len(), settings.num_hashes);
+    if got != 0 && got != expected {
+        wrong.push(format!("its signature has {got} values, the index {expected}"));
+    }
+    match (&one.set, settings.store) {
+        (Some(code), Store::Sets | Store::Texts) => {
+            if let Err(error) = set::decode(code, decoded) {
+                wrong.push(error.to_string());
+            } else if decoded.is_empty() != one.signature.is_empty() {
+                wrong.push("its set and its signature are not those of one document".to_owned());
+            }
+        }
+        (None, Store::Sets | Store::Texts) => wrong.push("its shingle set is missing".to_owned()),
+        (Some(_), Store::Signatures) => {
+            wrong.push("it has a shingle set, the index keeps none".to_owned());
+        }
+        (None, Store::Signatures) => {}
+    }
+    if one.text.is_some() && settings.store != Store::Texts {
+        wrong.push("it has a text, the index keeps none".to_owned());
+    }
+    wrong
+}
+
+/// How many of these postings are not there.
+fn missing(lease: &mut Lease, expected: &Postings<'_>) -> Result<i64, IndexError> {
+    let keys: Vec<i64> = expected.all.iter().map(|posting| posting.key).collect();
+    let docs: Vec<i64> = expected.all.iter().map(|posting| posting.doc).collect();
+    let bands: Vec<i16> = expected.all.iter().map(|posting| posting.band).collect();
+    let sql = "SELECT count(*) FROM unnest($1::bigint[], $2::bigint[], $3::smallint[]) \
+               AS wanted (key, doc, band) WHERE NOT EXISTS (SELECT FROM bands \
+               WHERE bands.key = wanted.key AND bands.doc = wanted.doc \
+               AND bands.band = wanted.band)";
+    let rows = lease.query(sql, &[&keys, &docs, &bands])?;
+    Ok(rows.first().map_or(0, |row| row.get(0)))
+}
+
+/// What is there.
+fn sum(lease: &mut Lease) -> Result<Sum, IndexError> {
+    let pool = Arc::clone(lease.pool());
+    let failure = |error: postgres::Error| pool.failure(&error);
+    let session = lease.session()?;
+    let statement = session.statement("SELECT key, doc, band FROM bands").map_err(failure)?;
+    let none: [i64; 0] = [];
+    let mut rows = session.client.query_raw(&statement, none).map_err(failure)?;
+    let mut sum = Sum::default();
+    while let Some(row) = rows.next().map_err(failure)? {
+        sum.add(Posting { key: row.get(0), doc: row.get(1), band: row.get(2) });
+    }
+    Ok(sum)
+}
+
+/// Both are gone through in the order in which they lie; only where they differ is each posting
+/// looked for.
+fn postings(lease: &mut Lease, settings: &Settings, seen: &mut Seen) -> Result<(), IndexError> {
+    let there = sum(lease)?;
+    if there == seen.postings {
+        return Ok(());
+    }
+    let (mut missing, mut from) = (0, i64::MIN);
+    loop {
+        let (postings, next) = page_of_postings(lease, settings, from)?;
+        missing += self::missing(lease, &postings)?;
+        match next {
+            Some(next) => from = next,
+            None => break,
+        }
+    }
+    let (there, all) = (there.count, seen.postings.count);
+    if missing > 0 {
+        let what = format!("{missing} of {all} rows are missing: some documents are not found");
+        seen.problem("bands".to_owned(), what, true);
+    }
+    let others = there - (all - missing);
+    if others > 0 && seen.unreadable == 0 {
+        let what = format!("{others} rows are those of no document, or there twice");
+        seen.problem("bands".to_owned(), what, true);
+    }
+    Ok(())
+}
+
+fn counts(lease: &mut Lease, seen: &mut Seen) -> Result<(), IndexError> {
+    let sql = "SELECT documents, without_shingles, set_bytes, text_bytes, last FROM state";
+    let rows = lease.query(sql, &[])?;
+    let stored: [i64; 5] = std::array::from_fn(|at| rows.first().map_or(0, |row| row.get(at)));
+    let counted = [seen.documents, seen.without_shingles, seen.set_bytes, seen.text_bytes];
+    let names = ["documents", "without_shingles", "set_bytes", "text_bytes"];
+    for ((name, stored), counted) in names.iter().zip(stored).zip(counted) {
+        let is_known = *name != "without_shingles" || seen.unreadable == 0;
+        if stored != counted && is_known {
+            let what = format!("{name} is {stored}, counted are {counted}");
+            seen.problem("state".to_owned(), what, true);
+        }
+    }
+    if stored[4] < seen.last {
+        let what = format!("last is {}, there is a document numbered {}", stored[4], seen.last);
+        seen.problem("state".to_owned(), what, true);
+    }
+    Ok(())
+}
+
+fn indexes(lease: &mut Lease, seen: &mut Seen) -> Result<(), IndexError> {
+    for name in ["docs_pkey", "docs_id", "docs_expires", "bands_key"] {
+        let sql = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1)";
+        let rows = lease.query(sql, &[&name])?;
+        let what = match rows.first().map(|row| row.get::<_, bool>(0)) {
+            Some(true) => continue,
+            Some(false) => "the index is not valid",
+            None => "the index is missing",
+        };
+        seen.problem(name.to_owned(), what.to_owned(), name == "bands_key");
+    }
+    let rows = lease.query("SELECT id FROM docs GROUP BY id HAVING count(*) > 1", &[])?;
+    for row in rows {
+        let id: String = row.get(0);
+        let what = "more than one document has this id".to_owned();
+        seen.problem(format!("docs, id = {:?}", shown(&id)), what, false);
+    }
+    Ok(())
+}

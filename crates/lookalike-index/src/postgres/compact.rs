@@ -1,0 +1,59 @@
+//! Removing what has expired, giving its room to what comes, and saying how much there is.
+
+use super::pool::Pool;
+use super::snapshot::no_state;
+use super::write::{lock, remove};
+use crate::backend::Stats;
+use crate::error::IndexError;
+use crate::settings::Settings;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Documents that are removed at a time; other writers have their turn in between.
+const CHUNK: i64 = 5_000;
+
+/// Removes documents that expired before `now`, and makes the room of removed rows usable.
+pub(super) fn compact(
+    pool: &Arc<Pool>,
+    settings: &Settings,
+    wait: Duration,
+    now: i64,
+) -> Result<(), IndexError> {
+    loop {
+        let (mut lease, last) = lock(pool, wait)?;
+        let sql = "SELECT doc FROM docs WHERE expires <= $1 ORDER BY doc LIMIT $2";
+        let rows = lease.query(sql, &[&now, &CHUNK])?;
+        let docs: Vec<i64> = rows.iter().map(|row| row.get(0)).collect();
+        if docs.is_empty() {
+            break;
+        }
+        remove(&mut lease, settings, &docs, last)?;
+    }
+    let (mut lease, _) = pool.begin("SELECT 1")?;
+    lease.execute("VACUUM (ANALYZE) docs, bands, state")
+}
+
+/// Sizes and counts. There is a posting for each band of each document with shingles, since those
+/// of removed documents go with them.
+pub(super) fn stats(pool: &Arc<Pool>, settings: &Settings) -> Result<Stats, IndexError> {
+    let (mut lease, _) = pool.begin("BEGIN READ ONLY")?;
+    let sql = "SELECT documents, without_shingles, set_bytes, text_bytes, \
+               pg_total_relation_size('docs') + pg_total_relation_size('state') \
+               + pg_total_relation_size('settings') + pg_total_relation_size('migrations'), \
+               pg_total_relation_size('bands') FROM state";
+    let rows = lease.query(sql, &[])?;
+    let row = rows.first().ok_or_else(|| no_state(pool))?;
+    let number = |column: usize| row.get::<_, i64>(column) as u64;
+    let (documents, without_shingles) = (number(0), number(1));
+    Ok(Stats {
+        documents,
+        without_shingles,
+        postings: documents.saturating_sub(without_shingles) * settings.bands as u64,
+        segments: 1,
+        tail: 0,
+        catalogue_bytes: number(4),
+        set_bytes: number(2),
+        text_bytes: number(3),
+        segment_bytes: number(5),
+    })
+}

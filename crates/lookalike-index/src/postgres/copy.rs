@@ -1,0 +1,96 @@
+//! Rows as the server copies them in bulk: the binary format of its command COPY.
+
+use super::failure::{failure, sending};
+use super::pool::Lease;
+use crate::error::IndexError;
+use std::io::{self, Write};
+
+/// What the format starts with: its name, no flags, no extension.
+const HEADER: &[u8] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
+/// Bytes that are collected before they are sent.
+const BLOCK: usize = 256 << 10;
+
+/// Copies rows into a table.
+///
+/// # Errors
+/// What the server says, and what `rows` gives.
+pub(super) fn copy_in(
+    lease: &mut Lease,
+    sql: &str,
+    rows: impl FnOnce(&mut Rows<'_>) -> io::Result<()>,
+) -> Result<(), IndexError> {
+    let name = lease.pool().name().to_owned();
+    let session = lease.session()?;
+    let statement = session.statement(sql).map_err(|error| failure(&name, &error))?;
+    let copy = session.client.copy_in(&statement);
+    let mut copy = copy.map_err(|error| failure(&name, &error))?;
+    let sent = (|| {
+        let mut to = Rows { to: &mut copy, held: HEADER.to_vec() };
+        rows(&mut to)?;
+        to.held.extend((-1i16).to_be_bytes());
+        to.send()
+    })();
+    sent.map_err(|error| sending(&name, &error))?;
+    copy.finish().map(drop).map_err(|error| failure(&name, &error))
+}
+
+/// Rows on their way.
+pub(super) struct Rows<'a> {
+    to: &'a mut dyn Write,
+    held: Vec<u8>,
+}
+
+impl Rows<'_> {
+    /// Starts a row of so many values.
+    pub(super) fn row(&mut self, values: i16) -> io::Result<()> {
+        if self.held.len() >= BLOCK {
+            self.send()?;
+        }
+        self.held.extend(values.to_be_bytes());
+        Ok(())
+    }
+
+    pub(super) fn bytes_or_null(&mut self, value: Option<&[u8]>) {
+        match value {
+            Some(value) => self.bytes(value),
+            None => self.held.extend((-1i32).to_be_bytes()),
+        }
+    }
+
+    pub(super) fn bigint_or_null(&mut self, value: Option<i64>) {
+        let bytes = value.map(i64::to_be_bytes);
+        self.bytes_or_null(bytes.as_ref().map(|bytes| &bytes[..]));
+    }
+
+    pub(super) fn bytes(&mut self, value: &[u8]) {
+        self.start(value.len());
+        self.held.extend(value);
+    }
+
+    pub(super) fn bigint(&mut self, value: i64) {
+        self.bytes(&value.to_be_bytes());
+    }
+
+    pub(super) fn smallint(&mut self, value: i16) {
+        self.bytes(&value.to_be_bytes());
+    }
+
+    /// A signature: its values as little-endian bytes, one after the other.
+    pub(super) fn signature(&mut self, values: &[u32]) {
+        self.start(4 * values.len());
+        for value in values {
+            self.held.extend(value.to_le_bytes());
+        }
+    }
+
+    /// The length of a value; those that are longer than the server takes are refused before.
+    fn start(&mut self, len: usize) {
+        self.held.extend(i32::try_from(len).unwrap_or(i32::MAX).to_be_bytes());
+    }
+
+    fn send(&mut self) -> io::Result<()> {
+        self.to.write_all(&self.held)?;
+        self.held.clear();
+        Ok(())
+    }
+}

@@ -1,0 +1,108 @@
+//! What the server or the connection says, as an error of the index.
+
+use crate::error::IndexError;
+use postgres::Error;
+use postgres::error::SqlState;
+use std::error::Error as _;
+use std::fmt::Write as _;
+use std::time::Duration;
+
+/// An error of the index that a name belongs to.
+pub(super) fn failure(index: &str, error: &Error) -> IndexError {
+    let index = index.to_owned();
+    match error.code() {
+        Some(code) if *code == SqlState::DISK_FULL => IndexError::DiskFull { index },
+        Some(code) if *code == SqlState::READ_ONLY_SQL_TRANSACTION => {
+            IndexError::ReadOnly { index }
+        }
+        _ => IndexError::Database { index, why: told(error), transient: is_transient(error) },
+    }
+}
+
+/// As [`failure`], where waiting for another writer may have been too long.
+pub(super) fn waiting(index: &str, error: &Error, waited: Duration) -> IndexError {
+    if error.code() == Some(&SqlState::LOCK_NOT_AVAILABLE) {
+        return IndexError::InUse { index: index.to_owned(), waited };
+    }
+    failure(index, error)
+}
+
+/// An error that sending rows gives.
+pub(super) fn sending(index: &str, error: &std::io::Error) -> IndexError {
+    match error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
+        Some(inner) => failure(index, inner),
+        None => IndexError::Database {
+            index: index.to_owned(),
+            why: format!("rows could not be sent: {error}"),
+            transient: true,
+        },
+    }
+}
+
+/// The message in one line: what the server says, or else what each layer says.
+pub(super) fn told(error: &Error) -> String {
+    if let Some(said) = error.as_db_error() {
+        let mut text = said.message().to_owned();
+        for more in [said.detail(), said.hint()].into_iter().flatten() {
+            let _ = write!(text, "; {more}");
+        }
+        let _ = write!(text, " ({})", said.code().code());
+        return text;
+    }
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        let more = inner.to_string();
+        if !text.contains(&more) {
+            let _ = write!(text, ": {more}");
+        }
+        cause = inner.source();
+    }
+    if text.contains("TLS") {
+        text.push_str(
+            "; this program speaks without TLS: use a local socket, or a proxy on this machine \
+             that speaks it",
+        );
+    }
+    text
+}
+
+/// Whether the connection is gone.
+pub(super) fn is_lost(error: &Error) -> bool {
+    if let Some(code) = error.code() {
+        // Ended by an administrator, by a crash of another session, by a time limit on idling.
+        return ["57P01", "57P02", "57P03", "57P05", "25P03"].contains(&code.code());
+    }
+    error.is_closed() || has_io_error(error)
+}
+
+/// Whether the same transaction may succeed at once, nothing of it having happened.
+pub(super) fn is_conflict(error: &Error) -> bool {
+    let code = error.code();
+    code == Some(&SqlState::T_R_SERIALIZATION_FAILURE)
+        || code == Some(&SqlState::T_R_DEADLOCK_DETECTED)
+}
+
+/// Whether it may succeed later: no connection, a conflict, a lack of resources, an end of the
+/// server or of the statement by somebody's order or a time limit.
+fn is_transient(error: &Error) -> bool {
+    match error.code() {
+        Some(code) => {
+            let class = code.code().get(..2).unwrap_or_default();
+            ["08", "40", "53", "57", "58"].contains(&class)
+                || ["25P03", "55P03"].contains(&code.code())
+        }
+        None => error.is_closed() || has_io_error(error),
+    }
+}
+
+fn has_io_error(error: &Error) -> bool {
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        if inner.is::<std::io::Error>() {
+            return true;
+        }
+        cause = inner.source();
+    }
+    error.to_string().contains("timeout")
+}

@@ -1,0 +1,139 @@
+//! What a batch of changes comes to, given the documents that are there: no database.
+
+use crate::backend::{Change, Done};
+use crate::entry::Entry;
+use crate::error::IndexError;
+use std::collections::BTreeMap;
+
+/// What has to be done.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Plan {
+    /// For every change, what it does.
+    pub(super) done: Vec<Done>,
+    /// Numbers of documents that are there and will not be.
+    pub(super) gone: Vec<i64>,
+    /// Changes whose document stays, with its number, by ascending number.
+    pub(super) stays: Vec<(usize, i64)>,
+    /// The greatest number that was ever used.
+    pub(super) last: i64,
+}
+
+/// What is known of an id in the middle of a batch.
+#[derive(Clone, Copy)]
+enum Now {
+    Stored(i64),
+    New(usize, i64),
+    Absent,
+}
+
+/// The ids that a batch is about, each once; without those that no document can have, which the
+/// server would not take.
+pub(super) fn ids<'a>(changes: &[Change<'a>]) -> Vec<&'a str> {
+    let mut ids: Vec<&str> = changes.iter().map(id).filter(|id| !id.contains('\0')).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    ids
+}
+
+fn id<'a>(change: &Change<'a>) -> &'a str {
+    match change {
+        Change::Add(Entry { id, .. }) | Change::Put(Entry { id, .. }) | Change::Remove(id) => id,
+    }
+}
+
+/// Goes through a batch in order. `stored` are the numbers of the documents among its ids that are
+/// there, `last` the greatest number used so far.
+///
+/// # Errors
+/// [`IndexError::IdTaken`], and [`IndexError::Full`] where there is no number left.
+pub(super) fn plan(
+    changes: &[Change<'_>],
+    stored: &BTreeMap<String, i64>,
+    mut last: i64,
+) -> Result<Plan, IndexError> {
+    let mut known: BTreeMap<&str, Now> =
+        stored.iter().map(|(id, number)| (&id[..], Now::Stored(*number))).collect();
+    let (mut done, mut gone) = (Vec::with_capacity(changes.len()), Vec::new());
+    for (at, change) in changes.iter().enumerate() {
+        let id = id(change);
+        let before = known.get(id).copied().unwrap_or(Now::Absent);
+        let is_there = !matches!(before, Now::Absent);
+        if is_there && matches!(change, Change::Add(_)) {
+            return Err(IndexError::IdTaken { id: id.to_owned() });
+        }
+        if let Now::Stored(number) = before {
+            gone.push(number);
+        }
+        let (what, after) = match change {
+            Change::Remove(_) if is_there => (Done::Removed, Now::Absent),
+            Change::Remove(_) => (Done::Absent, Now::Absent),
+            Change::Add(_) | Change::Put(_) => {
+                let most = i64::MAX;
+                let full = IndexError::Full { most: most.cast_unsigned() };
+                last = last.checked_add(1).ok_or(full)?;
+                let what = if is_there { Done::Replaced } else { Done::Added };
+                (what, Now::New(at, last))
+            }
+        };
+        done.push(what);
+        known.insert(id, after);
+    }
+    let mut stays: Vec<(usize, i64)> = Vec::new();
+    for now in known.values() {
+        if let Now::New(at, number) = now {
+            stays.push((*at, *number));
+        }
+    }
+    stays.sort_unstable();
+    Ok(Plan { done, gone, stays, last })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::entry::Metadata;
+
+    #[test]
+    fn only_the_last_state_of_an_id_is_stored() {
+        let metadata = Metadata::new();
+        let entry = |id| Entry {
+            id,
+            fingerprint: 0,
+            bytes: 0,
+            signature: &[],
+            set: &[],
+            text: None,
+            metadata: &metadata,
+            added: 0,
+            modified: None,
+            expires: None,
+        };
+        let stored = BTreeMap::from([("a".to_owned(), 3), ("b".to_owned(), 4)]);
+        let changes = [
+            Change::Put(entry("a")),
+            Change::Put(entry("a")),
+            Change::Remove("b"),
+            Change::Remove("b"),
+            Change::Add(entry("c")),
+            Change::Remove("c"),
+            Change::Add(entry("b")),
+        ];
+        let plan_of = plan(&changes, &stored, 9).unwrap();
+        let done = [
+            Done::Replaced,
+            Done::Replaced,
+            Done::Removed,
+            Done::Absent,
+            Done::Added,
+            Done::Removed,
+            Done::Added,
+        ];
+        assert_eq!(plan_of.done, done);
+        assert_eq!(plan_of.gone, [3, 4]);
+        assert_eq!(plan_of.stays, [(1, 11), (6, 13)]);
+        assert_eq!(plan_of.last, 13);
+        assert_eq!(ids(&changes), ["a", "b", "c"]);
+        let taken = plan(&[Change::Add(entry("a"))], &stored, 9);
+        assert!(matches!(taken, Err(IndexError::IdTaken { .. })));
+    }
+}

@@ -1,0 +1,179 @@
+//! Connections: opened when there is none idle, used again, thrown away when they are lost.
+
+use super::address::Address;
+use super::failure::{failure, is_lost};
+use crate::error::IndexError;
+use postgres::{Client, Error, NoTls, SimpleQueryMessage, Statement};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Idle connections that are kept.
+const MOST_IDLE: usize = 16;
+
+/// Connections to one index.
+pub(super) struct Pool {
+    address: Address,
+    read_only: bool,
+    idle: Mutex<Vec<Session>>,
+}
+
+/// A connection with the statements that were prepared on it.
+pub(super) struct Session {
+    /// The connection.
+    pub(super) client: Client,
+    statements: BTreeMap<String, Statement>,
+}
+
+impl Session {
+    /// The prepared statement of this text.
+    pub(super) fn statement(&mut self, sql: &str) -> Result<Statement, Error> {
+        if let Some(known) = self.statements.get(sql) {
+            return Ok(known.clone());
+        }
+        let statement = self.client.prepare(sql)?;
+        self.statements.insert(sql.to_owned(), statement.clone());
+        Ok(statement)
+    }
+}
+
+impl Pool {
+    pub(super) fn new(address: Address, read_only: bool) -> Self {
+        Self { address, read_only, idle: Mutex::default() }
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.address.name
+    }
+
+    pub(super) fn address(&self) -> &Address {
+        &self.address
+    }
+
+    pub(super) fn is_read_only(&self) -> bool {
+        self.read_only
+    }
+
+    pub(super) fn failure(&self, error: &Error) -> IndexError {
+        failure(self.name(), error)
+    }
+
+    /// A connection on which nothing has been said yet but this, which is said again on another one
+    /// where an idle connection turns out to be lost: it may change nothing that lasts. Gives what
+    /// is answered.
+    pub(super) fn begin(
+        self: &Arc<Self>,
+        sql: &str,
+    ) -> Result<(Lease, Vec<SimpleQueryMessage>), IndexError> {
+        self.try_begin(sql)?.map_err(|error| self.failure(&error))
+    }
+
+    /// As [`begin`](Self::begin); the inner error is what the server says to `sql`.
+    pub(super) fn try_begin(
+        self: &Arc<Self>,
+        sql: &str,
+    ) -> Result<Result<(Lease, Vec<SimpleQueryMessage>), Error>, IndexError> {
+        loop {
+            let idle = self.idle().pop();
+            let is_used = idle.is_some();
+            let session = match idle {
+                Some(session) => session,
+                None => self.connect()?,
+            };
+            let mut lease =
+                Lease { pool: Arc::clone(self), session: Some(session), is_settled: false };
+            match lease.session()?.client.simple_query(sql) {
+                Ok(answer) => return Ok(Ok((lease, answer))),
+                // The others are as old, and most likely lost with it.
+                Err(error) if is_used && is_lost(&error) => self.idle().clear(),
+                Err(error) => return Ok(Err(error)),
+            }
+        }
+    }
+
+    fn connect(&self) -> Result<Session, IndexError> {
+        let client = self.address.config.connect(NoTls);
+        let mut client = client.map_err(|error| self.failure(&error))?;
+        // Plans are for looking up a few rows of many, which estimates of tables that are new or
+        // have just grown do not always say.
+        let session = format!(
+            "SET search_path TO {}; SET jit = off; SET enable_seqscan = off; \
+             SET enable_mergejoin = off; SET enable_hashjoin = off; \
+             SET client_min_messages = warning; SET standard_conforming_strings = on; \
+             SET default_transaction_read_only = {}; \
+             SELECT set_config('synchronous_commit', 'on', false) \
+             WHERE current_setting('synchronous_commit') = 'off'",
+            self.address.quoted(),
+            if self.read_only { "on" } else { "off" },
+        );
+        client.batch_execute(&session).map_err(|error| self.failure(&error))?;
+        Ok(Session { client, statements: BTreeMap::new() })
+    }
+
+    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Session>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A connection that is in use. When it is dropped, an open transaction ends without effect.
+pub(super) struct Lease {
+    pool: Arc<Pool>,
+    session: Option<Session>,
+    is_settled: bool,
+}
+
+impl Lease {
+    pub(super) fn pool(&self) -> &Arc<Pool> {
+        &self.pool
+    }
+
+    /// The connection.
+    pub(super) fn session(&mut self) -> Result<&mut Session, IndexError> {
+        let name = self.pool.name();
+        self.session.as_mut().ok_or_else(|| IndexError::Database {
+            index: name.to_owned(),
+            why: "the connection was given back".to_owned(),
+            transient: true,
+        })
+    }
+
+    /// The rows that a statement gives.
+    pub(super) fn query(
+        &mut self,
+        sql: &str,
+        values: &[&(dyn postgres::types::ToSql + Sync)],
+    ) -> Result<Vec<postgres::Row>, IndexError> {
+        let pool = Arc::clone(&self.pool);
+        let session = self.session()?;
+        let rows = session.statement(sql).and_then(|known| session.client.query(&known, values));
+        rows.map_err(|error| pool.failure(&error))
+    }
+
+    /// Ends the transaction with effect.
+    pub(super) fn commit(&mut self) -> Result<(), Error> {
+        if let Some(session) = &mut self.session {
+            session.client.batch_execute("COMMIT")?;
+        }
+        self.is_settled = true;
+        Ok(())
+    }
+
+    /// Says something that gives no rows.
+    pub(super) fn execute(&mut self, sql: &str) -> Result<(), IndexError> {
+        let pool = Arc::clone(&self.pool);
+        self.session()?.client.batch_execute(sql).map_err(|error| pool.failure(&error))
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        let Some(mut session) = self.session.take() else { return };
+        let is_settled = self.is_settled || session.client.batch_execute("ROLLBACK").is_ok();
+        if session.client.is_closed() || !is_settled {
+            return;
+        }
+        let mut idle = self.pool.idle();
+        if idle.len() < MOST_IDLE {
+            idle.push(session);
+        }
+    }
+}

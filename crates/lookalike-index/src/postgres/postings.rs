@@ -1,0 +1,72 @@
+//! Rows of bands: one for each band of a document, with the bucket key of its signature.
+
+use super::copy::copy_in;
+use super::pool::Lease;
+use crate::backend::bucket_keys;
+use crate::error::IndexError;
+use crate::settings::Settings;
+
+/// A row of the table `bands`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Posting {
+    /// The bucket key, its bits taken as those of a signed number.
+    pub(super) key: i64,
+    /// The document's number.
+    pub(super) doc: i64,
+    /// Which band, from 0 on.
+    pub(super) band: i16,
+}
+
+/// Postings of several documents.
+pub(super) struct Postings<'a> {
+    settings: &'a Settings,
+    keys: Vec<u64>,
+    /// In the order in which they were added.
+    pub(super) all: Vec<Posting>,
+}
+
+impl<'a> Postings<'a> {
+    pub(super) fn new(settings: &'a Settings) -> Self {
+        Self { settings, keys: Vec::new(), all: Vec::new() }
+    }
+
+    /// Adds those of one document.
+    pub(super) fn add(&mut self, doc: i64, signature: &[u32]) {
+        bucket_keys(self.settings, signature, &mut self.keys);
+        // There are at most as many bands as values in a signature, some thousands.
+        let postings = (0i16..).zip(&self.keys);
+        self.all.extend(postings.map(|(band, key)| Posting { key: key.cast_signed(), doc, band }));
+    }
+
+    /// Copies them into a table with the columns of `bands`, by ascending key, so that pages of the
+    /// index are visited once.
+    pub(super) fn copy(&mut self, lease: &mut Lease, table: &str) -> Result<(), IndexError> {
+        if self.all.is_empty() {
+            return Ok(());
+        }
+        self.all.sort_unstable();
+        let sql = format!("COPY {table} (key, doc, band) FROM STDIN BINARY");
+        copy_in(lease, &sql, |rows| {
+            for posting in &self.all {
+                rows.row(3)?;
+                rows.bigint(posting.key);
+                rows.bigint(posting.doc);
+                rows.smallint(posting.band);
+            }
+            Ok(())
+        })
+    }
+
+    /// Deletes them from `bands`.
+    pub(super) fn delete(&mut self, lease: &mut Lease) -> Result<(), IndexError> {
+        if self.all.is_empty() {
+            return Ok(());
+        }
+        self.all.sort_unstable();
+        let keys: Vec<i64> = self.all.iter().map(|posting| posting.key).collect();
+        let docs: Vec<i64> = self.all.iter().map(|posting| posting.doc).collect();
+        let sql = "DELETE FROM bands USING unnest($1::bigint[], $2::bigint[]) AS gone (key, doc) \
+                   WHERE bands.key = gone.key AND bands.doc = gone.doc";
+        lease.query(sql, &[&keys, &docs]).map(drop)
+    }
+}

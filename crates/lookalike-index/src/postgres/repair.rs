@@ -1,0 +1,112 @@
+//! Making postings and counts anew from documents and signatures.
+
+use super::failure::failure;
+use super::pool::{Lease, Pool};
+use super::postings::Postings;
+use super::row::signature;
+use super::write::lock;
+use crate::error::IndexError;
+use crate::settings::Settings;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Documents whose postings are made at a time.
+const CHUNK: i64 = 20_000;
+
+/// What `bands` has and should not, twice or wrongly, goes; what it lacks comes. Rows that are
+/// right stay, so that readers go on and the table does not grow.
+const MEND: &str = "
+    SET LOCAL enable_seqscan = on;
+    SET LOCAL enable_hashjoin = on;
+    SET LOCAL enable_mergejoin = on;
+    ANALYZE wanted_bands;
+    DELETE FROM bands WHERE NOT EXISTS (
+        SELECT FROM wanted_bands w
+        WHERE w.key = bands.key AND w.doc = bands.doc AND w.band = bands.band);
+    DELETE FROM bands WHERE ctid IN (
+        SELECT ctid FROM (
+            SELECT ctid, row_number() OVER (PARTITION BY key, doc, band) AS nth FROM bands
+        ) AS numbered WHERE nth > 1);
+    INSERT INTO bands (key, doc, band)
+        SELECT key, doc, band FROM wanted_bands
+        EXCEPT SELECT key, doc, band FROM bands
+        ORDER BY key, doc";
+
+/// Counts of what is there.
+pub(super) const COUNT: &str = "
+    UPDATE state SET version = version + 1,
+        last = greatest(last, (SELECT coalesce(max(doc), 0) FROM docs)),
+        documents = (SELECT count(*) FROM docs),
+        without_shingles = (SELECT count(*) FROM docs WHERE octet_length(sig) = 0),
+        set_bytes = (SELECT coalesce(sum(octet_length(set)), 0) FROM docs),
+        text_bytes = (SELECT coalesce(sum(octet_length(text)), 0) FROM docs)";
+
+/// A lost row of counts comes back with a version that it has not had before.
+const STATE: &str = "
+    INSERT INTO state (version)
+        SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
+        WHERE NOT EXISTS (SELECT FROM state)
+        ON CONFLICT DO NOTHING";
+
+/// Makes everything anew that can be made.
+pub(super) fn repair(
+    pool: &Arc<Pool>,
+    settings: &Settings,
+    wait: Duration,
+) -> Result<(), IndexError> {
+    pool.begin(STATE)?;
+    let (mut lease, _) = lock(pool, wait)?;
+    index(&mut lease)?;
+    lease.execute(
+        "CREATE TEMPORARY TABLE wanted_bands (key bigint, doc bigint, band smallint) \
+         ON COMMIT DROP",
+    )?;
+    fill(&mut lease, settings, "wanted_bands")?;
+    lease.execute(MEND)?;
+    lease.execute(COUNT)?;
+    lease.commit().map_err(|error| failure(pool.name(), &error))
+}
+
+/// Puts the postings of all documents into a table.
+pub(super) fn fill(lease: &mut Lease, settings: &Settings, table: &str) -> Result<(), IndexError> {
+    let mut from = i64::MIN;
+    loop {
+        let (mut postings, next) = page_of_postings(lease, settings, from)?;
+        postings.copy(lease, table)?;
+        match next {
+            Some(next) => from = next,
+            None => return Ok(()),
+        }
+    }
+}
+
+/// The postings of some documents numbered `from` or more, and where the next ones begin; `None`
+/// where there are no more.
+pub(super) fn page_of_postings<'a>(
+    lease: &mut Lease,
+    settings: &'a Settings,
+    from: i64,
+) -> Result<(Postings<'a>, Option<i64>), IndexError> {
+    let sql = "SELECT doc, sig FROM docs WHERE doc >= $1 ORDER BY doc LIMIT $2";
+    let rows = lease.query(sql, &[&from, &CHUNK])?;
+    let mut postings = Postings::new(settings);
+    for row in &rows {
+        // A damaged signature has no postings; that it is damaged, `check` says.
+        if let Ok(values) = signature(row.get(1), "") {
+            postings.add(row.get(0), &values);
+        }
+    }
+    let last = rows.last().map(|row| row.get::<_, i64>(0));
+    Ok((postings, last.and_then(|last| last.checked_add(1))))
+}
+
+/// The index that candidates are looked up in.
+fn index(lease: &mut Lease) -> Result<(), IndexError> {
+    let sql = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass('bands_key')";
+    let rows = lease.query(sql, &[])?;
+    match rows.first().map(|row| row.get::<_, bool>(0)) {
+        Some(true) => Ok(()),
+        Some(false) => lease.execute("REINDEX INDEX bands_key"),
+        None => lease.execute("CREATE INDEX bands_key ON bands (key, doc)"),
+    }
+}

@@ -1,0 +1,95 @@
+//! A row of `docs` as a document.
+
+use crate::entry::{MAX_TEXT_BYTES, Record, Wanted, shown};
+use crate::error::IndexError;
+use postgres::Row;
+use std::io::Read;
+
+/// How hard texts are compressed: as usual, fast.
+const LEVEL: i32 = 3;
+
+/// The columns that [`record`] reads, in their order.
+pub(super) fn columns(wanted: Wanted) -> String {
+    let choose = |is_wanted, column, kind| {
+        if is_wanted { format!("{column}::{kind}") } else { format!("NULL::{kind}") }
+    };
+    format!(
+        "doc, id, uuid_send(fingerprint), bytes, added, modified, expires, {}, {}, {}, {}",
+        choose(wanted.signature, "sig", "bytea"),
+        choose(wanted.set, "set", "bytea"),
+        choose(wanted.metadata, "metadata", "text"),
+        choose(wanted.text, "text", "bytea"),
+    )
+}
+
+/// Reads the columns into a record.
+pub(super) fn record(row: &Row, record: &mut Record) -> Result<(), IndexError> {
+    let id: String = value(row, 1, "")?;
+    let doc: i64 = value(row, 0, &id)?;
+    let fingerprint: &[u8] = value(row, 2, &id)?;
+    let signature: Option<&[u8]> = value(row, 7, &id)?;
+    let metadata: Option<&str> = value(row, 9, &id)?;
+    let text: Option<&[u8]> = value(row, 10, &id)?;
+    let fingerprint = <[u8; 16]>::try_from(fingerprint);
+    let fingerprint = fingerprint.map_err(|_| damaged(&id, "its fingerprint has no 16 bytes"))?;
+    *record = Record {
+        number: doc as u64,
+        fingerprint: u128::from_be_bytes(fingerprint),
+        bytes: value::<i64>(row, 3, &id)? as u64,
+        added: value(row, 4, &id)?,
+        modified: value(row, 5, &id)?,
+        expires: value(row, 6, &id)?,
+        signature: signature.map_or(Ok(Vec::new()), |bytes| self::signature(bytes, &id))?,
+        set: value(row, 8, &id)?,
+        metadata: match metadata {
+            Some(json) => serde_json::from_str(json)
+                .map_err(|error| damaged(&id, &format!("its metadata is no object: {error}")))?,
+            None => serde_json::Map::new(),
+        },
+        text: text.map(|bytes| unpacked(bytes, &id)).transpose()?,
+        id,
+    };
+    Ok(())
+}
+
+/// A signature from its bytes.
+pub(super) fn signature(bytes: &[u8], id: &str) -> Result<Vec<u32>, IndexError> {
+    let (values, rest) = bytes.as_chunks::<4>();
+    if !rest.is_empty() {
+        return Err(damaged(id, "its signature is no row of 32-bit values"));
+    }
+    Ok(values.iter().map(|value| u32::from_le_bytes(*value)).collect())
+}
+
+fn value<'a, T: postgres::types::FromSql<'a>>(
+    row: &'a Row,
+    column: usize,
+    id: &str,
+) -> Result<T, IndexError> {
+    row.try_get(column).map_err(|error| damaged(id, &super::failure::told(&error)))
+}
+
+/// A text, compressed.
+pub(super) fn packed(text: &str, id: &str) -> Result<Vec<u8>, IndexError> {
+    zstd::bulk::compress(text.as_bytes(), LEVEL).map_err(|error| IndexError::Document {
+        id: shown(id),
+        why: format!("its text cannot be compressed: {error}"),
+    })
+}
+
+/// A text as it was; never more of it than an index takes.
+fn unpacked(bytes: &[u8], id: &str) -> Result<String, IndexError> {
+    let mut text = String::new();
+    let decoder = zstd::stream::read::Decoder::with_buffer(bytes);
+    let read =
+        decoder.and_then(|from| from.take(MAX_TEXT_BYTES as u64 + 1).read_to_string(&mut text));
+    match read {
+        Ok(count) if count <= MAX_TEXT_BYTES => Ok(text),
+        Ok(_) => Err(damaged(id, "its text is longer than an index takes")),
+        Err(error) => Err(damaged(id, &format!("its text cannot be read: {error}"))),
+    }
+}
+
+pub(super) fn damaged(id: &str, why: &str) -> IndexError {
+    IndexError::Damaged { what: format!("document {:?}", shown(id)), why: why.to_owned() }
+}

@@ -1,0 +1,155 @@
+//! Making the tables of an index, and bringing those of an older version to this one.
+
+use super::pool::{Lease, Pool};
+use crate::error::IndexError;
+use crate::settings::{FORMAT_VERSION, Settings};
+use std::sync::Arc;
+
+/// What brings the tables from version n to n + 1. Those that are published never change.
+const MIGRATIONS: [&str; FORMAT_VERSION as usize] = [include_str!("migration_1.sql")];
+
+/// The oldest server that has what is used here.
+const OLDEST_SERVER: i32 = 13;
+
+/// Makes an index that is empty.
+pub(super) fn create(pool: &Arc<Pool>, settings: &Settings) -> Result<(), IndexError> {
+    let mut lease = begin_new(pool)?;
+    fill_new(&mut lease, settings)?;
+    lease.commit().map_err(|error| taken(pool, &error))
+}
+
+/// A transaction in which the schema is there and empty; [`fill_new`] makes the tables.
+pub(super) fn begin_new(pool: &Arc<Pool>) -> Result<Lease, IndexError> {
+    let (mut lease, _) = pool.begin("BEGIN")?;
+    check_server(pool, &mut lease)?;
+    let rows = lease.query(
+        "SELECT (SELECT count(*) FROM pg_class c WHERE c.relnamespace = n.oid) \
+         FROM pg_namespace n WHERE nspname = $1",
+        &[&pool.address().schema],
+    )?;
+    match rows.first().map(|row| row.get::<_, i64>(0)) {
+        Some(0) => {}
+        Some(_) => return Err(IndexError::Exists { index: pool.name().to_owned() }),
+        None => {
+            let sql = format!("CREATE SCHEMA {}", pool.address().quoted());
+            let made = lease.session()?.client.batch_execute(&sql);
+            made.map_err(|error| taken(pool, &error))?;
+        }
+    }
+    Ok(lease)
+}
+
+/// Makes the tables in the transaction of [`begin_new`].
+pub(super) fn fill_new(lease: &mut Lease, settings: &Settings) -> Result<(), IndexError> {
+    let pool = Arc::clone(lease.pool());
+    migrate(lease, 0).map_err(|error| taken(&pool, &error))?;
+    lease.query("INSERT INTO settings (settings) VALUES ($1)", &[&settings.to_json()])?;
+    Ok(())
+}
+
+/// Reads the settings of an index, after bringing its tables to this version where that may be
+/// done.
+pub(super) fn open(pool: &Arc<Pool>) -> Result<Settings, IndexError> {
+    let (mut lease, _) = pool.begin("BEGIN")?;
+    check_server(pool, &mut lease)?;
+    check_there(pool, &mut lease)?;
+    let expected = MIGRATIONS.len() as u32;
+    let got = version(&mut lease)?;
+    if got < expected && got > 0 && !pool.is_read_only() {
+        lease.execute("LOCK TABLE migrations IN ACCESS EXCLUSIVE MODE")?;
+        // Another process may have done it meanwhile.
+        let got = version(&mut lease)?;
+        migrate(&mut lease, got).map_err(|error| pool.failure(&error))?;
+    } else if got != expected {
+        return Err(IndexError::Version { index: pool.name().to_owned(), got, expected });
+    }
+    let rows = lease.query("SELECT settings FROM settings", &[])?;
+    let Some(json) = rows.first().and_then(|row| row.try_get::<_, String>(0).ok()) else {
+        return Err(not_an_index(pool, "its table `settings` has no row"));
+    };
+    let settings = Settings::from_json(&json, pool.name())?;
+    lease.commit().map_err(|error| pool.failure(&error))?;
+    Ok(settings)
+}
+
+fn migrate(lease: &mut Lease, from: u32) -> Result<(), postgres::Error> {
+    let Ok(session) = lease.session() else { return Ok(()) };
+    for (number, sql) in (1i32..).zip(MIGRATIONS).skip(from as usize) {
+        session.client.batch_execute(sql)?;
+        session.client.execute("INSERT INTO migrations (number) VALUES ($1)", &[&number])?;
+    }
+    Ok(())
+}
+
+fn version(lease: &mut Lease) -> Result<u32, IndexError> {
+    let rows = lease.query("SELECT max(number) FROM migrations", &[])?;
+    let number = rows.first().and_then(|row| row.try_get::<_, Option<i32>>(0).ok().flatten());
+    Ok(number.and_then(|number| u32::try_from(number).ok()).unwrap_or(0))
+}
+
+fn check_server(pool: &Pool, lease: &mut Lease) -> Result<(), IndexError> {
+    let rows = lease.query(
+        "SELECT current_setting('server_version_num')::int / 10000, \
+         current_setting('server_encoding')",
+        &[],
+    )?;
+    let Some(row) = rows.first() else { return Ok(()) };
+    let (server, encoding): (i32, String) = (row.get(0), row.get(1));
+    let why = if server < OLDEST_SERVER {
+        format!("the server is PostgreSQL {server}, expected is {OLDEST_SERVER} or later")
+    } else if encoding != "UTF8" {
+        format!(
+            "the database has the encoding {encoding}, expected is UTF8, which holds any id: \
+             CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0"
+        )
+    } else {
+        return Ok(());
+    };
+    Err(IndexError::Database { index: pool.name().to_owned(), why, transient: false })
+}
+
+/// Tells an index from nothing and from something else.
+fn check_there(pool: &Pool, lease: &mut Lease) -> Result<(), IndexError> {
+    let rows = lease.query(
+        "SELECT has_schema_privilege(n.oid, 'USAGE'), \
+         (SELECT count(*) FROM pg_class c WHERE c.relnamespace = n.oid), \
+         (SELECT count(*) FROM pg_class c WHERE c.relnamespace = n.oid AND c.relkind = 'r' \
+          AND c.relname IN ('migrations', 'settings', 'state', 'docs', 'bands')) \
+         FROM pg_namespace n WHERE nspname = $1",
+        &[&pool.address().schema],
+    )?;
+    let index = pool.name().to_owned();
+    let Some(row) = rows.first() else { return Err(IndexError::Missing { index }) };
+    let (may, all, ours): (bool, i64, i64) = (row.get(0), row.get(1), row.get(2));
+    if all == 0 {
+        return Err(IndexError::Missing { index });
+    }
+    if !may {
+        let why = "this user may not use its schema: GRANT USAGE ON SCHEMA, and SELECT on its \
+                   tables"
+            .to_owned();
+        return Err(IndexError::Database { index, why, transient: false });
+    }
+    match ours {
+        5 => Ok(()),
+        0 => Err(not_an_index(pool, "the schema has other tables")),
+        _ => Err(not_an_index(
+            pool,
+            "the schema has not all of the tables migrations, settings, state, docs and bands",
+        )),
+    }
+}
+
+fn not_an_index(pool: &Pool, why: &str) -> IndexError {
+    IndexError::NotAnIndex { index: pool.name().to_owned(), why: why.to_owned() }
+}
+
+/// Who makes the same at the same time is first.
+fn taken(pool: &Pool, error: &postgres::Error) -> IndexError {
+    let code = error.code().map_or("", |code| code.code());
+    // A schema, a table, or a row of the catalogue that is there.
+    if ["42P06", "42P07", "23505"].contains(&code) {
+        return IndexError::Exists { index: pool.name().to_owned() };
+    }
+    pool.failure(error)
+}

@@ -1,0 +1,163 @@
+//! Reading at one moment: a transaction that reads only and sees what was committed before it.
+
+use super::pool::{Lease, Pool};
+use super::row::{columns, record};
+use crate::backend::Snapshot;
+use crate::entry::{Record, Wanted};
+use crate::error::IndexError;
+use postgres::SimpleQueryMessage;
+use postgres::fallible_iterator::FallibleIterator;
+use postgres::types::ToSql;
+use std::sync::Arc;
+
+/// Documents that are asked for at a time, so that the server sorts few.
+const CHUNK: usize = 1024;
+/// A moment begins with its first look, so both are said at once.
+const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY; \
+                     SELECT version, documents FROM state";
+
+/// An index at one moment, with a connection of its own.
+pub(super) struct PostgresSnapshot {
+    lease: Lease,
+    version: u64,
+    documents: u64,
+}
+
+impl PostgresSnapshot {
+    pub(super) fn new(pool: &Arc<Pool>) -> Result<Self, IndexError> {
+        let (lease, answer) = pool.begin(BEGIN)?;
+        let [version, documents] = numbers(&answer).ok_or_else(|| no_state(pool))?;
+        Ok(Self { lease, version: version as u64, documents: documents as u64 })
+    }
+
+    /// The connection, for what only this kind of index asks.
+    pub(super) fn lease(&mut self) -> &mut Lease {
+        &mut self.lease
+    }
+
+    /// Gives the rows of a statement to `each` as they come; returns how many.
+    fn stream(
+        &mut self,
+        sql: &str,
+        values: &[&(dyn ToSql + Sync)],
+        each: &mut dyn FnMut(&Record) -> Result<(), IndexError>,
+    ) -> Result<usize, IndexError> {
+        let pool = Arc::clone(self.lease.pool());
+        let failure = |error: postgres::Error| pool.failure(&error);
+        let session = self.lease.session()?;
+        let statement = session.statement(sql).map_err(failure)?;
+        let values = values.iter().map(|value| *value as &dyn ToSql);
+        let values: Vec<&dyn ToSql> = values.collect();
+        let mut rows = session.client.query_raw(&statement, values).map_err(failure)?;
+        let (mut count, mut one) = (0, Record::default());
+        while let Some(row) = rows.next().map_err(failure)? {
+            record(&row, &mut one)?;
+            count += 1;
+            each(&one)?;
+        }
+        Ok(count)
+    }
+}
+
+/// The first numbers that an answer in words gives.
+pub(super) fn numbers<const N: usize>(answer: &[SimpleQueryMessage]) -> Option<[i64; N]> {
+    let row = answer.iter().find_map(|message| match message {
+        SimpleQueryMessage::Row(row) => Some(row),
+        _ => None,
+    })?;
+    let mut numbers = [0; N];
+    for (column, number) in numbers.iter_mut().enumerate() {
+        *number = row.try_get(column).ok().flatten()?.parse().ok()?;
+    }
+    Some(numbers)
+}
+
+/// The table of one row has none.
+pub(super) fn no_state(pool: &Pool) -> IndexError {
+    IndexError::Damaged {
+        what: format!("table `state` of {}", pool.name()),
+        why: "its row is missing".to_owned(),
+    }
+}
+
+impl Snapshot for PostgresSnapshot {
+    fn version(&self) -> u64 {
+        self.version
+    }
+
+    fn len(&self) -> u64 {
+        self.documents
+    }
+
+    fn number_of(&mut self, id: &str) -> Result<Option<u64>, IndexError> {
+        if id.contains('\0') {
+            return Ok(None);
+        }
+        let rows = self.lease.query("SELECT doc FROM docs WHERE id = $1", &[&id])?;
+        Ok(rows.first().map(|row| row.get::<_, i64>(0) as u64))
+    }
+
+    fn candidates(&mut self, keys: &[u64], numbers: &mut Vec<u64>) -> Result<(), IndexError> {
+        numbers.clear();
+        if keys.is_empty() {
+            return Ok(());
+        }
+        let pool = Arc::clone(self.lease.pool());
+        let failure = |error: postgres::Error| pool.failure(&error);
+        let keys: Vec<i64> = keys.iter().map(|key| key.cast_signed()).collect();
+        let session = self.lease.session()?;
+        let sql = "SELECT doc FROM bands WHERE key = ANY($1)";
+        let statement = session.statement(sql).map_err(failure)?;
+        let mut rows = session.client.query_raw(&statement, [&keys]).map_err(failure)?;
+        while let Some(row) = rows.next().map_err(failure)? {
+            numbers.push(row.get::<_, i64>(0) as u64);
+        }
+        numbers.sort_unstable();
+        numbers.dedup();
+        Ok(())
+    }
+
+    fn records(
+        &mut self,
+        numbers: &[u64],
+        wanted: Wanted,
+        each: &mut dyn FnMut(&Record) -> Result<(), IndexError>,
+    ) -> Result<(), IndexError> {
+        let columns = columns(wanted);
+        let sql = format!("SELECT {columns} FROM docs WHERE doc = ANY($1) ORDER BY doc");
+        for chunk in numbers.chunks(CHUNK) {
+            let docs = chunk.iter().filter_map(|number| i64::try_from(*number).ok());
+            let docs: Vec<i64> = docs.collect();
+            self.stream(&sql, &[&docs], each)?;
+        }
+        Ok(())
+    }
+
+    fn scan(
+        &mut self,
+        from: u64,
+        most: usize,
+        wanted: Wanted,
+        each: &mut dyn FnMut(&Record) -> Result<(), IndexError>,
+    ) -> Result<usize, IndexError> {
+        let Ok(mut from) = i64::try_from(from) else { return Ok(0) };
+        let columns = columns(wanted);
+        let sql = format!("SELECT {columns} FROM docs WHERE doc >= $1 ORDER BY doc LIMIT $2");
+        let mut total = 0;
+        while total < most {
+            let part = CHUNK.min(most - total);
+            let limit = (part as u64).cast_signed();
+            let mut last = from;
+            let count = self.stream(&sql, &[&from, &limit], &mut |record| {
+                last = record.number.cast_signed();
+                each(record)
+            })?;
+            total += count;
+            match last.checked_add(1) {
+                Some(next) if count == part => from = next,
+                _ => break,
+            }
+        }
+        Ok(total)
+    }
+}

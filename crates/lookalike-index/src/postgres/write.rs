@@ -1,0 +1,287 @@
+//! A batch of changes as one transaction: lock, look which ids are there, delete, copy, count,
+//! commit.
+
+use super::copy::copy_in;
+use super::failure::{is_conflict, is_lost, waiting};
+use super::plan::{Plan, ids, plan};
+use super::pool::{Lease, Pool};
+use super::postings::Postings;
+use super::row::{packed, signature};
+use super::snapshot::{no_state, numbers};
+use crate::backend::{Change, Done};
+use crate::entry::{Entry, MAX_METADATA_BYTES, shown};
+use crate::error::IndexError;
+use crate::settings::{Settings, Store};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How often a batch is tried that lost against other transactions.
+const MOST_TRIES: u32 = 5;
+/// The most bytes of a row's set and text; the server takes less than 2³⁰ of everything.
+const MAX_ROW_BYTES: usize = 1_000_000_000;
+
+/// How often, and after how long, a server that was lost is asked what it did.
+const MOST_LOOKS: u32 = 40;
+const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
+
+const COPY_DOCS: &str = "COPY docs (doc, bytes, added, modified, expires, fingerprint, id, sig, \
+                         metadata, set, text) FROM STDIN BINARY";
+
+/// A document as its row holds it, but for its number.
+struct Ready<'a> {
+    entry: Entry<'a>,
+    metadata: String,
+    set: Option<&'a [u8]>,
+    text: Option<Vec<u8>>,
+}
+
+/// How counts change.
+#[derive(Debug, Default)]
+struct Balance {
+    documents: i64,
+    without_shingles: i64,
+    set_bytes: i64,
+    text_bytes: i64,
+}
+
+impl Balance {
+    fn count(&mut self, sign: i64, is_empty: bool, set: i64, text: i64) {
+        self.documents += sign;
+        self.without_shingles += sign * i64::from(is_empty);
+        self.set_bytes += sign * set;
+        self.text_bytes += sign * text;
+    }
+}
+
+/// Makes changes, all or none.
+pub(super) fn write(
+    pool: &Arc<Pool>,
+    settings: &Settings,
+    wait: Duration,
+    changes: &[Change<'_>],
+) -> Result<Vec<Done>, IndexError> {
+    // Whatever takes time is done before others have to wait.
+    let ready: Result<Vec<_>, _> = changes.iter().map(|one| prepare(one, settings)).collect();
+    let ready = ready?;
+    let ids = ids(changes);
+    if changes.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut tries = 1;
+    loop {
+        let (mut lease, last) = lock(pool, wait)?;
+        match attempt(&mut lease, settings, changes, &ready, &ids, last) {
+            Err(error) if tries < MOST_TRIES && has_lost(&error) => tries += 1,
+            other => return other,
+        }
+    }
+}
+
+/// Whether it is the error of a conflict: [`is_conflict`] for an error of the index.
+fn has_lost(error: &IndexError) -> bool {
+    let IndexError::Database { why, .. } = error else { return false };
+    why.ends_with("(40001)") || why.ends_with("(40P01)")
+}
+
+/// Begins a transaction that no other writer's runs beside, and gives the greatest number used so
+/// far.
+pub(super) fn lock(pool: &Arc<Pool>, wait: Duration) -> Result<(Lease, i64), IndexError> {
+    let begin = format!(
+        "BEGIN ISOLATION LEVEL READ COMMITTED, READ WRITE; SET LOCAL lock_timeout = {}; \
+         SELECT last FROM state FOR UPDATE",
+        wait.as_millis().clamp(1, 1_000_000_000)
+    );
+    let mut tries = 1;
+    loop {
+        match pool.try_begin(&begin)? {
+            Ok((lease, answer)) => {
+                let [last] = numbers(&answer).ok_or_else(|| no_state(pool))?;
+                return Ok((lease, last));
+            }
+            Err(error) if is_conflict(&error) && tries < MOST_TRIES => tries += 1,
+            Err(error) => return Err(waiting(pool.name(), &error, wait)),
+        }
+    }
+}
+
+fn attempt(
+    lease: &mut Lease,
+    settings: &Settings,
+    changes: &[Change<'_>],
+    ready: &[Option<Ready<'_>>],
+    ids: &[&str],
+    last: i64,
+) -> Result<Vec<Done>, IndexError> {
+    let rows = lease.query("SELECT id, doc FROM docs WHERE id = ANY($1)", &[&ids])?;
+    let stored: BTreeMap<String, i64> = rows.iter().map(|row| (row.get(0), row.get(1))).collect();
+    let plan = plan(changes, &stored, last)?;
+    if plan.done.iter().all(|done| *done == Done::Absent) {
+        return Ok(plan.done);
+    }
+    let mut balance = Balance::default();
+    delete(lease, settings, &plan.gone, &mut balance)?;
+    insert(lease, settings, ready, &plan, &mut balance)?;
+    settle(lease, &balance, plan.last)?;
+    Ok(plan.done)
+}
+
+/// Removes documents with their postings and commits.
+pub(super) fn remove(
+    lease: &mut Lease,
+    settings: &Settings,
+    docs: &[i64],
+    last: i64,
+) -> Result<(), IndexError> {
+    let mut balance = Balance::default();
+    delete(lease, settings, docs, &mut balance)?;
+    settle(lease, &balance, last)
+}
+
+fn prepare<'a>(change: &Change<'a>, settings: &Settings) -> Result<Option<Ready<'a>>, IndexError> {
+    let entry = match change {
+        Change::Remove(_) => return Ok(None),
+        Change::Add(entry) | Change::Put(entry) => *entry,
+    };
+    entry.check(settings.num_hashes)?;
+    let wrong = |why: String| IndexError::Document { id: shown(entry.id), why };
+    let metadata = serde_json::to_string(entry.metadata);
+    let metadata = metadata.map_err(|error| wrong(format!("its metadata: {error}")))?;
+    if metadata.len() > MAX_METADATA_BYTES {
+        let got = metadata.len();
+        return Err(wrong(format!(
+            "its metadata has {got} bytes as JSON, at most {MAX_METADATA_BYTES} are kept: leave \
+             some out"
+        )));
+    }
+    let set = (settings.store != Store::Signatures).then_some(entry.set);
+    let text = entry.text.filter(|_| settings.store == Store::Texts);
+    let text = text.map(|text| packed(text, entry.id)).transpose()?;
+    let long = set.map_or(0, <[u8]>::len) + text.as_ref().map_or(0, Vec::len);
+    if long > MAX_ROW_BYTES {
+        return Err(wrong(format!(
+            "its set and its compressed text have {long} bytes, PostgreSQL takes \
+             {MAX_ROW_BYTES}: divide it, or keep no texts"
+        )));
+    }
+    Ok(Some(Ready { entry, metadata, set, text }))
+}
+
+fn delete(
+    lease: &mut Lease,
+    settings: &Settings,
+    docs: &[i64],
+    balance: &mut Balance,
+) -> Result<(), IndexError> {
+    if docs.is_empty() {
+        return Ok(());
+    }
+    let rows = lease.query(
+        "DELETE FROM docs WHERE doc = ANY($1) \
+         RETURNING doc, sig, octet_length(set), octet_length(text)",
+        &[&docs],
+    )?;
+    let (mut postings, mut damaged) = (Postings::new(settings), Vec::<i64>::new());
+    for row in &rows {
+        let len = |column| i64::from(row.get::<_, Option<i32>>(column).unwrap_or(0));
+        let bytes: &[u8] = row.get(1);
+        balance.count(-1, bytes.is_empty(), len(2), len(3));
+        match signature(bytes, "") {
+            Ok(values) if values.is_empty() => {}
+            Ok(values) if values.len() == settings.num_hashes => postings.add(row.get(0), &values),
+            _ => damaged.push(row.get(0)),
+        }
+    }
+    if !damaged.is_empty() {
+        // Their keys are not known, so the whole table is looked through.
+        lease.query("DELETE FROM bands WHERE doc = ANY($1)", &[&damaged])?;
+    }
+    postings.delete(lease)
+}
+
+fn insert(
+    lease: &mut Lease,
+    settings: &Settings,
+    ready: &[Option<Ready<'_>>],
+    plan: &Plan,
+    balance: &mut Balance,
+) -> Result<(), IndexError> {
+    if plan.stays.is_empty() {
+        return Ok(());
+    }
+    let mut postings = Postings::new(settings);
+    copy_in(lease, COPY_DOCS, |rows| {
+        for (at, doc) in &plan.stays {
+            let Some(Some(ready)) = ready.get(*at) else { continue };
+            let Ready { entry, metadata, set, text } = ready;
+            rows.row(11)?;
+            rows.bigint(*doc);
+            rows.bigint(entry.bytes.cast_signed());
+            rows.bigint(entry.added);
+            for time in [entry.modified, entry.expires] {
+                rows.bigint_or_null(time);
+            }
+            rows.bytes(&entry.fingerprint.to_be_bytes());
+            rows.bytes(entry.id.as_bytes());
+            rows.signature(entry.signature);
+            rows.bytes(metadata.as_bytes());
+            for bytes in [*set, text.as_deref()] {
+                rows.bytes_or_null(bytes);
+            }
+            postings.add(*doc, entry.signature);
+            let len =
+                |bytes: Option<&[u8]>| bytes.map_or(0, |bytes| (bytes.len() as u64).cast_signed());
+            balance.count(1, entry.signature.is_empty(), len(*set), len(text.as_deref()));
+        }
+        Ok(())
+    })?;
+    postings.copy(lease, "bands")
+}
+
+/// Counts and commits.
+fn settle(lease: &mut Lease, balance: &Balance, last: i64) -> Result<(), IndexError> {
+    let pool = Arc::clone(lease.pool());
+    let rows = lease.query(
+        "UPDATE state SET version = version + 1, last = $1, documents = documents + $2, \
+         without_shingles = without_shingles + $3, set_bytes = set_bytes + $4, \
+         text_bytes = text_bytes + $5 RETURNING pg_current_xact_id()::text",
+        &[
+            &last,
+            &balance.documents,
+            &balance.without_shingles,
+            &balance.set_bytes,
+            &balance.text_bytes,
+        ],
+    )?;
+    let transaction: String = rows.first().ok_or_else(|| no_state(&pool))?.get(0);
+    match lease.commit() {
+        Ok(()) => Ok(()),
+        Err(error) if is_lost(&error) => outcome(&pool, &transaction, &error),
+        Err(error) => Err(pool.failure(&error)),
+    }
+}
+
+/// What became of a transaction whose connection was lost while it was committed: the server knows,
+/// once it is there again and has done with it.
+fn outcome(pool: &Arc<Pool>, transaction: &str, lost: &postgres::Error) -> Result<(), IndexError> {
+    let mut what = "it is not known whether the batch is stored: look for one of its documents";
+    for _ in 0..MOST_LOOKS {
+        match status(pool, transaction).as_deref() {
+            Ok("committed") => return Ok(()),
+            Ok("aborted") => {
+                what = "nothing of the batch is stored";
+                break;
+            }
+            _ => std::thread::sleep(BETWEEN_LOOKS),
+        }
+    }
+    let why = format!("{}; {what}", super::failure::told(lost));
+    Err(IndexError::Database { index: pool.name().to_owned(), why, transient: true })
+}
+
+fn status(pool: &Arc<Pool>, transaction: &str) -> Result<String, IndexError> {
+    let (mut lease, _) = pool.begin("BEGIN READ ONLY")?;
+    let rows = lease.query("SELECT pg_xact_status($1::text::xid8)", &[&transaction])?;
+    let status = rows.first().and_then(|row| row.get::<_, Option<String>>(0));
+    Ok(status.unwrap_or_default())
+}

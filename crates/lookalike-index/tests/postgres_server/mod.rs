@@ -1,0 +1,208 @@
+//! A PostgreSQL server for tests: the one that `DATABASE_URL` names, or one of this test's own,
+//! started from the system's packages in a temporary folder and stopped at the end.
+#![allow(dead_code, reason = "every test binary uses its part of it")]
+#![allow(unreachable_pub, reason = "a module of several test binaries")]
+#![allow(clippy::unwrap_used, reason = "these are tests")]
+
+use ::postgres::{Client, NoTls};
+use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, OnceLock};
+use std::time::{Duration, Instant};
+
+/// How long a server may take to start.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Names of indexes, each once in a process.
+static NEXT: AtomicU32 = AtomicU32::new(0);
+
+/// The server of this process, which ends with it; `None` where there is none to be had.
+pub fn server() -> Option<&'static Server> {
+    static SERVER: OnceLock<Option<Server>> = OnceLock::new();
+    SERVER.get_or_init(Server::find).as_ref()
+}
+
+/// A server that can be asked for databases.
+pub struct Server {
+    /// The address of a database without an index.
+    base: String,
+    /// Ends the server when this process is gone, however it ends; `None` for one that was given.
+    watcher: Option<Mutex<[Child; 2]>>,
+}
+
+impl Server {
+    #[expect(clippy::disallowed_methods, reason = "tests are told of a server by the environment")]
+    fn find() -> Option<Self> {
+        if let Ok(base) = std::env::var("DATABASE_URL") {
+            return Some(Self { base, watcher: None });
+        }
+        if !cfg!(unix) {
+            skipped("tests start a server on Unix only");
+            return None;
+        }
+        let started = Self::start();
+        if let Err(why) = &started {
+            skipped(why);
+        }
+        started.ok()
+    }
+
+    /// A server that only this process's user, or another unprivileged one, runs: PostgreSQL
+    /// refuses the administrator.
+    pub fn start() -> Result<Self, String> {
+        // Tests need not outlive the machine.
+        Self::start_with(&["fsync=off", "shared_buffers=64MB", "autovacuum=off"])
+    }
+
+    /// The same with these settings.
+    pub fn start_with(settings: &[&str]) -> Result<Self, String> {
+        let programs =
+            programs().ok_or("neither DATABASE_URL nor initdb and postgres are there")?;
+        let user = unprivileged()?;
+        let run = |program: &str| {
+            let mut command = Command::new("setpriv");
+            match &user {
+                Some(user) => {
+                    let ids = [format!("--reuid={user}"), format!("--regid={user}")];
+                    command.args(ids).arg("--clear-groups").arg(programs.join(program));
+                }
+                None => command = Command::new(programs.join(program)),
+            }
+            command
+        };
+        let folder = tempfile::Builder::new().prefix("lookalike-pg-").tempdir();
+        let folder = folder.map_err(|error| error.to_string())?.keep();
+        let open = std::fs::Permissions::from_mode(0o777);
+        std::fs::set_permissions(&folder, open).map_err(|error| error.to_string())?;
+        let data = folder.join("data");
+        let made = run("initdb")
+            .arg("-D")
+            .arg(&data)
+            .args(["-A", "trust", "-U", "postgres", "--no-sync", "-E", "UTF8", "--locale", "C"])
+            .current_dir(&folder)
+            .output();
+        match made {
+            Ok(output) if output.status.success() => {}
+            Ok(output) => return Err(String::from_utf8_lossy(&output.stderr).into_owned()),
+            Err(error) => return Err(format!("initdb cannot be started: {error}")),
+        }
+        let log = std::fs::File::create(folder.join("log")).map_err(|error| error.to_string())?;
+        let mut server = run("postgres");
+        server.arg("-D").arg(&data).arg("-k").arg(&folder).args(["-c", "listen_addresses="]);
+        server.args(["-c", "max_connections=200"]);
+        for setting in settings {
+            server.args(["-c", setting]);
+        }
+        server.current_dir(&folder).stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
+        let server = server.spawn().map_err(|error| format!("postgres: {error}"))?;
+        let watcher = watch(&server, &folder)?;
+        let base = format!("postgres:///postgres?host={}&user=postgres", folder.display());
+        wait_for(&base, &folder)?;
+        Ok(Self { base, watcher: Some(Mutex::new([watcher, server])) })
+    }
+
+    /// Whether it was started here.
+    pub fn is_own(&self) -> bool {
+        self.watcher.is_some()
+    }
+
+    /// The address of an index that nobody else uses.
+    pub fn fresh(&self) -> String {
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        self.index(&format!("test {} {number}", std::process::id()))
+    }
+
+    /// The address of the index of a name.
+    pub fn index(&self, name: &str) -> String {
+        let name = name.replace('%', "%25").replace('&', "%26").replace('#', "%23");
+        let sign = if self.base.contains('?') { '&' } else { '?' };
+        format!("{}{sign}index={name}", self.base)
+    }
+
+    /// A connection to the database, for what is done behind an index's back.
+    pub fn client(&self) -> Client {
+        Client::connect(&self.base, NoTls).unwrap()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let Some(watcher) = &self.watcher else { return };
+        if let Ok(mut both) = watcher.lock() {
+            let [watcher, server] = &mut *both;
+            // The end of what it reads is what it waits for.
+            drop(watcher.stdin.take());
+            let _ = server.wait();
+            let _ = watcher.wait();
+        }
+    }
+}
+
+/// Says that a test was skipped, past the capture of what passes.
+pub fn skipped(why: &str) {
+    writeln!(std::io::stderr(), "SKIPPED: PostgreSQL: {why}").unwrap();
+}
+
+/// Removes an index that a test has made.
+pub fn drop_index(server: &Server, url: &str) {
+    let name = url.rsplit("index=").next().unwrap();
+    let name = name.replace("%26", "&").replace("%23", "#").replace("%25", "%");
+    let sql = format!("DROP SCHEMA IF EXISTS \"{}\" CASCADE", name.replace('"', "\"\""));
+    server.client().batch_execute(&sql).unwrap();
+}
+
+/// The folder of the server's programs: that of the newest version where there are several.
+fn programs() -> Option<PathBuf> {
+    let mut folders: Vec<(u32, PathBuf)> = Vec::new();
+    for entry in std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten() {
+        let number = entry.file_name().to_string_lossy().parse().unwrap_or(0);
+        folders.push((number, entry.path().join("bin")));
+    }
+    folders.sort();
+    let mut all: Vec<PathBuf> = folders.into_iter().rev().map(|(_, folder)| folder).collect();
+    all.extend(["/usr/local/bin", "/usr/local/pgsql/bin", "/usr/bin"].map(PathBuf::from));
+    all.into_iter().find(|folder| ["initdb", "postgres"].iter().all(|p| folder.join(p).exists()))
+}
+
+/// Whom the server runs as: `None` for this user, a number for another one, since this is the
+/// administrator.
+fn unprivileged() -> Result<Option<String>, String> {
+    let output = Command::new("id").arg("-u").output().map_err(|error| format!("id: {error}"))?;
+    if String::from_utf8_lossy(&output.stdout).trim() != "0" {
+        return Ok(None);
+    }
+    if Command::new("setpriv").arg("--version").output().is_err() {
+        return Err("the administrator may not run it, and there is no setpriv".to_owned());
+    }
+    // That of `nobody` on every system that has one.
+    Ok(Some("65534".to_owned()))
+}
+
+/// Stops the server and removes its folder when this process has ended, even if it was killed: then
+/// its end of the pipe is closed.
+fn watch(server: &Child, folder: &Path) -> Result<Child, String> {
+    let script = "cat >/dev/null; kill -QUIT \"$1\" 2>/dev/null; \
+                  for i in 1 2 3 4 5 6 7 8 9; do kill -0 \"$1\" 2>/dev/null || break; \
+                  sleep 0.1; done; rm -rf \"$2\"";
+    let mut command = Command::new("sh");
+    command.args(["-c", script, "sh", &server.id().to_string()]).arg(folder);
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.spawn().map_err(|error| format!("sh: {error}"))
+}
+
+fn wait_for(base: &str, folder: &Path) -> Result<(), String> {
+    let begun = Instant::now();
+    loop {
+        match Client::connect(base, NoTls) {
+            Ok(_) => return Ok(()),
+            Err(error) if begun.elapsed() > PATIENCE => {
+                let log = std::fs::read_to_string(folder.join("log")).unwrap_or_default();
+                return Err(format!("it does not start: {error}\n{log}"));
+            }
+            Err(_) => std::thread::sleep(Duration::from_millis(20)),
+        }
+    }
+}
