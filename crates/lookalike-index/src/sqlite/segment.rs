@@ -35,6 +35,8 @@ pub(super) struct Listed {
 pub(super) struct Segment {
     pub(super) listed: Listed,
     header: Header,
+    /// Blocks by list.
+    counts: [usize; 2],
     path: PathBuf,
     bytes: Mmap,
     /// A bit for every block that was found to be as it was written.
@@ -69,12 +71,13 @@ impl Segment {
         if (header.first, header.last, header.blocks) != expected {
             return Err(damaged(&path, "it is another segment than the catalogue lists"));
         }
-        let blocks = header.block_counts().iter().sum::<u64>() as usize;
+        let counts = header.block_counts().map(|count| count as usize);
+        let blocks = counts[0] + counts[1];
         if checksum(&bytes[BLOCK * (1 + blocks)..]) != header.fences {
             return Err(damaged(&path, "the checksum of its fences is wrong"));
         }
         let sound = (0..blocks.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
-        Ok(Self { listed, header, path, bytes, sound })
+        Ok(Self { listed, header, counts, path, bytes, sound })
     }
 
     /// How many postings a list has.
@@ -164,7 +167,7 @@ impl Segment {
     }
 
     fn blocks(&self, list: List) -> (usize, usize) {
-        let [bands, ids] = self.header.block_counts().map(|count| count as usize);
+        let [bands, ids] = self.counts;
         match list {
             List::Bands => (0, bands),
             List::Ids => (bands, ids),
@@ -173,7 +176,7 @@ impl Segment {
 
     /// The first key of a block.
     fn fence(&self, index: usize) -> u64 {
-        let fences = BLOCK * (1 + self.header.block_counts().iter().sum::<u64>() as usize);
+        let fences = BLOCK * (1 + self.counts[0] + self.counts[1]);
         u64_at(&self.bytes, fences + 8 * index)
     }
 
