@@ -5,7 +5,7 @@ use super::layout::{
     BLOCK, CHECKSUM, COUNT, Header, NUMBERS, PER_BLOCK, PLACE, checksum, u32_at, u64_at,
 };
 use super::map;
-use super::posting::{List, Posting, lower_bound};
+use super::posting::{List, Posting, guess, lower_bound};
 use crate::error::IndexError;
 use memmap2::Mmap;
 use std::fs::File;
@@ -101,20 +101,19 @@ impl Segment {
     /// [`IndexError::Damaged`] for a block that is not as it was written.
     pub(super) fn find(&self, list: List, key: u64, out: &mut Vec<u64>) -> Result<(), IndexError> {
         let (start, count) = self.blocks(list);
-        let not_before = lower_bound(count, key, |i| self.fence(start + i));
+        // Fences are some hundred keys apart, so the guess is closer than among keys.
+        let (place, step) = (guess(count, key), count.isqrt() / 32);
+        let not_before = lower_bound(count, key, place, step, |i| self.fence(start + i));
         let mut block = not_before.saturating_sub(1);
         while block < count && (block < not_before || self.fence(start + block) == key) {
             let bytes = self.block(start + block)?;
             let held = u32_at(bytes, COUNT) as usize;
-            let (mut low, mut high) = (0, held);
-            while low < high {
-                let middle = low.midpoint(high);
-                if u64_at(bytes, 8 * middle) < key {
-                    low = middle + 1;
-                } else {
-                    high = middle;
-                }
-            }
+            // Between this fence and the next one, keys are evenly spread again.
+            let first = u64_at(bytes, 0);
+            let next = if block + 1 < count { self.fence(start + block + 1) } else { u64::MAX };
+            let share = key.saturating_sub(first) as f64 / next.saturating_sub(first).max(1) as f64;
+            let place = (share * held as f64) as usize;
+            let mut low = lower_bound(held, key, place, 8, |i| u64_at(bytes, 8 * i));
             while low < held && u64_at(bytes, 8 * low) == key {
                 out.push(u64::from(u32_at(bytes, NUMBERS + 4 * low)));
                 low += 1;
