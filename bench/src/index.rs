@@ -94,16 +94,20 @@ impl Maker {
             let values = |i: usize| mix64(original * 1024 + i as u64) as u32;
             made.signature = (0..self.num_hashes).map(values).collect();
             if is_copy {
-                for value in made.signature.iter_mut().filter(|_| random.below(100) < 15) {
-                    *value = random.next_u32();
+                for value in &mut made.signature {
+                    if random.below(100) < 15 {
+                        *value = random.next_u32();
+                    }
                 }
             }
             return made;
         }
         made.set = (0..SHINGLES).map(|i| mix64(original * 4096 + i)).collect();
         if is_copy {
-            for hash in made.set.iter_mut().filter(|_| random.below(100) < 5) {
-                *hash = random.next_u64();
+            for hash in &mut made.set {
+                if random.below(100) < 5 {
+                    *hash = random.next_u64();
+                }
             }
         }
         made.set.sort_unstable();

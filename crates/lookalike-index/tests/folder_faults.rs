@@ -352,6 +352,7 @@ fn a_folder_that_cannot_be_written_to_is_read() {
     let Some(disk) = Disk::of(above.path(), "size=20m") else { return };
     let folder = disk.0.join("index");
     let (documents, records) = filled(&folder);
+    assert!(!folder.join("catalog.sqlite-wal").exists(), "the last one leaves no log");
     disk.remount("remount,ro");
     let error = open(&folder, WRITE).map(drop).unwrap_err();
     assert!(matches!(error, IndexError::ReadOnly { .. }), "{error}");

@@ -258,8 +258,7 @@ pub(super) fn stats(moment: &Moment) -> Result<Stats, IndexError> {
         let got = moment.connection().query_row(&sql, [], |row| row.get::<_, i64>(0));
         got.map(i64::cast_unsigned).map_err(|error| place.database(error))
     };
-    let log = place.folder.join("catalog.sqlite-wal");
-    let log_bytes = std::fs::metadata(log).map_or(0, |data| data.len());
+    let log_bytes = std::fs::metadata(place.log()).map_or(0, |data| data.len());
     let parts = &moment.parts;
     let sum = |of: &dyn Fn(&Segment) -> u64| parts.segments.iter().map(|one| of(one)).sum::<u64>();
     let run_postings = parts.runs.iter().map(|run| run.bands.len() as u64).sum::<u64>();

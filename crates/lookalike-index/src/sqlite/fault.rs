@@ -23,6 +23,11 @@ impl Place {
         self.folder.join("catalog.sqlite")
     }
 
+    /// The log of the catalogue: what is committed and not yet in its place.
+    pub(super) fn log(&self) -> PathBuf {
+        self.folder.join("catalog.sqlite-wal")
+    }
+
     /// The file whose lock the writer holds.
     pub(super) fn lock(&self) -> PathBuf {
         self.folder.join("lock")

@@ -30,7 +30,7 @@ use crate::error::IndexError;
 use crate::index::Access;
 use crate::settings::Settings;
 use fault::Place;
-use shared::{Shared, lock};
+use shared::Shared;
 use std::path::Path;
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -142,7 +142,7 @@ impl Drop for FolderBackend {
             let _ = merger.join();
         }
         // Snapshots may live longer, and must not keep others from writing.
-        *lock(&self.shared.writer) = None;
+        self.shared.close();
     }
 }
 

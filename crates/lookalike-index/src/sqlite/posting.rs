@@ -21,14 +21,24 @@ pub(super) fn id_key(id: &[u8]) -> u64 {
     lookalike_core::hash::token_hash(id)
 }
 
-/// How many of the `len` ascending keys that `at` gives are less than `key`. Keys are hashes, so
-/// the place is guessed from the key and searched around the guess.
-pub(super) fn lower_bound(len: usize, key: u64, at: impl Fn(usize) -> u64) -> usize {
+/// Where a key would be among `len` hashes that are evenly spread.
+pub(super) fn guess(len: usize, key: u64) -> usize {
+    ((u128::from(key) * len as u128) >> 64) as usize
+}
+
+/// How many of the `len` ascending keys that `at` gives are less than `key`. It is searched for
+/// around a guess, `step` keys to one side at first; any guess and any step give the same.
+pub(super) fn lower_bound(
+    len: usize,
+    key: u64,
+    guess: usize,
+    step: usize,
+    at: impl Fn(usize) -> u64,
+) -> usize {
     if len == 0 {
         return 0;
     }
-    let guess = ((u128::from(key) * len as u128) >> 64) as usize;
-    let mut step = (len.isqrt() / 4).max(1);
+    let (guess, mut step) = (guess.min(len - 1), step.max(1));
     // All before `low` are less than the key, all from `high` on are not.
     let (mut low, mut high) = (0, len);
     if at(guess) < key {
@@ -100,7 +110,9 @@ impl Run {
     /// Appends the documents that have a key.
     pub(super) fn find(&self, list: List, key: u64, out: &mut Vec<u64>) {
         let postings = self.list(list);
-        let start = lower_bound(postings.len(), key, |i| postings[i].0);
+        let count = postings.len();
+        let start =
+            lower_bound(count, key, guess(count, key), count.isqrt() / 4, |i| postings[i].0);
         let same = postings[start..].iter().take_while(|posting| posting.0 == key);
         out.extend(same.map(|posting| u64::from(posting.1)));
     }
@@ -126,6 +138,8 @@ mod tests {
             mut keys in proptest::collection::vec(any::<u64>(), 0..200),
             shift in 0u32..64,
             key in any::<u64>(),
+            step in 0usize..50,
+            start in 0usize..250,
         ) {
             for key in &mut keys {
                 *key >>= shift;
@@ -133,7 +147,9 @@ mod tests {
             keys.sort_unstable();
             for key in [key, key >> shift, 0, u64::MAX].into_iter().chain(keys.iter().copied()) {
                 let wanted = keys.partition_point(|other| *other < key);
-                prop_assert_eq!(lower_bound(keys.len(), key, |i| keys[i]), wanted);
+                for guess in [start, guess(keys.len(), key)] {
+                    prop_assert_eq!(lower_bound(keys.len(), key, guess, step, |i| keys[i]), wanted);
+                }
             }
         }
 

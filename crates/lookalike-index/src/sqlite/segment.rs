@@ -5,7 +5,7 @@ use super::layout::{
     BLOCK, CHECKSUM, COUNT, Header, NUMBERS, PER_BLOCK, PLACE, checksum, u32_at, u64_at,
 };
 use super::map;
-use super::posting::{List, Posting, lower_bound};
+use super::posting::{List, Posting, guess, lower_bound};
 use crate::error::IndexError;
 use memmap2::Mmap;
 use std::fs::File;
@@ -35,6 +35,8 @@ pub(super) struct Listed {
 pub(super) struct Segment {
     pub(super) listed: Listed,
     header: Header,
+    /// Blocks by list.
+    counts: [usize; 2],
     path: PathBuf,
     bytes: Mmap,
     /// A bit for every block that was found to be as it was written.
@@ -69,12 +71,13 @@ impl Segment {
         if (header.first, header.last, header.blocks) != expected {
             return Err(damaged(&path, "it is another segment than the catalogue lists"));
         }
-        let blocks = header.block_counts().iter().sum::<u64>() as usize;
+        let counts = header.block_counts().map(|count| count as usize);
+        let blocks = counts[0] + counts[1];
         if checksum(&bytes[BLOCK * (1 + blocks)..]) != header.fences {
             return Err(damaged(&path, "the checksum of its fences is wrong"));
         }
         let sound = (0..blocks.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
-        Ok(Self { listed, header, path, bytes, sound })
+        Ok(Self { listed, header, counts, path, bytes, sound })
     }
 
     /// How many postings a list has.
@@ -98,20 +101,19 @@ impl Segment {
     /// [`IndexError::Damaged`] for a block that is not as it was written.
     pub(super) fn find(&self, list: List, key: u64, out: &mut Vec<u64>) -> Result<(), IndexError> {
         let (start, count) = self.blocks(list);
-        let not_before = lower_bound(count, key, |i| self.fence(start + i));
+        // Fences are some hundred keys apart, so the guess is closer than among keys.
+        let (place, step) = (guess(count, key), count.isqrt() / 32);
+        let not_before = lower_bound(count, key, place, step, |i| self.fence(start + i));
         let mut block = not_before.saturating_sub(1);
         while block < count && (block < not_before || self.fence(start + block) == key) {
             let bytes = self.block(start + block)?;
             let held = u32_at(bytes, COUNT) as usize;
-            let (mut low, mut high) = (0, held);
-            while low < high {
-                let middle = low.midpoint(high);
-                if u64_at(bytes, 8 * middle) < key {
-                    low = middle + 1;
-                } else {
-                    high = middle;
-                }
-            }
+            // Between this fence and the next one, keys are evenly spread again.
+            let first = u64_at(bytes, 0);
+            let next = if block + 1 < count { self.fence(start + block + 1) } else { u64::MAX };
+            let share = key.saturating_sub(first) as f64 / next.saturating_sub(first).max(1) as f64;
+            let place = (share * held as f64) as usize;
+            let mut low = lower_bound(held, key, place, 8, |i| u64_at(bytes, 8 * i));
             while low < held && u64_at(bytes, 8 * low) == key {
                 out.push(u64::from(u32_at(bytes, NUMBERS + 4 * low)));
                 low += 1;
@@ -164,7 +166,7 @@ impl Segment {
     }
 
     fn blocks(&self, list: List) -> (usize, usize) {
-        let [bands, ids] = self.header.block_counts().map(|count| count as usize);
+        let [bands, ids] = self.counts;
         match list {
             List::Bands => (0, bands),
             List::Ids => (bands, ids),
@@ -173,7 +175,7 @@ impl Segment {
 
     /// The first key of a block.
     fn fence(&self, index: usize) -> u64 {
-        let fences = BLOCK * (1 + self.header.block_counts().iter().sum::<u64>() as usize);
+        let fences = BLOCK * (1 + self.counts[0] + self.counts[1]);
         u64_at(&self.bytes, fences + 8 * index)
     }
 

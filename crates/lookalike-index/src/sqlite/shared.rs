@@ -79,6 +79,12 @@ impl Shared {
         *lock(&self.parts) = parts;
     }
 
+    /// Ends writing. The writer's connection is closed last, so that nothing stays in the log.
+    pub(super) fn close(&self) {
+        lock(&self.idle).clear();
+        *lock(&self.writer) = None;
+    }
+
     /// The error of a call that writes, where nothing may be written.
     pub(super) fn read_only(&self) -> IndexError {
         IndexError::ReadOnly { index: self.place.name.clone() }
