@@ -35,7 +35,7 @@ struct LineGiven {
     metadata: Option<Metadata>,
     modified: Option<String>,
     expires: Option<String>,
-    ttl_seconds: Option<u64>,
+    ttl_seconds: Option<json::Whole>,
 }
 
 #[derive(Debug, Clone, Copy)]

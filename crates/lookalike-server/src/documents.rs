@@ -3,7 +3,7 @@
 use crate::address::{self, Parameters, expected};
 use crate::app::{Answer, App, json_bytes};
 use crate::body;
-use crate::json;
+use crate::json::{self, Whole};
 use crate::pool::Worker;
 use crate::problem::{Code, Problem};
 use crate::time;
@@ -36,7 +36,7 @@ pub(crate) struct Given {
     pub(crate) metadata: Option<Metadata>,
     pub(crate) modified: Option<String>,
     pub(crate) expires: Option<String>,
-    pub(crate) ttl_seconds: Option<u64>,
+    pub(crate) ttl_seconds: Option<Whole>,
 }
 
 /// Whether a document may take the place of one that is there.
@@ -71,7 +71,7 @@ impl Given {
         let now = time::now();
         check_text(&self.text, text_bytes)?;
         let modified = self.modified.as_deref().map(|at| moment("modified", at)).transpose()?;
-        let expires = expiry(self.expires.as_deref(), self.ttl_seconds, now)?;
+        let expires = expiry(self.expires.as_deref(), self.ttl_seconds.map(|ttl| ttl.0), now)?;
         let metadata = self.metadata.unwrap_or_default();
         let bytes = serde_json::to_vec(&metadata).map_or(0, |json| json.len());
         if bytes > MAX_METADATA_BYTES {
@@ -121,16 +121,17 @@ fn moment(member: &str, text: &str) -> Result<i64, Problem> {
             "{member} is {got:?}: expected a time such as 2026-11-21T10:00:00Z, between the years \
              1678 and 2261"
         );
-        Problem::new(Code::BAD_MEMBER, detail)
+        Problem::new(Code::BAD_TIME, detail)
     })
 }
 
 fn expiry(expires: Option<&str>, ttl: Option<u64>, now: i64) -> Result<Option<i64>, Problem> {
-    let wrong = |detail: &str| Err(Problem::new(Code::BAD_MEMBER, detail));
+    let wrong = |detail: &str| Err(Problem::new(Code::BAD_TIME, detail));
     let at = match (expires, ttl) {
         (None, None) => return Ok(None),
         (Some(_), Some(_)) => {
-            return wrong("expires and ttl_seconds both say when it expires: leave one out");
+            let detail = "expires and ttl_seconds both say when it expires: leave one out";
+            return Err(Problem::new(Code::BAD_MEMBER, detail));
         }
         (Some(text), None) => moment("expires", text)?,
         (None, Some(seconds)) => {
