@@ -22,6 +22,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
+/// The longest time to live, some 220 years: later times have no place in ns since 1970.
+const TTL_MAX: u64 = 7_000_000_000;
 /// Documents in a list if the client does not say how many, and at most.
 const LIST: usize = 100;
 const LIST_MAX: usize = 1_000;
@@ -135,9 +137,10 @@ fn expiry(expires: Option<&str>, ttl: Option<u64>, now: i64) -> Result<Option<i6
         }
         (Some(text), None) => moment("expires", text)?,
         (None, Some(seconds)) => {
-            let ns = i64::try_from(seconds).ok().and_then(|s| s.checked_mul(1_000_000_000));
-            let Some(at) = ns.and_then(|ns| ns.checked_add(now)) else {
-                return wrong("ttl_seconds ends after the year 2261: leave it out for no end");
+            let ns =
+                i64::try_from(seconds.min(TTL_MAX + 1)).map_or(i64::MAX, |s| s * 1_000_000_000);
+            let Some(at) = now.checked_add(ns).filter(|_| seconds <= TTL_MAX) else {
+                return wrong("ttl_seconds is more than 7,000,000,000: leave it out for no end");
             };
             at
         }
