@@ -181,14 +181,12 @@ pub(crate) async fn delete(State(app): State<Arc<App>>, request: Request) -> Ans
     let id = address::id(request.uri().path())?;
     Parameters::read(request.uri().query(), &[])?;
     let changes = Changes { changes: vec![Owned::Remove(id.clone())], stop: false, held: None };
-    match only(app.writer()?.put(changes)?.await.unwrap_or_default())? {
-        Done::Absent => Err(Problem::unknown_document(&id)),
-        _ => {
-            let mut response = Response::new(Body::empty());
-            *response.status_mut() = StatusCode::NO_CONTENT;
-            Ok(response)
-        }
+    if only(app.writer()?.put(changes)?.await.unwrap_or_default())? == Done::Absent {
+        return Err(Problem::unknown_document(&id));
     }
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::NO_CONTENT;
+    Ok(response)
 }
 
 /// What became of the only change.

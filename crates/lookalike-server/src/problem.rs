@@ -19,7 +19,8 @@ pub(crate) struct Code {
 macro_rules! codes {
     ($($constant:ident $status:literal $name:literal $title:literal;)*) => {
         impl Code {
-            $(pub(crate) const $constant: Self = Self { name: $name, status: $status, title: $title };)*
+            $(pub(crate) const $constant: Self =
+                Self { name: $name, status: $status, title: $title };)*
             /// All there are.
             #[cfg(test)]
             pub(crate) const ALL: &'static [Self] = &[$(Self::$constant),*];

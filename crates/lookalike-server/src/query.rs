@@ -40,6 +40,7 @@ struct Asked {
 }
 
 #[derive(Serialize)]
+#[expect(clippy::struct_field_names, reason = "as the answer has them")]
 struct Found {
     matches: Vec<FoundMatch>,
     found: u64,

@@ -28,10 +28,10 @@ pub(crate) fn check(method: &str, path: &str, answer: &Answer) {
     };
     let schema = &content[kind]["schema"];
     assert!(!schema.is_null(), "{method} {template} {status} is {kind:?}, expected {content}");
-    if kind.ends_with("json") {
-        if let Err(why) = meets(&answer.json(), schema) {
-            panic!("{method} {template} {status}: {why} in {}", answer.json());
-        }
+    if kind.ends_with("json")
+        && let Err(why) = meets(&answer.json(), schema)
+    {
+        panic!("{method} {template} {status}: {why} in {}", answer.json());
     }
 }
 
