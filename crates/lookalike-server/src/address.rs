@@ -9,7 +9,7 @@ use std::str::FromStr;
 pub(crate) fn id(path: &str) -> Result<String, Problem> {
     let raw = path.rsplit('/').next().unwrap_or_default();
     let wrong = |why: &str| Problem::new(Code::BAD_ID, format!("the id in the address {why}"));
-    let id = decode(raw).map_err(|why| wrong(why))?;
+    let id = decode(raw).map_err(wrong)?;
     check_id(&id)?;
     Ok(id)
 }

@@ -50,10 +50,8 @@ impl App {
         let thread = |source| IndexError::Io { path: "a thread of the server".to_owned(), source };
         let log = Logger::start(&config.log).map_err(thread)?;
         let metrics = Metrics::default();
-        let writer = match config.writable {
-            true => Some(Writer::start(Arc::clone(&index), Arc::clone(&metrics.sizes))?),
-            false => None,
-        };
+        let start = || Writer::start(Arc::clone(&index), Arc::clone(&metrics.sizes));
+        let writer = if config.writable { Some(start()?) } else { None };
         Ok(Arc::new(Self {
             pool: Pool::start(&index, limits.workers, limits.queue)?,
             writer,

@@ -35,7 +35,7 @@ struct LineGiven {
     metadata: Option<Metadata>,
     modified: Option<String>,
     expires: Option<String>,
-    ttl_seconds: Option<u64>,
+    ttl_seconds: Option<json::Whole>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -188,7 +188,7 @@ impl Lines {
         let rest = self.buffer.split_off(end);
         let bytes = std::mem::replace(&mut self.buffer, rest);
         let first = self.next;
-        self.next += bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
+        self.next += count as u64;
         Ok(Some(Batch { bytes, first }))
     }
 }

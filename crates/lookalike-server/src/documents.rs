@@ -3,7 +3,7 @@
 use crate::address::{self, Parameters, expected};
 use crate::app::{Answer, App, json_bytes};
 use crate::body;
-use crate::json;
+use crate::json::{self, Whole};
 use crate::pool::Worker;
 use crate::problem::{Code, Problem};
 use crate::time;
@@ -22,6 +22,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
+/// The longest time to live, some 220 years: later times have no place in ns since 1970.
+const TTL_MAX: u64 = 7_000_000_000;
 /// Documents in a list if the client does not say how many, and at most.
 const LIST: usize = 100;
 const LIST_MAX: usize = 1_000;
@@ -36,7 +38,7 @@ pub(crate) struct Given {
     pub(crate) metadata: Option<Metadata>,
     pub(crate) modified: Option<String>,
     pub(crate) expires: Option<String>,
-    pub(crate) ttl_seconds: Option<u64>,
+    pub(crate) ttl_seconds: Option<Whole>,
 }
 
 /// Whether a document may take the place of one that is there.
@@ -71,7 +73,7 @@ impl Given {
         let now = time::now();
         check_text(&self.text, text_bytes)?;
         let modified = self.modified.as_deref().map(|at| moment("modified", at)).transpose()?;
-        let expires = expiry(self.expires.as_deref(), self.ttl_seconds, now)?;
+        let expires = expiry(self.expires.as_deref(), self.ttl_seconds.map(|ttl| ttl.0), now)?;
         let metadata = self.metadata.unwrap_or_default();
         let bytes = serde_json::to_vec(&metadata).map_or(0, |json| json.len());
         if bytes > MAX_METADATA_BYTES {
@@ -121,22 +123,24 @@ fn moment(member: &str, text: &str) -> Result<i64, Problem> {
             "{member} is {got:?}: expected a time such as 2026-11-21T10:00:00Z, between the years \
              1678 and 2261"
         );
-        Problem::new(Code::BAD_MEMBER, detail)
+        Problem::new(Code::BAD_TIME, detail)
     })
 }
 
 fn expiry(expires: Option<&str>, ttl: Option<u64>, now: i64) -> Result<Option<i64>, Problem> {
-    let wrong = |detail: &str| Err(Problem::new(Code::BAD_MEMBER, detail));
+    let wrong = |detail: &str| Err(Problem::new(Code::BAD_TIME, detail));
     let at = match (expires, ttl) {
         (None, None) => return Ok(None),
         (Some(_), Some(_)) => {
-            return wrong("expires and ttl_seconds both say when it expires: leave one out");
+            let detail = "expires and ttl_seconds both say when it expires: leave one out";
+            return Err(Problem::new(Code::BAD_MEMBER, detail));
         }
         (Some(text), None) => moment("expires", text)?,
         (None, Some(seconds)) => {
-            let ns = i64::try_from(seconds).ok().and_then(|s| s.checked_mul(1_000_000_000));
-            let Some(at) = ns.and_then(|ns| ns.checked_add(now)) else {
-                return wrong("ttl_seconds ends after the year 2261: leave it out for no end");
+            let ns =
+                i64::try_from(seconds.min(TTL_MAX + 1)).map_or(i64::MAX, |s| s * 1_000_000_000);
+            let Some(at) = now.checked_add(ns).filter(|_| seconds <= TTL_MAX) else {
+                return wrong("ttl_seconds is more than 7,000,000,000: leave it out for no end");
             };
             at
         }
@@ -177,14 +181,12 @@ pub(crate) async fn delete(State(app): State<Arc<App>>, request: Request) -> Ans
     let id = address::id(request.uri().path())?;
     Parameters::read(request.uri().query(), &[])?;
     let changes = Changes { changes: vec![Owned::Remove(id.clone())], stop: false, held: None };
-    match only(app.writer()?.put(changes)?.await.unwrap_or_default())? {
-        Done::Absent => Err(Problem::unknown_document(&id)),
-        _ => {
-            let mut response = Response::new(Body::empty());
-            *response.status_mut() = StatusCode::NO_CONTENT;
-            Ok(response)
-        }
+    if only(app.writer()?.put(changes)?.await.unwrap_or_default())? == Done::Absent {
+        return Err(Problem::unknown_document(&id));
     }
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::NO_CONTENT;
+    Ok(response)
 }
 
 /// What became of the only change.

@@ -2,7 +2,7 @@
 
 use crate::problem::{Code, Problem};
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{DeserializeOwned, MapAccess, Visitor};
+use serde::de::{DeserializeOwned, Error, MapAccess, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::error::Category;
 use std::fmt;
@@ -28,6 +28,35 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
             }
         }
         deserializer.deserialize_map(Members(PhantomData)).map(Object)
+    }
+}
+
+/// A whole number that is not negative; `7.0` is one, as in JSON Schema.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Whole(pub(crate) u64);
+
+impl<'de> Deserialize<'de> for Whole {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Number;
+        impl Visitor<'_> for Number {
+            type Value = Whole;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a whole number, not negative")
+            }
+
+            fn visit_u64<E: Error>(self, value: u64) -> Result<Whole, E> {
+                Ok(Whole(value))
+            }
+
+            fn visit_f64<E: Error>(self, value: f64) -> Result<Whole, E> {
+                // Up to 2⁵³ every whole number is told from its neighbours.
+                let is_whole = value.fract() == 0.0 && (0.0..=9e15).contains(&value);
+                let wrong = || E::invalid_value(Unexpected::Float(value), &self);
+                is_whole.then_some(Whole(value as u64)).ok_or_else(wrong)
+            }
+        }
+        deserializer.deserialize_any(Number)
     }
 }
 
@@ -80,7 +109,9 @@ mod tests {
     fn only_an_object_with_known_members_will_do() {
         let asked = parse::<Asked>(b" {\"text\":\"a\",\"top\":null} ").unwrap();
         assert_eq!((asked.text.as_str(), asked.top), ("a", None));
-        for not_json in ["", " ", "{", "{}x", "{\"text\":\"a\"}{}", "\u{feff}{}", "NaN"] {
+        for not_json in
+            ["", " ", "{", "{\"text\":\"a\"}x", "{\"text\":\"a\"}{}", "\u{feff}{}", "NaN"]
+        {
             assert_eq!(code(not_json.as_bytes()), "invalid-json", "{not_json}");
         }
         assert_eq!(code(&b"{\"text\":1e999}"[..]), "invalid-json");

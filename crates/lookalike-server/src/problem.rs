@@ -19,7 +19,8 @@ pub(crate) struct Code {
 macro_rules! codes {
     ($($constant:ident $status:literal $name:literal $title:literal;)*) => {
         impl Code {
-            $(pub(crate) const $constant: Self = Self { name: $name, status: $status, title: $title };)*
+            $(pub(crate) const $constant: Self =
+                Self { name: $name, status: $status, title: $title };)*
             /// All there are.
             #[cfg(test)]
             pub(crate) const ALL: &'static [Self] = &[$(Self::$constant),*];
@@ -51,6 +52,7 @@ codes! {
     WRONG_CONTENT_TYPE 415 "wrong-content-type" "The body is of another type than expected";
     UNKNOWN_HOST 421 "unknown-host" "The server does not go by this name";
     ANSWER_TOO_LARGE 422 "answer-too-large" "The answer would be too large";
+    BAD_TIME 422 "bad-time" "A time is none, or cannot be used";
     NO_SETS 422 "no-sets" "The index keeps too little for this";
     INTERNAL 500 "internal" "The server failed";
     BUSY 503 "busy" "The server has all it can do";

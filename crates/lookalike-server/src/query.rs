@@ -33,13 +33,14 @@ struct Asked {
     text: Option<String>,
     id: Option<String>,
     threshold: Option<f64>,
-    top: Option<u64>,
+    top: Option<json::Whole>,
     filters: Option<Vec<String>>,
     texts: Option<bool>,
     metadata: Option<bool>,
 }
 
 #[derive(Serialize)]
+#[expect(clippy::struct_field_names, reason = "as the answer has them")]
 struct Found {
     matches: Vec<FoundMatch>,
     found: u64,
@@ -97,7 +98,7 @@ impl Asked {
         if !(threshold > 0.0 && threshold <= 1.0) {
             return Err(IndexError::from(ParamsError::Threshold { got: threshold }).into());
         }
-        let top = self.top.unwrap_or(TOP);
+        let top = self.top.map_or(TOP, |top| top.0);
         if !(1..=TOP_MAX).contains(&top) {
             return Err(bad(format!("top is {top}: expected a number from 1 to {TOP_MAX}")));
         }

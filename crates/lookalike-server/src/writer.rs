@@ -78,6 +78,7 @@ impl Owned {
 }
 
 /// Changes that are asked for together. They are made in order; each that cannot be is left out.
+#[expect(clippy::struct_field_names, reason = "the word of the library")]
 pub(crate) struct Changes {
     pub(crate) changes: Vec<Owned>,
     /// Whether nothing that comes after one that cannot be made is made either.
@@ -233,15 +234,14 @@ fn plan(index: &Index, groups: &[&Changes]) -> Result<Vec<Vec<Option<Problem>>>,
                 Owned::Put(document) => document.entry().check(hashes).err(),
                 Owned::Add(document) => {
                     let id = document.id.as_str();
-                    let is_there = match there.get(id) {
-                        Some(is_there) => *is_there,
-                        None => {
-                            let snapshot = match &mut snapshot {
-                                Some(snapshot) => snapshot,
-                                none => none.insert(index.snapshot()?),
-                            };
-                            snapshot.number_of(id)?.is_some()
-                        }
+                    let is_there = if let Some(is_there) = there.get(id) {
+                        *is_there
+                    } else {
+                        let snapshot = match &mut snapshot {
+                            Some(snapshot) => snapshot,
+                            none => none.insert(index.snapshot()?),
+                        };
+                        snapshot.number_of(id)?.is_some()
                     };
                     let taken = is_there.then(|| IndexError::IdTaken { id: id.to_owned() });
                     document.entry().check(hashes).err().or(taken)

@@ -124,7 +124,7 @@ impl Client {
 
 /// What comes until the end; a connection that is reset has come to it, too.
 pub(crate) fn rest(stream: &mut TcpStream) -> Vec<u8> {
-    let (mut all, mut piece) = (Vec::new(), [0; 65_536]);
+    let (mut all, mut piece) = (Vec::new(), [0; 8_192]);
     while let Ok(count @ 1..) = stream.read(&mut piece) {
         all.extend_from_slice(&piece[..count]);
     }

@@ -90,7 +90,8 @@ fn many_documents_are_stored_up_to_a_bad_line_or_around_it() {
     let done = client.lines("/v1/documents?on_error=skip", bad.as_bytes()).ok(200);
     assert_eq!((&done["added"], &done["replaced"]), (&json!(1), &json!(5000)));
     assert_eq!((&done["skipped"][0]["line"], &done["skipped_total"]), (&json!(5002), &json!(1)));
-    let again = "{\"id\":\"new\",\"text\":\"\"}\n{\"id\":\"m7\",\"text\":\"\"}\n{\"id\":\"n\",\"text\":\"\"}\n";
+    let again = ["new", "m7", "n"].map(|id| format!("{{\"id\":\"{id}\",\"text\":\"\"}}\n"));
+    let again = again.concat();
     let problem = client.lines("/v1/documents?mode=add", again.as_bytes()).problem(400, "bad-line");
     assert_eq!((&problem["line"], &problem["stored"]), (&json!(2), &json!(1)));
     assert_eq!(problem["line_code"], "id-taken");

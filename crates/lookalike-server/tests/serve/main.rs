@@ -1,6 +1,6 @@
 //! A server in this process, spoken to over TCP. Every answer is held against `openapi.json`.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+#![allow(clippy::unwrap_used, clippy::format_collect, clippy::format_push_string, reason = "tests")]
 
 mod access;
 mod bad_input;
