@@ -19,6 +19,18 @@ cargo x tidy            sizes of files, order of the stages, what must not be co
 cargo x unicode         writes the Unicode table anew; with --check compares it only
 ";
 
+/// The index in a database, which is no part of what is built unless it is asked for.
+const DATABASE_TESTS: [&str; 8] = [
+    "test",
+    "--package",
+    "lookalike-index",
+    "--no-default-features",
+    "--features",
+    "postgres",
+    "--test",
+    "postgres",
+];
+
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
@@ -42,6 +54,10 @@ fn run(root: &Path, args: &[&str]) -> Result<(), String> {
         ["test", rest @ ..] if rest.iter().any(|arg| ["-p", "--package"].contains(arg)) => {
             cargo(root, &[&["test"], rest].concat(), &[])
         }
+        ["test"] => {
+            cargo(root, &["test", "--workspace"], &[])?;
+            cargo(root, &DATABASE_TESTS, &[])
+        }
         ["test", rest @ ..] => cargo(root, &[&["test", "--workspace"], rest].concat(), &[]),
         ["bench", rest @ ..] => {
             // The bench measures the binary that lies beside it.
@@ -59,8 +75,8 @@ fn run(root: &Path, args: &[&str]) -> Result<(), String> {
 
 fn lint(root: &Path) -> Result<(), String> {
     cargo(root, &["fmt", "--all", "--check"], &[])?;
-    let clippy = ["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"];
-    cargo(root, &clippy, &[])?;
+    let clippy = ["clippy", "--workspace", "--all-targets", "--all-features"];
+    cargo(root, &[&clippy[..], &["--", "--deny", "warnings"]].concat(), &[])?;
     cargo(root, &["doc", "--no-deps", "--workspace"], &[("RUSTDOCFLAGS", "-D warnings")])?;
     tidy::run(root)?;
     unicode::run(root, true)

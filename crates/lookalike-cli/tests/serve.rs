@@ -1,6 +1,7 @@
 //! `lookalike serve`, as a process of its own.
 
 #![cfg(feature = "serve")]
+#![expect(clippy::unwrap_used, reason = "helpers of tests, too")]
 
 mod command;
 

@@ -13,8 +13,8 @@
 //! | [`set`] | shingle sets in few bytes |
 //! | [`backend`] | what a place that keeps an index must be able to do |
 //! | [`memory`] | an index that is gone with the process: the model the others are held against |
-//! | [`sqlite`] | an index in a folder: a catalogue in SQLite, postings in segments |
-//! | [`postgres`] | an index in a PostgreSQL database, for several writers |
+//! | `sqlite` | an index in a folder: a catalogue in SQLite, postings in segments |
+//! | `postgres` | an index in a PostgreSQL database, for several writers |
 //! | [`filter`] | conditions on metadata |
 //! | [`query`] | a document asked for: its candidates, verified |
 //! | [`index`] | an opened index, wherever it is kept |

@@ -258,8 +258,8 @@ mod tests {
         }
 
         #[test]
-        fn a_cut_or_longer_code_is_no_set(set in proptest::collection::btree_set(any::<u64>(), 1..40),
-                                cut in 1usize..8) {
+        fn a_cut_code_is_another(set in proptest::collection::btree_set(any::<u64>(), 1..40),
+                                 cut in 1usize..8) {
             let mut code = Vec::new();
             encode(&set.into_iter().collect::<Vec<u64>>(), &mut code);
             let (mut set, end) = (Vec::new(), code.len().saturating_sub(cut));

@@ -197,7 +197,7 @@ fn groups_are_those_of_a_fresh_run_after_any_history() {
 fn paths_in_keep_rules_are_ids() {
     let folder = TempDir::new().unwrap();
     let index = create(Kept::Memory, folder.path(), &Wishes::default(), Store::Sets);
-    let text = |n: usize| (0..40 + n).map(|i| format!("w{i} ")).collect::<String>();
+    let text = |n: usize| (0..40 + n).map(|i| format!("w{i}")).collect::<Vec<_>>().join(" ");
     put(&index, &[("copies/long", &text(3)), ("originals/short", &text(0))]);
     let keeper = |rule: &str| {
         let keep = KeepPolicy::new(vec![rule.parse().unwrap()]);
@@ -266,7 +266,7 @@ fn newest_is_the_time_of_the_file() {
     let folder = TempDir::new().unwrap();
     let files = folder.path().join("files");
     std::fs::create_dir(&files).unwrap();
-    let text: String = (0..40).map(|i| format!("w{i} ")).collect();
+    let text = (0..40).map(|i| format!("w{i}")).collect::<Vec<_>>().join(" ");
     for (name, day) in [("a", 3), ("b", 9), ("c", 5)] {
         let file = files.join(name);
         std::fs::write(&file, &text).unwrap();

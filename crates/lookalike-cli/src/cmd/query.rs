@@ -31,6 +31,7 @@ const FOUND: u8 = 3;
 /// What resembles a document, in an index
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLE)]
+#[expect(clippy::struct_excessive_bools, reason = "flags of the command line")]
 pub(crate) struct Args {
     #[command(flatten)]
     place: PlaceArgs,

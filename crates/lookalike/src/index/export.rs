@@ -85,7 +85,9 @@ pub fn time(ns: i64) -> String {
     if rest > 0 {
         let digits = format!("{rest:09}");
         text.truncate(text.len() - 1);
-        text += &format!(".{}Z", digits.trim_end_matches('0'));
+        text.push('.');
+        text.push_str(digits.trim_end_matches('0'));
+        text.push('Z');
     }
     text
 }

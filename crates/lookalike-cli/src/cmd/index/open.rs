@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 /// The index.
 #[derive(Debug, Args)]
 pub(in crate::cmd) struct PlaceArgs {
-    /// A folder, or postgres://user:password@host/database?index=name
+    /// A folder, or `postgres://user:password@host/database?index=name`
     #[arg(value_name = "INDEX")]
     index: String,
 }
