@@ -1,6 +1,6 @@
-//! `index`: an index in a folder, filled with signed documents that are made up: how many go in per
-//! second at the beginning and at the end, what each takes on the disk, how long opening, single
-//! writes and verified queries take.
+//! `index`: an index in a folder, or in a PostgreSQL database, filled with signed documents that are
+//! made up: how many go in per second at the beginning and at the end, what each takes on the disk,
+//! how long opening, single writes and verified queries take.
 
 use crate::measure;
 use crate::options::{Options, Problem};
@@ -15,7 +15,7 @@ use lookalike_core::hash::{SplitMix64, mix64};
 use lookalike_core::params::{Params, Wishes};
 use lookalike_core::signature::Signer;
 use nix::sys::resource::{UsageWho, getrusage};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Documents that are measured together.
@@ -39,14 +39,24 @@ pub(crate) fn index(mut options: Options) -> Result<(), Problem> {
     let folder = options
         .path("folder")
         .unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join("index"));
+    let database = options.text("postgres");
     options.finish()?;
     std::fs::create_dir_all(&folder).map_err(|error| Problem::new(folder.display(), error))?;
+    let place = |name: &str| match &database {
+        Some(url) => Place::Postgres(format!("{url}{}index=bench-{name}", separator(url))),
+        None => Place::Folder(folder.join(name)),
+    };
     let mut table = Table::new(&["what", "value", "unit"]);
     let mut bench = Bench { batch: batch.max(1), table: &mut table };
-    bench.run(&folder.join("signatures"), Store::Signatures, documents, queries)?;
-    bench.run(&folder.join("sets"), Store::Sets, with_sets, queries)?;
+    bench.run(&place("signatures"), Store::Signatures, documents, queries)?;
+    bench.run(&place("sets"), Store::Sets, with_sets, queries)?;
     println!("{table}");
     Ok(())
+}
+
+/// What stands before another parameter of an address.
+fn separator(url: &str) -> char {
+    if url.contains('?') { '&' } else { '?' }
 }
 
 /// Documents made from their numbers.
@@ -158,7 +168,7 @@ impl Bench<'_> {
 
     fn run(
         &mut self,
-        folder: &Path,
+        place: &Place,
         store: Store,
         documents: u64,
         queries: u64,
@@ -166,29 +176,36 @@ impl Bench<'_> {
         if documents == 0 {
             return Ok(());
         }
-        if folder.exists() {
+        if let Place::Folder(folder) = place
+            && folder.exists()
+        {
             std::fs::remove_dir_all(folder).map_err(|e| Problem::new(folder.display(), e))?;
         }
-        let failed = |error| Problem::new(folder.display(), error);
-        let place = Place::Folder(PathBuf::from(folder));
+        let failed = |error| Problem::new("the index", error);
         let wishes = Wishes { num_hashes: Some(128), ..Wishes::default() };
         let params = Params::new(&wishes).map_err(|error| Problem::new("settings", error))?;
         let settings =
             Settings::new(&params, "", store).map_err(|error| Problem::new("settings", error))?;
         let name = format!("{store:?}, {documents} documents").to_lowercase();
         let mut maker = Maker::new(&settings)?;
-        {
-            let index = create(&place, &settings).map_err(failed)?;
+        let stats = {
+            let index = create(place, &settings).map_err(failed)?;
             self.fill(&name, &index, &mut maker, documents)?;
-            let stats = index.stats().map_err(failed)?;
-            self.say(format!("{name}: segments"), stats.segments.to_string(), "");
-        }
-        let bytes = bytes_of(folder)? as f64 / documents as f64;
+            index.stats().map_err(failed)?
+        };
+        let bytes = match place {
+            Place::Folder(folder) => {
+                self.say(format!("{name}: segments"), stats.segments.to_string(), "");
+                bytes_of(folder)?
+            }
+            Place::Postgres(_) => stats.catalogue_bytes + stats.segment_bytes,
+        };
+        let bytes = bytes as f64 / documents as f64;
         self.say(format!("{name}: on disk"), format!("{bytes:.0}"), "bytes a document");
         for (how, access) in [("reading", Access::Read), ("writing", WRITE)] {
             let begun = Instant::now();
             let (cpu, opened) = measure::process_cpu(|| {
-                let index = open(&place, access)?;
+                let index = open(place, access)?;
                 let there = index.snapshot()?.len();
                 Ok(there)
             })?;
@@ -201,7 +218,7 @@ impl Bench<'_> {
                 "ms",
             );
         }
-        let index = open(&place, WRITE).map_err(failed)?;
+        let index = open(place, WRITE).map_err(failed)?;
         self.queries(&name, &index, &mut maker, documents, queries)?;
         self.single(&name, &index, &mut maker, documents)?;
         let usage = getrusage(UsageWho::RUSAGE_SELF).map_err(|e| Problem::new("memory", e))?;
