@@ -12,7 +12,8 @@ use std::path::Path;
 /// One change. Changes of one call happen in order, all or none.
 #[derive(Debug, Clone, Copy)]
 pub enum Change<'a> {
-    /// Adds a document whose id must not be there.
+    /// Adds a document whose id must not be there. One that expired before it is added counts as
+    /// gone, here and in [`Put`](Self::Put).
     Add(Entry<'a>),
     /// Adds a document, or replaces the one with its id.
     Put(Entry<'a>),

@@ -37,9 +37,8 @@ impl MemoryBackend {
 impl State {
     fn put(&mut self, entry: &Entry<'_>, store: Store) -> Done {
         let before = self.numbers.get(entry.id).copied();
-        if let Some(number) = before {
-            self.records.remove(&number);
-        }
+        let old = before.and_then(|number| self.records.remove(&number));
+        let is_replaced = old.is_some_and(|old| !old.is_expired(entry.added));
         self.last += 1;
         let record = Record {
             number: self.last,
@@ -56,14 +55,16 @@ impl State {
         };
         self.records.insert(self.last, record);
         self.numbers.insert(entry.id.to_owned(), self.last);
-        if before.is_some() { Done::Replaced } else { Done::Added }
+        if is_replaced { Done::Replaced } else { Done::Added }
     }
 
     fn apply(&mut self, change: &Change<'_>, settings: &Settings) -> Result<Done, IndexError> {
         match change {
             Change::Add(entry) | Change::Put(entry) => {
                 entry.check(settings.num_hashes)?;
-                if matches!(change, Change::Add(_)) && self.numbers.contains_key(entry.id) {
+                let there = self.numbers.get(entry.id).and_then(|number| self.records.get(number));
+                let is_there = there.is_some_and(|record| !record.is_expired(entry.added));
+                if matches!(change, Change::Add(_)) && is_there {
                     return Err(IndexError::IdTaken { id: entry.id.to_owned() });
                 }
                 Ok(self.put(entry, settings.store))

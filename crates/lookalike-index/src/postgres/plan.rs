@@ -26,6 +26,13 @@ enum Now {
     Absent,
 }
 
+fn entry<'a, 'b>(change: &'b Change<'a>) -> Option<&'b Entry<'a>> {
+    match change {
+        Change::Add(entry) | Change::Put(entry) => Some(entry),
+        Change::Remove(_) => None,
+    }
+}
+
 /// The ids that a batch is about, each once; without those that no document can have, which the
 /// server would not take.
 pub(super) fn ids<'a>(changes: &[Change<'a>]) -> Vec<&'a str> {
@@ -41,23 +48,33 @@ fn id<'a>(change: &Change<'a>) -> &'a str {
     }
 }
 
-/// Goes through a batch in order. `stored` are the numbers of the documents among its ids that are
-/// there, `last` the greatest number used so far.
+/// A document that is there: its number, and when it expires.
+pub(super) type Stored = (i64, Option<i64>);
+
+/// Goes through a batch in order. `stored` are the documents among its ids that are there, `last`
+/// the greatest number used so far.
 ///
 /// # Errors
 /// [`IndexError::IdTaken`], and [`IndexError::Full`] where there is no number left.
 pub(super) fn plan(
     changes: &[Change<'_>],
-    stored: &BTreeMap<String, i64>,
+    stored: &BTreeMap<String, Stored>,
     mut last: i64,
 ) -> Result<Plan, IndexError> {
     let mut known: BTreeMap<&str, Now> =
-        stored.iter().map(|(id, number)| (&id[..], Now::Stored(*number))).collect();
+        stored.iter().map(|(id, (number, _))| (&id[..], Now::Stored(*number))).collect();
     let (mut done, mut gone) = (Vec::with_capacity(changes.len()), Vec::new());
     for (at, change) in changes.iter().enumerate() {
         let id = id(change);
         let before = known.get(id).copied().unwrap_or(Now::Absent);
-        let is_there = !matches!(before, Now::Absent);
+        let expires = match before {
+            Now::Stored(_) => stored.get(id).and_then(|(_, expires)| *expires),
+            Now::New(at, _) => entry(&changes[at]).and_then(|entry| entry.expires),
+            Now::Absent => None,
+        };
+        let added = entry(change).map_or(i64::MIN, |entry| entry.added);
+        let is_expired = expires.is_some_and(|expires| expires <= added);
+        let is_there = !matches!(before, Now::Absent) && !is_expired;
         if is_there && matches!(change, Change::Add(_)) {
             return Err(IndexError::IdTaken { id: id.to_owned() });
         }
@@ -65,7 +82,7 @@ pub(super) fn plan(
             gone.push(number);
         }
         let (what, after) = match change {
-            Change::Remove(_) if is_there => (Done::Removed, Now::Absent),
+            Change::Remove(_) if !matches!(before, Now::Absent) => (Done::Removed, Now::Absent),
             Change::Remove(_) => (Done::Absent, Now::Absent),
             Change::Add(_) | Change::Put(_) => {
                 let most = i64::MAX;
@@ -108,7 +125,7 @@ mod tests {
             modified: None,
             expires: None,
         };
-        let stored = BTreeMap::from([("a".to_owned(), 3), ("b".to_owned(), 4)]);
+        let stored = BTreeMap::from([("a".to_owned(), (3, None)), ("b".to_owned(), (4, None))]);
         let changes = [
             Change::Put(entry("a")),
             Change::Put(entry("a")),

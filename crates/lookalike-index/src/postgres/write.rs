@@ -3,7 +3,7 @@
 
 use super::copy::copy_in;
 use super::failure::{is_conflict, is_lost, waiting};
-use super::plan::{Plan, ids, plan};
+use super::plan::{Plan, Stored, ids, plan};
 use super::pool::{Lease, Pool};
 use super::postings::Postings;
 use super::row::{packed, signature};
@@ -113,8 +113,9 @@ fn attempt(
     ids: &[&str],
     last: i64,
 ) -> Result<Vec<Done>, IndexError> {
-    let rows = lease.query("SELECT id, doc FROM docs WHERE id = ANY($1)", &[&ids])?;
-    let stored: BTreeMap<String, i64> = rows.iter().map(|row| (row.get(0), row.get(1))).collect();
+    let rows = lease.query("SELECT id, doc, expires FROM docs WHERE id = ANY($1)", &[&ids])?;
+    let stored: BTreeMap<String, Stored> =
+        rows.iter().map(|row| (row.get(0), (row.get(1), row.get(2)))).collect();
     let plan = plan(changes, &stored, last)?;
     if plan.done.iter().all(|done| *done == Done::Absent) {
         return Ok(plan.done);

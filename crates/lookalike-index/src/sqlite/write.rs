@@ -228,7 +228,14 @@ impl<'a> Batch<'a> {
         let (Change::Add(Entry { id, .. }) | Change::Put(Entry { id, .. }) | Change::Remove(id)) =
             change;
         let before = self.numbers.get(id).copied().flatten();
-        if matches!(change, Change::Add(_)) && before.is_some() {
+        let is_expired = match (before, change) {
+            (Some(number), Change::Add(entry) | Change::Put(entry)) => {
+                let expired = is_expired(self.connection, number, entry.added);
+                expired.map_err(|error| self.place.database(error))?
+            }
+            _ => false,
+        };
+        if matches!(change, Change::Add(_)) && before.is_some() && !is_expired {
             return Err(IndexError::IdTaken { id: (*id).to_owned() });
         }
         if let Some(number) = before {
@@ -241,7 +248,7 @@ impl<'a> Batch<'a> {
         };
         let number = self.insert(entry)?;
         self.numbers.insert(id, Some(number));
-        Ok(if before.is_some() { Done::Replaced } else { Done::Added })
+        Ok(if before.is_some() && !is_expired { Done::Replaced } else { Done::Added })
     }
 
     fn insert(&mut self, entry: &Entry<'a>) -> Result<u32, IndexError> {
@@ -343,6 +350,12 @@ impl<'a> Batch<'a> {
         }
         Run::sorted(bands, ids)
     }
+}
+
+/// Whether a document counts as removed at a time.
+fn is_expired(connection: &Connection, number: u32, now: i64) -> rusqlite::Result<bool> {
+    let sql = "SELECT 1 FROM docs WHERE doc = ?1 AND expires <= ?2";
+    connection.prepare_cached(sql)?.exists(params![number, now])
 }
 
 /// Removes what the catalogue has of a document.

@@ -123,7 +123,8 @@ impl Maker {
             signature,
             text: format!("text {stamp} of {id} «ü»").repeat((stamp % 40) as usize),
             metadata: serde_json::from_str(&json).unwrap_or_default(),
-            added: (stamp % 1_000_000) as i64 - 1000,
+            // Before anything expires.
+            added: -1 - (stamp % 5000) as i64,
             modified: stamp.is_multiple_of(2).then_some(stamp as i64),
             expires: stamp.is_multiple_of(3).then_some((stamp % 100) as i64),
         }

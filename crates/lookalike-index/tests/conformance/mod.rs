@@ -63,6 +63,7 @@ macro_rules! suite {
             what_cannot_be_stored_changes_nothing,
             numbers_are_never_used_again,
             expired_documents_stay_until_compacting,
+            an_expired_id_is_free,
             scanning_goes_page_by_page,
             only_what_is_wanted_is_read,
             many_documents_of_one_bucket,

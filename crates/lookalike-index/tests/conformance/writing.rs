@@ -228,6 +228,31 @@ pub fn expired_documents_stay_until_compacting<P: Place>(fresh: impl Fn() -> P) 
     assert_clean(&*backend);
 }
 
+/// What expired before something is added under its id is not there any more.
+pub fn an_expired_id_is_free<P: Place>(fresh: impl Fn() -> P) {
+    let settings = settings(Store::Texts);
+    let place = fresh();
+    let backend = place.create(&settings);
+    let mut maker = Maker::new(&settings, 2);
+    let at = |maker: &mut Maker, added, expires| {
+        let mut document = maker.of_set("x", vec![added as u64, 2, 3]);
+        (document.added, document.expires) = (added, expires);
+        document
+    };
+    let first = at(&mut maker, 5, Some(10));
+    assert_eq!(backend.write(&[first.add()]).unwrap(), [Done::Added]);
+    let early = at(&mut maker, 9, None);
+    let taken = backend.write(&[early.add()]);
+    assert!(matches!(taken, Err(IndexError::IdTaken { .. })), "{taken:?}");
+    let second = at(&mut maker, 10, Some(20));
+    assert_eq!(backend.write(&[second.add()]).unwrap(), [Done::Added]);
+    let (third, fourth) = (at(&mut maker, 20, Some(21)), at(&mut maker, 21, None));
+    let done = backend.write(&[third.put(), fourth.add(), Change::Remove("x")]);
+    assert_eq!(done.unwrap(), [Done::Added, Done::Added, Done::Removed]);
+    assert!(now(&*backend).is_empty());
+    assert_clean(&*backend);
+}
+
 /// Any pages give what one look gives; what `each` says ends it.
 pub fn scanning_goes_page_by_page<P: Place>(fresh: impl Fn() -> P) {
     let settings = settings(Store::Texts);

@@ -6,7 +6,8 @@ use super::prepare::Preparer;
 use crate::error::Error;
 use crate::progress::{Progress, Stage};
 use crate::read::{Collection, Skipped};
-use lookalike_index::backend::{Change, Done};
+use lookalike_index::backend::{Change, Done, Snapshot};
+use lookalike_index::entry::Wanted;
 use lookalike_index::{Index, IndexError};
 use std::collections::HashSet;
 use std::num::NonZeroUsize;
@@ -223,13 +224,12 @@ impl Writer<'_> {
 
     /// Leaves out documents whose ids are there, or come twice.
     fn leave_out(&mut self, rows: &mut Vec<(&Part, &Row)>) -> Result<(), IndexError> {
-        let mut snapshot = self.index.snapshot()?;
+        let (mut snapshot, now) = (self.index.snapshot()?, self.options.added);
         let (mut seen, mut failure) = (HashSet::new(), None);
         let before = rows.len();
         rows.retain(|(part, row)| {
             let id = part.id(row);
-            let known = snapshot.number_of(id).map(|number| number.is_some());
-            let known = known.unwrap_or_else(|error| {
+            let known = is_there(&mut *snapshot, id, now).unwrap_or_else(|error| {
                 failure = Some(error);
                 true
             });
@@ -257,4 +257,15 @@ impl Writer<'_> {
             _ => None,
         }
     }
+}
+
+/// Whether there is a document with this id that has not expired.
+fn is_there(snapshot: &mut dyn Snapshot, id: &str, now: i64) -> Result<bool, IndexError> {
+    let Some(number) = snapshot.number_of(id)? else { return Ok(false) };
+    let mut is_there = false;
+    snapshot.records(&[number], Wanted::default(), &mut |record| {
+        is_there = !record.is_expired(now);
+        Ok(())
+    })?;
+    Ok(is_there)
 }

@@ -8,7 +8,7 @@ use crate::options::{KeepArgs, MeasureArgs, WorkArgs, recall, threshold};
 use crate::page::Subject;
 use crate::progress_bar::Bar;
 use lookalike::core::error::ParamsError;
-use lookalike::core::params::{Params, Wishes};
+use lookalike::core::params::{Measure, Params, Wishes};
 use lookalike::index;
 use lookalike::progress::{Progress, Silent};
 use std::path::PathBuf;
@@ -84,7 +84,10 @@ fn params(args: &Args, has: &Params) -> Result<Params, ParamsError> {
     let MeasureArgs { measure, exact } = args.measure;
     let threshold = args.threshold.unwrap_or(has.threshold());
     let recall = args.recall.unwrap_or(has.recall());
-    let same = threshold.to_bits() == has.threshold().to_bits()
+    // Signatures are not used where candidates are exact.
+    let by_bands = !exact && measure == Measure::Jaccard;
+    let same = by_bands
+        && threshold.to_bits() == has.threshold().to_bits()
         && recall.to_bits() == has.recall().to_bits();
     let wishes = Wishes {
         shingle: has.shingle().clone(),
