@@ -14,6 +14,8 @@ use lookalike_index::settings::Store;
 use lookalike_index::sqlite::{self, Tuning};
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 const WRITE: Access = Access::Write { wait: Duration::ZERO };
@@ -184,6 +186,37 @@ fn one_writes_at_a_time() {
     });
     // A snapshot may live longer than its writer.
     assert_eq!(snapshot.len(), 0);
+}
+
+#[test]
+fn a_document_that_is_replaced_all_the_time_is_always_found_once() {
+    let above = tempfile::tempdir().unwrap();
+    let folder = above.path().join("index");
+    let settings = settings(Store::Sets);
+    let writer = sqlite::create(&folder, &settings).unwrap();
+    let document = Maker::new(&settings, 1).of_set("a", (1..40).collect());
+    writer.write(&[document.put()]).unwrap();
+    let reader = sqlite::open(&folder, Access::Read).unwrap();
+    let mut keys = Vec::new();
+    bucket_keys(&settings, &document.signature, &mut keys);
+    let (done, started) = (AtomicBool::new(false), Barrier::new(5));
+    let look = || {
+        started.wait();
+        while !done.load(Ordering::Acquire) {
+            let mut snapshot = reader.snapshot().unwrap();
+            assert_eq!(candidates(&mut *snapshot, &keys), ["a"]);
+            assert!(snapshot.number_of("a").unwrap().is_some());
+        }
+    };
+    std::thread::scope(|scope| {
+        let looks: Vec<_> = (0..4).map(|_| scope.spawn(look)).collect();
+        started.wait();
+        for _ in 0..600 {
+            writer.write(&[document.put()]).unwrap();
+        }
+        done.store(true, Ordering::Release);
+        looks.into_iter().for_each(|look| look.join().unwrap());
+    });
 }
 
 #[test]

@@ -97,6 +97,8 @@ impl Shared {
     pub(super) fn moment(self: &Arc<Self>) -> Result<Moment, IndexError> {
         let mut tries = 0;
         loop {
+            // Whoever has to begin anew lets no other gather later documents meanwhile.
+            let held = (tries > 0).then(|| lock(&self.refreshing));
             let moment = self.begin()?;
             let parts = self.parts();
             let is_old = !self.writable && parts.generation < moment.head.generation;
@@ -104,7 +106,7 @@ impl Shared {
                 return Ok(moment.with(parts));
             }
             tries += 1;
-            match self.refresh(&moment) {
+            match self.refresh(&moment, held) {
                 Ok(parts) if parts.covers(&moment.head) => return Ok(moment.with(parts)),
                 // Documents of this moment were dropped meanwhile, or segments merged and removed,
                 // or one is really missing: a later moment is taken.
@@ -124,8 +126,12 @@ impl Shared {
     }
 
     /// Parts that are as new as a moment.
-    fn refresh(&self, moment: &Moment) -> Result<Arc<Parts>, IndexError> {
-        let _one = lock(&self.refreshing);
+    fn refresh(
+        &self,
+        moment: &Moment,
+        held: Option<MutexGuard<'_, ()>>,
+    ) -> Result<Arc<Parts>, IndexError> {
+        let _one = held.unwrap_or_else(|| lock(&self.refreshing));
         let parts = self.parts();
         if self.writable
             || (parts.covers(&moment.head) && parts.generation >= moment.head.generation)
@@ -239,5 +245,48 @@ impl Snapshot for Moment {
         each: &mut dyn FnMut(&Record) -> Result<(), IndexError>,
     ) -> Result<usize, IndexError> {
         self.reader().range((from, u64::MAX), most, wanted, each)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::{Backend, Change};
+    use crate::entry::{Entry, Metadata};
+    use crate::settings::Store;
+    use crate::sqlite::{create, folder};
+    use lookalike_core::params::{Params, Wishes};
+
+    fn put(backend: &dyn Backend, id: &str) {
+        let entry = Entry {
+            id,
+            fingerprint: 0,
+            bytes: 0,
+            signature: &[],
+            set: &[0],
+            text: None,
+            metadata: &Metadata::default(),
+            added: 0,
+            modified: None,
+            expires: None,
+        };
+        backend.write(&[Change::Put(entry)]).unwrap();
+    }
+
+    #[test]
+    fn parts_of_a_later_moment_do_not_cover_an_earlier_one() {
+        let above = tempfile::tempdir().unwrap();
+        let place = above.path().join("index");
+        let params = Params::new(&Wishes::default()).unwrap();
+        let settings = Settings::new(&params, "", Store::Sets).unwrap();
+        let writer = create(&place, &settings).unwrap();
+        put(&*writer, "a");
+        let reader = Arc::new(folder::open_for_reading(&place, Tuning::default()).unwrap());
+        let earlier = reader.begin().unwrap();
+        put(&*writer, "a");
+        let mut later = reader.moment().unwrap();
+        assert_eq!(later.number_of("a").unwrap(), Some(2));
+        assert!(later.parts.covers(&later.head));
+        assert!(!later.parts.covers(&earlier.head), "document 1 is in no run");
     }
 }

@@ -124,6 +124,7 @@ pub(super) fn flush(
 ) -> Result<Arc<Segment>, IndexError> {
     let place = &shared.place;
     let failed = |error| place.database(error);
+    parts.gathered = 0;
     let mut runs = std::mem::take(&mut parts.runs).into_iter();
     let mut run = runs.next().unwrap_or_default();
     for next in runs {
