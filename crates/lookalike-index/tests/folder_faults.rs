@@ -394,6 +394,54 @@ fn a_folder_that_cannot_be_written_to_is_read() {
     let reader = open(&folder, Access::Read).unwrap();
     assert_eq!(now(&*reader), records);
     assert_answers(&*reader, &documents, &answers(&documents, &records));
-    drop(reader);
+    // Whoever may write elsewhere is noticed.
     disk.remount("remount,rw");
+    let writer = open(&folder, WRITE).unwrap();
+    writer.write(&[Change::Remove("d1")]).unwrap();
+    assert_eq!(now(&*reader).len() + 1, records.len());
+}
+
+/// Runs a test of this file again, as a user without rights to what this one owns; `false`,
+/// loudly, where that cannot be.
+#[cfg(unix)]
+fn as_another(test: &str, folder: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    use std::os::unix::process::CommandExt;
+    let mut again = std::process::Command::new(std::env::current_exe().unwrap());
+    again.args(["--exact", test, "--nocapture"]).env(FOLDER, folder);
+    if folder.metadata().unwrap().uid() == 0 {
+        again.uid(65_534).gid(65_534);
+    }
+    let Ok(output) = again.output() else {
+        let skipped = "SKIPPED: this test cannot be run as another user here\n";
+        std::io::stderr().write_all(skipped.as_bytes()).unwrap();
+        return false;
+    };
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && told.contains("1 passed"), "{output:?}");
+    true
+}
+
+#[cfg(unix)]
+const FOLDER: &str = "LOOKALIKE_TEST_FOLDER";
+
+#[cfg(unix)]
+#[test]
+fn without_rights_to_the_folder_the_remedy_is_told() {
+    use std::os::unix::fs::PermissionsExt;
+    if let Ok(folder) = std::env::var(FOLDER) {
+        let error = open(Path::new(&folder), Access::Read).map(drop).unwrap_err().to_string();
+        assert!(error.contains("the right to write"), "{error}");
+        return;
+    }
+    let above = tempfile::tempdir().unwrap();
+    let folder = above.path().join("index");
+    filled(&folder);
+    for place in [above.path(), &folder] {
+        std::fs::set_permissions(place, PermissionsExt::from_mode(0o555)).unwrap();
+    }
+    as_another("without_rights_to_the_folder_the_remedy_is_told", &folder);
+    for place in [above.path(), &folder] {
+        std::fs::set_permissions(place, PermissionsExt::from_mode(0o755)).unwrap();
+    }
 }

@@ -1,9 +1,10 @@
 //! The folder of an index: made, opened, locked.
 
 use super::Tuning;
-use super::catalogue::{self, Head, Rights};
+use super::catalogue::{self, Head};
 use super::fault::{Place, sync_names};
 use super::parts::Parts;
+use super::reading::Reading;
 use super::shared::Shared;
 use super::upkeep;
 use super::write::Writer;
@@ -89,7 +90,7 @@ fn look(place: &Place) -> Result<(), IndexError> {
 pub(super) fn open_for_reading(folder: &Path, tuning: Tuning) -> Result<Shared, IndexError> {
     let place = Place::new(folder);
     look(&place)?;
-    let connection = catalogue::connect(&place, Rights::Read)?;
+    let connection = Reading::open(&place)?.connection;
     let settings = catalogue::settings(&place, &connection)?;
     Ok(Shared::new(place, settings, tuning, None, Parts::default()))
 }
@@ -107,12 +108,12 @@ pub(super) fn open_for_writing(
     look(&place)?;
     let settings = {
         // Nothing is written, not even a lock file, before it is clear that it is an index.
-        let connection = catalogue::connect(&place, Rights::Read)?;
+        let connection = Reading::open(&place)?.connection;
         catalogue::settings(&place, &connection)?
     };
     let lock = locked(&place, wait)?;
     let failed = |error| place.database(error);
-    let connection = catalogue::connect(&place, Rights::Write)?;
+    let connection = catalogue::connect(&place)?;
     if connection.is_readonly("main").map_err(failed)? {
         return Err(IndexError::ReadOnly { index: place.name.clone() });
     }

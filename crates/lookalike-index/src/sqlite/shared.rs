@@ -5,11 +5,12 @@
 //! them after its transaction has begun.
 
 use super::Tuning;
-use super::catalogue::{self, Head, Rights};
+use super::catalogue::Head;
 use super::fault::Place;
 use super::merge::Signal;
 use super::parts::Parts;
 use super::posting::{List, id_key};
+use super::reading::Reading;
 use super::rows::Reader;
 use super::write::Writer;
 use crate::backend::Snapshot;
@@ -39,7 +40,7 @@ pub(super) struct Shared {
     parts: Mutex<Arc<Parts>>,
     /// Held while parts are brought up to date with what another process has written.
     refreshing: Mutex<()>,
-    idle: Mutex<Vec<Connection>>,
+    idle: Mutex<Vec<Reading>>,
 }
 
 /// Locks, also behind a thread that panicked: what is guarded is replaced as a whole.
@@ -153,22 +154,23 @@ impl Shared {
     /// What SQLite says.
     pub(super) fn begin(self: &Arc<Self>) -> Result<Moment, IndexError> {
         let idle = lock(&self.idle).pop();
-        let connection = match idle {
-            Some(connection) => connection,
-            None => catalogue::connect(&self.place, Rights::Read)?,
+        let reading = match idle.filter(|reading| reading.is_current(&self.place)) {
+            Some(reading) => reading,
+            None => Reading::open(&self.place)?,
         };
+        let connection = &reading.connection;
         let begun = connection.prepare_cached("BEGIN").and_then(|mut begin| begin.execute([]));
-        let head = begun.and_then(|_| Head::read(&connection));
+        let head = begun.and_then(|_| Head::read(connection));
         let head = head.map_err(|error| self.place.database(error))?;
         let parts = Arc::default();
-        Ok(Moment { shared: Arc::clone(self), connection: Some(connection), head, parts })
+        Ok(Moment { shared: Arc::clone(self), reading: Some(reading), head, parts })
     }
 }
 
 /// A moment of an index.
 pub(super) struct Moment {
     pub(super) shared: Arc<Shared>,
-    connection: Option<Connection>,
+    reading: Option<Reading>,
     pub(super) head: Head,
     pub(super) parts: Arc<Parts>,
 }
@@ -181,7 +183,8 @@ impl Moment {
 
     /// Its connection, in the transaction.
     pub(super) fn connection(&self) -> &Connection {
-        self.connection.as_ref().unwrap_or_else(|| unreachable!("taken only when it is dropped"))
+        let reading = self.reading.as_ref();
+        &reading.unwrap_or_else(|| unreachable!("taken only when it is dropped")).connection
     }
 
     pub(super) fn reader(&self) -> Reader<'_> {
@@ -191,11 +194,12 @@ impl Moment {
 
 impl Drop for Moment {
     fn drop(&mut self) {
-        let Some(connection) = self.connection.take() else { return };
+        let Some(reading) = self.reading.take() else { return };
+        let connection = &reading.connection;
         let ended = connection.prepare_cached("ROLLBACK").and_then(|mut end| end.execute([]));
         let mut idle = lock(&self.shared.idle);
         if ended.is_ok() && idle.len() < IDLE {
-            idle.push(connection);
+            idle.push(reading);
         }
     }
 }
