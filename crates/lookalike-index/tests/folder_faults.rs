@@ -294,6 +294,35 @@ fn what_is_wrong_with_rows_is_told() {
 }
 
 #[test]
+fn a_damaged_catalogue_is_a_problem_that_no_repair_solves() {
+    const PAGE: usize = 16 << 10;
+    let above = tempfile::tempdir().unwrap();
+    let folder = above.path().join("index");
+    filled(&folder);
+    let path = folder.join("catalog.sqlite");
+    let sound = std::fs::read(&path).unwrap();
+    let mut looked = 0;
+    for page in 1..sound.len() / PAGE {
+        let mut bytes = sound.clone();
+        bytes[page * PAGE..(page + 1) * PAGE].fill(0xa5);
+        std::fs::write(&path, bytes).unwrap();
+        match open(&folder, Access::Read) {
+            Ok(reader) => {
+                let problems = reader.check().unwrap();
+                let lost = problems.iter().any(|problem| !problem.repairable);
+                assert!(lost, "page {page}: {problems:?}");
+                looked += 1;
+            }
+            Err(error) => {
+                let text = error.to_string();
+                assert!(text.contains("backup") && !text.contains("check"), "{text}");
+            }
+        }
+    }
+    assert!(looked > 3, "{looked} could be opened");
+}
+
+#[test]
 fn metadata_has_a_limit() {
     let above = tempfile::tempdir().unwrap();
     let settings = settings(Store::Sets);
@@ -391,6 +420,7 @@ fn a_folder_that_cannot_be_written_to_is_read() {
     assert!(matches!(error, IndexError::ReadOnly { .. }), "{error}");
     let error = sqlite::create(&disk.0.join("new"), &settings(Store::Sets)).map(drop).unwrap_err();
     assert!(matches!(error, IndexError::ReadOnly { .. }), "{error}");
+    assert!(error.to_string().contains("its file system"), "{error}");
     let reader = open(&folder, Access::Read).unwrap();
     assert_eq!(now(&*reader), records);
     assert_answers(&*reader, &documents, &answers(&documents, &records));
@@ -401,10 +431,9 @@ fn a_folder_that_cannot_be_written_to_is_read() {
     assert_eq!(now(&*reader).len() + 1, records.len());
 }
 
-/// Runs a test of this file again, as a user without rights to what this one owns; `false`,
-/// loudly, where that cannot be.
+/// Runs a test of this file again, as a user without rights to what this one owns.
 #[cfg(unix)]
-fn as_another(test: &str, folder: &Path) -> bool {
+fn as_another(test: &str, folder: &Path) {
     use std::os::unix::fs::MetadataExt;
     use std::os::unix::process::CommandExt;
     let mut again = std::process::Command::new(std::env::current_exe().unwrap());
@@ -415,11 +444,10 @@ fn as_another(test: &str, folder: &Path) -> bool {
     let Ok(output) = again.output() else {
         let skipped = "SKIPPED: this test cannot be run as another user here\n";
         std::io::stderr().write_all(skipped.as_bytes()).unwrap();
-        return false;
+        return;
     };
     let told = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success() && told.contains("1 passed"), "{output:?}");
-    true
 }
 
 #[cfg(unix)]
@@ -432,6 +460,9 @@ fn without_rights_to_the_folder_the_remedy_is_told() {
     if let Ok(folder) = std::env::var(FOLDER) {
         let error = open(Path::new(&folder), Access::Read).map(drop).unwrap_err().to_string();
         assert!(error.contains("the right to write"), "{error}");
+        let error = sqlite::create(&Path::new(&folder).join("new"), &settings(Store::Sets));
+        let error = error.map(drop).unwrap_err().to_string();
+        assert!(error.contains("no right to write"), "{error}");
         return;
     }
     let above = tempfile::tempdir().unwrap();

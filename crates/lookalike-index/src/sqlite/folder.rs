@@ -115,7 +115,7 @@ pub(super) fn open_for_writing(
     let failed = |error| place.database(error);
     let connection = catalogue::connect(&place)?;
     if connection.is_readonly("main").map_err(failed)? {
-        return Err(IndexError::ReadOnly { index: place.name.clone() });
+        return Err(place.read_only());
     }
     let mut head = Head::read(&connection).map_err(failed)?;
     upkeep::remove_orphans(&place, &connection)?;

@@ -8,10 +8,9 @@
 
 use super::catalogue;
 use super::fault::Place;
-use crate::error::IndexError;
+use crate::error::{IndexError, Unwritable};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
-use std::fs::{File, Metadata};
-use std::io::ErrorKind;
+use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -41,7 +40,9 @@ impl Reading {
         // Looked at first, so that no later change is taken for what was opened.
         let files = Files::of(place);
         match unchanging(place) {
-            Some(address) if files.nothing_in_log() && cannot_change(place) => {
+            Some(address)
+                if files.nothing_in_log() && place.unwritable() == Unwritable::FileSystem =>
+            {
                 let connection = open(&address, OpenFlags::SQLITE_OPEN_URI);
                 let connection = connection.map_err(|error| place.database(error))?;
                 Ok(Self { connection, unchanged: Some(files) })
@@ -79,19 +80,6 @@ fn unchanging(place: &Place) -> Option<PathBuf> {
     let path = std::path::absolute(place.catalogue()).ok()?;
     let escaped = path.to_str()?.replace('%', "%25").replace('?', "%3f").replace('#', "%23");
     Some(format!("file:{escaped}?immutable=1").into())
-}
-
-/// Whether the folder is on a file system that is mounted for reading only. Only the attempt to
-/// make a file tells that from a lack of rights.
-fn cannot_change(place: &Place) -> bool {
-    let path = place.folder.join(format!(".writable-{}", std::process::id()));
-    match File::create_new(&path) {
-        Ok(_) => {
-            let _ = std::fs::remove_file(&path);
-            false
-        }
-        Err(error) => error.kind() == ErrorKind::ReadOnlyFilesystem,
-    }
 }
 
 /// What another who writes changes of the files.

@@ -15,7 +15,7 @@ use super::rows::Reader;
 use super::write::Writer;
 use crate::backend::Snapshot;
 use crate::entry::{Record, Wanted};
-use crate::error::IndexError;
+use crate::error::{IndexError, Unwritable};
 use crate::settings::Settings;
 use rusqlite::Connection;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -88,7 +88,7 @@ impl Shared {
 
     /// The error of a call that writes, where nothing may be written.
     pub(super) fn read_only(&self) -> IndexError {
-        IndexError::ReadOnly { index: self.place.name.clone() }
+        IndexError::ReadOnly { index: self.place.name.clone(), cause: Unwritable::Opened }
     }
 
     /// This moment.
