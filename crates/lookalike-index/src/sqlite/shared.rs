@@ -293,4 +293,31 @@ mod tests {
         assert!(later.parts.covers(&later.head));
         assert!(!later.parts.covers(&earlier.head), "document 1 is in no run");
     }
+    #[test]
+    fn a_panic_within_a_transaction_leaves_nothing() {
+        let above = tempfile::tempdir().unwrap();
+        let path = above.path().join("index");
+        let params = Params::new(&Wishes::default()).unwrap();
+        let settings = Settings::new(&params, "", Store::Sets).unwrap();
+        put(&*create(&path, &settings).unwrap(), "a");
+        let (place, tuning) = (Place::new(&path), Tuning::default());
+        let shared = Arc::new(folder::open_for_writing(&place, Duration::ZERO, tuning).unwrap());
+        let head = shared.begin().unwrap().head;
+        let panicking = std::panic::AssertUnwindSafe(|| {
+            let mut held = lock(&shared.writer);
+            let work = |writer: &mut Writer, _: &mut Parts| -> Result<(), IndexError> {
+                writer.head.last += 7;
+                writer.head.changes += 1;
+                writer.connection.execute("DELETE FROM docs", []).unwrap();
+                panic!("as a defect would")
+            };
+            held.as_mut().unwrap().transaction(&shared, work)
+        });
+        assert!(std::panic::catch_unwind(panicking).is_err());
+        let done = super::super::write::write(&shared, &[Change::Remove("b")]).unwrap();
+        assert_eq!(done, [crate::backend::Done::Absent]);
+        let moment = shared.moment().unwrap();
+        assert_eq!(moment.head, head);
+        assert!(moment.reader().has(1, "a").unwrap());
+    }
 }
