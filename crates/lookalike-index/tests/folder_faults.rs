@@ -167,6 +167,30 @@ fn files_in_no_list_are_removed_by_the_next_writer() {
     assert!(!orphan.exists());
 }
 
+#[cfg(unix)]
+#[test]
+fn what_a_killed_process_left_unfinished_is_removed_by_the_next() {
+    let above = tempfile::tempdir().unwrap();
+    let named = |name: &str| above.path().join(name);
+    // Another process with the number of this one may have been killed, too.
+    let own = named(&format!("index.unfinished-{}", std::process::id()));
+    let left = [own, named("index.unfinished-4000000")];
+    let kept = [named("other.unfinished-4000000"), named("index.unfinished-notes")];
+    let filled_now = named("index.unfinished-4000001");
+    for folder in left.iter().chain(&kept).chain([&filled_now]) {
+        std::fs::create_dir(folder).unwrap();
+        std::fs::write(folder.join("catalog.sqlite"), "half").unwrap();
+    }
+    let filling = std::fs::File::open(&filled_now).unwrap();
+    filling.try_lock().unwrap();
+    let backend = sqlite::create(&named("index"), &settings(Store::Sets)).unwrap();
+    assert!(left.iter().all(|folder| !folder.exists()));
+    assert!(kept.iter().chain([&filled_now]).all(|folder| folder.exists()));
+    std::fs::create_dir(named("copy.unfinished-4000000")).unwrap();
+    backend.backup(&named("copy")).unwrap();
+    assert!(!named("copy.unfinished-4000000").exists());
+}
+
 #[test]
 fn one_writes_at_a_time() {
     let above = tempfile::tempdir().unwrap();
