@@ -239,7 +239,9 @@ fn a_document_that_is_replaced_all_the_time_is_always_found_once() {
             writer.write(&[document.put()]).unwrap();
         }
         done.store(true, Ordering::Release);
-        looks.into_iter().for_each(|look| look.join().unwrap());
+        for look in looks {
+            look.join().unwrap();
+        }
     });
 }
 
@@ -479,6 +481,7 @@ const FOLDER: &str = "LOOKALIKE_TEST_FOLDER";
 
 #[cfg(unix)]
 #[test]
+#[expect(clippy::disallowed_methods, reason = "the test starts itself and is told so")]
 fn without_rights_to_the_folder_the_remedy_is_told() {
     use std::os::unix::fs::PermissionsExt;
     if let Ok(folder) = std::env::var(FOLDER) {
