@@ -64,6 +64,8 @@ pub enum IndexError {
     ReadOnly {
         /// The place.
         index: String,
+        /// What keeps it from being written to.
+        cause: Unwritable,
     },
     /// A document cannot be stored as it is.
     Document {
@@ -98,6 +100,13 @@ pub enum IndexError {
         /// What is wrong with it.
         why: String,
     },
+    /// The catalogue of an index in a folder is not what was written. It cannot be made anew.
+    DamagedCatalogue {
+        /// The file.
+        file: String,
+        /// What is wrong with it.
+        why: String,
+    },
     /// No more documents can be numbered.
     Full {
         /// How many numbers there are.
@@ -124,6 +133,40 @@ pub enum IndexError {
         /// Whether the same may succeed when it is tried again.
         transient: bool,
     },
+}
+
+/// What keeps an index from being written to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Unwritable {
+    /// It was opened for reading only.
+    Opened,
+    /// The user has no right to write to its folder or a file in it.
+    Rights,
+    /// Its file system is mounted for reading only.
+    FileSystem,
+    /// The database server takes no changes.
+    Server,
+}
+
+impl fmt::Display for Unwritable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Opened => "it is open for reading only: open it for writing",
+            Self::Rights => {
+                "this user has no right to write to its folder and files: work as their owner, or \
+                 let the owner grant it"
+            }
+            Self::FileSystem => {
+                "its file system is mounted for reading only: mount it for writing, or only read \
+                 it, with `lookalike query` or `lookalike serve --read-only`"
+            }
+            Self::Server => {
+                "the database server takes no changes: name one that does, not a standby, or \
+                 only read it, with `lookalike query` or `lookalike serve --read-only`"
+            }
+        })
+    }
 }
 
 impl fmt::Display for IndexError {
@@ -156,8 +199,8 @@ impl fmt::Display for IndexError {
                 "another process writes to {index} (waited {} s): try again when it is done",
                 waited.as_secs()
             ),
-            Self::ReadOnly { index } => {
-                write!(f, "{index} cannot be written to: it is open for reading only")
+            Self::ReadOnly { index, cause } => {
+                write!(f, "{index} cannot be written to: {cause}")
             }
             Self::Document { id, why } => write!(f, "document {id:?} cannot be stored: {why}"),
             Self::IdTaken { id } => {
@@ -173,6 +216,11 @@ impl fmt::Display for IndexError {
             Self::Damaged { what, why } => write!(
                 f,
                 "{what} is damaged: {why}; `lookalike index check` says what can be repaired"
+            ),
+            Self::DamagedCatalogue { file, why } => write!(
+                f,
+                "{file} is damaged: {why}; restore a backup, or save what can be read with \
+                 `lookalike index export`"
             ),
             Self::Full { most } => {
                 write!(f, "all {most} document numbers are used: compact the index")

@@ -10,6 +10,7 @@ use lookalike_core::curve;
 use lookalike_core::params::Measure;
 use lookalike_core::verify::{self, Overlap};
 use std::cmp::Ordering;
+use std::collections::HashMap;
 
 /// A document to look for: shingled and signed with the settings of the index.
 #[derive(Debug, Clone, Copy)]
@@ -104,7 +105,8 @@ pub struct Scratch {
 }
 
 /// Finds what resembles a document. Cost: one look-up per band, and for every candidate the reading
-/// of its row and, where sizes allow a match, the comparison of two sets.
+/// of its row and, where sizes allow a match, the comparison of two sets. Of what is found, the
+/// records of the `top` most similar documents are read and kept, no others.
 ///
 /// # Errors
 /// [`IndexError::Params`] for a threshold out of range, [`IndexError::Damaged`] for stored bytes
@@ -124,14 +126,15 @@ pub fn query(
     bucket_keys(settings, probe.signature, keys);
     snapshot.candidates(keys, numbers)?;
     let exact = settings.store != Store::Signatures;
+    // What else is wanted is read for matches only.
     let wanted = Wanted {
-        signature: question.wanted.signature || !exact,
+        signature: !exact,
         set: exact,
-        metadata: question.wanted.metadata || !question.filters.is_empty(),
-        // Texts are long and read for matches only.
+        metadata: !question.filters.is_empty(),
         text: false,
     };
-    let (mut candidates, mut matches) = (0, Vec::new());
+    let (mut candidates, mut found) = (0, 0);
+    let mut best = Best { most: question.top.unwrap_or(usize::MAX), similar: Vec::new() };
     snapshot.records(numbers, wanted, &mut |record| {
         if record.is_expired(question.now) || question.except == Some(record.number) {
             return Ok(());
@@ -141,31 +144,73 @@ pub fn query(
             return Ok(());
         }
         if let Some(similarity) = similarity(probe, record, exact, threshold, set)? {
-            let mut record = record.clone();
-            if !question.wanted.set {
-                record.set = None;
-            }
-            matches.push(Match { record, similarity });
+            found += 1;
+            best.push(record, similarity);
         }
         Ok(())
     })?;
-    matches.sort_by(|a, b| {
-        let order = b.similarity.compare(&a.similarity);
-        order.then_with(|| a.record.id.cmp(&b.record.id))
-    });
-    let found = matches.len() as u64;
-    matches.truncate(question.top.unwrap_or(usize::MAX));
-    if question.wanted.text {
-        for one in &mut matches {
-            let wanted = Wanted { text: true, ..Wanted::default() };
-            snapshot.records(&[one.record.number], wanted, &mut |record| {
-                one.record.text.clone_from(&record.text);
-                Ok(())
-            })?;
-        }
-    }
+    let matches = read(snapshot, best.sorted(), question.wanted)?;
     let predicted_recall = curve::candidate_probability(threshold, settings.bands, settings.rows);
     Ok(Answer { matches, candidates, found, predicted_recall })
+}
+
+/// A document that is similar enough, as long as others may be more similar.
+struct Similar {
+    number: u64,
+    id: String,
+    similarity: Similarity,
+}
+
+/// The most similar documents so far, in memory that grows with `most` only.
+struct Best {
+    most: usize,
+    similar: Vec<Similar>,
+}
+
+impl Best {
+    fn push(&mut self, record: &Record, similarity: Similarity) {
+        self.similar.push(Similar { number: record.number, id: record.id.clone(), similarity });
+        // Twice as many as are wanted and some, so that sorting is seldom.
+        if self.similar.len() > self.most.saturating_mul(2).saturating_add(64) {
+            self.keep();
+        }
+    }
+
+    fn keep(&mut self) {
+        self.similar
+            .sort_by(|a, b| b.similarity.compare(&a.similarity).then_with(|| a.id.cmp(&b.id)));
+        self.similar.truncate(self.most);
+    }
+
+    fn sorted(mut self) -> Vec<Similar> {
+        self.keep();
+        self.similar
+    }
+}
+
+/// The records of matches.
+fn read(
+    snapshot: &mut dyn Snapshot,
+    similar: Vec<Similar>,
+    wanted: Wanted,
+) -> Result<Vec<Match>, IndexError> {
+    let mut numbers: Vec<u64> = similar.iter().map(|one| one.number).collect();
+    numbers.sort_unstable();
+    let mut records = HashMap::with_capacity(numbers.len());
+    if !numbers.is_empty() {
+        snapshot.records(&numbers, wanted, &mut |record| {
+            records.insert(record.number, record.clone());
+            Ok(())
+        })?;
+    }
+    let one = |Similar { number, id, similarity }| match records.remove(&number) {
+        Some(record) => Ok(Match { record, similarity }),
+        None => Err(IndexError::Damaged {
+            what: format!("document {:?}", crate::entry::shown(&id)),
+            why: "its row was there and is gone at the same moment".to_owned(),
+        }),
+    };
+    similar.into_iter().map(one).collect()
 }
 
 /// How similar a candidate is, where that is enough.
@@ -201,4 +246,26 @@ fn similarity(
     set::decode(code, set)?;
     let overlap = verify::overlap_at_least(probe.set, set, Measure::Jaccard, threshold);
     Ok(overlap.map(Similarity::Exact))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_best_are_kept_and_no_more() {
+        let (most, mut best) = (5, Best { most: 5, similar: Vec::new() });
+        let mut all = Vec::new();
+        for number in 0..10_000u64 {
+            let value = (number * 7919 % 1000) as f64 / 1000.0;
+            let record = Record { number, id: format!("{number:05}"), ..Record::default() };
+            best.push(&record, Similarity::Estimated(value));
+            assert!(best.similar.len() <= 2 * most + 64);
+            all.push((value, number));
+        }
+        all.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        let kept: Vec<u64> = best.sorted().iter().map(|one| one.number).collect();
+        let wanted: Vec<u64> = all[..most].iter().map(|one| one.1).collect();
+        assert_eq!(kept, wanted);
+    }
 }

@@ -14,6 +14,8 @@ use lookalike_index::settings::Store;
 use lookalike_index::sqlite::{self, Tuning};
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 const WRITE: Access = Access::Write { wait: Duration::ZERO };
@@ -165,6 +167,30 @@ fn files_in_no_list_are_removed_by_the_next_writer() {
     assert!(!orphan.exists());
 }
 
+#[cfg(unix)]
+#[test]
+fn what_a_killed_process_left_unfinished_is_removed_by_the_next() {
+    let above = tempfile::tempdir().unwrap();
+    let named = |name: &str| above.path().join(name);
+    // Another process with the number of this one may have been killed, too.
+    let own = named(&format!("index.unfinished-{}", std::process::id()));
+    let left = [own, named("index.unfinished-4000000")];
+    let kept = [named("other.unfinished-4000000"), named("index.unfinished-notes")];
+    let filled_now = named("index.unfinished-4000001");
+    for folder in left.iter().chain(&kept).chain([&filled_now]) {
+        std::fs::create_dir(folder).unwrap();
+        std::fs::write(folder.join("catalog.sqlite"), "half").unwrap();
+    }
+    let filling = std::fs::File::open(&filled_now).unwrap();
+    filling.try_lock().unwrap();
+    let backend = sqlite::create(&named("index"), &settings(Store::Sets)).unwrap();
+    assert!(left.iter().all(|folder| !folder.exists()));
+    assert!(kept.iter().chain([&filled_now]).all(|folder| folder.exists()));
+    std::fs::create_dir(named("copy.unfinished-4000000")).unwrap();
+    backend.backup(&named("copy")).unwrap();
+    assert!(!named("copy.unfinished-4000000").exists());
+}
+
 #[test]
 fn one_writes_at_a_time() {
     let above = tempfile::tempdir().unwrap();
@@ -184,6 +210,39 @@ fn one_writes_at_a_time() {
     });
     // A snapshot may live longer than its writer.
     assert_eq!(snapshot.len(), 0);
+}
+
+#[test]
+fn a_document_that_is_replaced_all_the_time_is_always_found_once() {
+    let above = tempfile::tempdir().unwrap();
+    let folder = above.path().join("index");
+    let settings = settings(Store::Sets);
+    let writer = sqlite::create(&folder, &settings).unwrap();
+    let document = Maker::new(&settings, 1).of_set("a", (1..40).collect());
+    writer.write(&[document.put()]).unwrap();
+    let reader = sqlite::open(&folder, Access::Read).unwrap();
+    let mut keys = Vec::new();
+    bucket_keys(&settings, &document.signature, &mut keys);
+    let (done, started) = (AtomicBool::new(false), Barrier::new(5));
+    let look = || {
+        started.wait();
+        while !done.load(Ordering::Acquire) {
+            let mut snapshot = reader.snapshot().unwrap();
+            assert_eq!(candidates(&mut *snapshot, &keys), ["a"]);
+            assert!(snapshot.number_of("a").unwrap().is_some());
+        }
+    };
+    std::thread::scope(|scope| {
+        let looks: Vec<_> = (0..4).map(|_| scope.spawn(look)).collect();
+        started.wait();
+        for _ in 0..600 {
+            writer.write(&[document.put()]).unwrap();
+        }
+        done.store(true, Ordering::Release);
+        for look in looks {
+            look.join().unwrap();
+        }
+    });
 }
 
 #[test]
@@ -258,6 +317,35 @@ fn what_is_wrong_with_rows_is_told() {
     let left = writer.check().unwrap();
     assert_eq!(left.len(), 3, "{left:?}");
     assert!(left.iter().all(|problem| !problem.repairable));
+}
+
+#[test]
+fn a_damaged_catalogue_is_a_problem_that_no_repair_solves() {
+    const PAGE: usize = 16 << 10;
+    let above = tempfile::tempdir().unwrap();
+    let folder = above.path().join("index");
+    filled(&folder);
+    let path = folder.join("catalog.sqlite");
+    let sound = std::fs::read(&path).unwrap();
+    let mut looked = 0;
+    for page in 1..sound.len() / PAGE {
+        let mut bytes = sound.clone();
+        bytes[page * PAGE..(page + 1) * PAGE].fill(0xa5);
+        std::fs::write(&path, bytes).unwrap();
+        match open(&folder, Access::Read) {
+            Ok(reader) => {
+                let problems = reader.check().unwrap();
+                let lost = problems.iter().any(|problem| !problem.repairable);
+                assert!(lost, "page {page}: {problems:?}");
+                looked += 1;
+            }
+            Err(error) => {
+                let text = error.to_string();
+                assert!(text.contains("backup") && !text.contains("check"), "{text}");
+            }
+        }
+    }
+    assert!(looked > 3, "{looked} could be opened");
 }
 
 #[test]
@@ -358,9 +446,60 @@ fn a_folder_that_cannot_be_written_to_is_read() {
     assert!(matches!(error, IndexError::ReadOnly { .. }), "{error}");
     let error = sqlite::create(&disk.0.join("new"), &settings(Store::Sets)).map(drop).unwrap_err();
     assert!(matches!(error, IndexError::ReadOnly { .. }), "{error}");
+    assert!(error.to_string().contains("its file system"), "{error}");
     let reader = open(&folder, Access::Read).unwrap();
     assert_eq!(now(&*reader), records);
     assert_answers(&*reader, &documents, &answers(&documents, &records));
-    drop(reader);
+    // Whoever may write elsewhere is noticed.
     disk.remount("remount,rw");
+    let writer = open(&folder, WRITE).unwrap();
+    writer.write(&[Change::Remove("d1")]).unwrap();
+    assert_eq!(now(&*reader).len() + 1, records.len());
+}
+
+/// Runs a test of this file again, as a user without rights to what this one owns.
+#[cfg(unix)]
+fn as_another(test: &str, folder: &Path) {
+    use std::os::unix::fs::MetadataExt;
+    use std::os::unix::process::CommandExt;
+    let mut again = std::process::Command::new(std::env::current_exe().unwrap());
+    again.args(["--exact", test, "--nocapture"]).env(FOLDER, folder);
+    if folder.metadata().unwrap().uid() == 0 {
+        again.uid(65_534).gid(65_534);
+    }
+    let Ok(output) = again.output() else {
+        let skipped = "SKIPPED: this test cannot be run as another user here\n";
+        std::io::stderr().write_all(skipped.as_bytes()).unwrap();
+        return;
+    };
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && told.contains("1 passed"), "{output:?}");
+}
+
+#[cfg(unix)]
+const FOLDER: &str = "LOOKALIKE_TEST_FOLDER";
+
+#[cfg(unix)]
+#[test]
+#[expect(clippy::disallowed_methods, reason = "the test starts itself and is told so")]
+fn without_rights_to_the_folder_the_remedy_is_told() {
+    use std::os::unix::fs::PermissionsExt;
+    if let Ok(folder) = std::env::var(FOLDER) {
+        let error = open(Path::new(&folder), Access::Read).map(drop).unwrap_err().to_string();
+        assert!(error.contains("the right to write"), "{error}");
+        let error = sqlite::create(&Path::new(&folder).join("new"), &settings(Store::Sets));
+        let error = error.map(drop).unwrap_err().to_string();
+        assert!(error.contains("no right to write"), "{error}");
+        return;
+    }
+    let above = tempfile::tempdir().unwrap();
+    let folder = above.path().join("index");
+    filled(&folder);
+    for place in [above.path(), &folder] {
+        std::fs::set_permissions(place, PermissionsExt::from_mode(0o555)).unwrap();
+    }
+    as_another("without_rights_to_the_folder_the_remedy_is_told", &folder);
+    for place in [above.path(), &folder] {
+        std::fs::set_permissions(place, PermissionsExt::from_mode(0o755)).unwrap();
+    }
 }

@@ -1,6 +1,6 @@
 //! What the server or the connection says, as an error of the index.
 
-use crate::error::IndexError;
+use crate::error::{IndexError, Unwritable};
 use postgres::Error;
 use postgres::error::SqlState;
 use std::error::Error as _;
@@ -13,7 +13,7 @@ pub(super) fn failure(index: &str, error: &Error) -> IndexError {
     match error.code() {
         Some(code) if *code == SqlState::DISK_FULL => IndexError::DiskFull { index },
         Some(code) if *code == SqlState::READ_ONLY_SQL_TRANSACTION => {
-            IndexError::ReadOnly { index }
+            IndexError::ReadOnly { index, cause: Unwritable::Server }
         }
         _ => IndexError::Database { index, why: told(error), transient: is_transient(error) },
     }

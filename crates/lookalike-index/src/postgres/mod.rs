@@ -36,7 +36,7 @@ mod write;
 pub use backup::restore;
 
 use crate::backend::{Backend, Change, Done, Problem, Snapshot, Stats};
-use crate::error::IndexError;
+use crate::error::{IndexError, Unwritable};
 use crate::index::Access;
 use crate::settings::Settings;
 use address::Address;
@@ -89,7 +89,9 @@ struct PostgresBackend {
 
 impl PostgresBackend {
     fn wait(&self) -> Result<Duration, IndexError> {
-        self.wait.ok_or_else(|| IndexError::ReadOnly { index: self.pool.name().to_owned() })
+        let index = || self.pool.name().to_owned();
+        let cause = Unwritable::Opened;
+        self.wait.ok_or_else(|| IndexError::ReadOnly { index: index(), cause })
     }
 }
 

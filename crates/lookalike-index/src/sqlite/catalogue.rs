@@ -4,8 +4,8 @@ use super::fault::Place;
 use super::segment::Listed;
 use crate::error::IndexError;
 use crate::settings::{FORMAT_VERSION, Settings};
-use rusqlite::{Connection, ErrorCode, OpenFlags, Row, params};
-use std::path::{Path, PathBuf};
+use rusqlite::{Connection, OpenFlags, Row, params};
+use std::path::Path;
 use std::time::Duration;
 
 /// `application_id` of the database: the letters `LkAl`.
@@ -120,13 +120,6 @@ impl Head {
     }
 }
 
-/// What a connection may do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Rights {
-    Read,
-    Write,
-}
-
 /// Makes an empty catalogue.
 ///
 /// # Errors
@@ -150,53 +143,30 @@ pub(super) fn create(place: &Place, settings: &Settings) -> Result<(), IndexErro
     make().map_err(|error| place.database(error))
 }
 
-/// Opens the catalogue, whatever version it has.
+/// Opens the catalogue to write to it, whatever version it has.
 ///
 /// # Errors
 /// What SQLite says.
-pub(super) fn connect(place: &Place, rights: Rights) -> Result<Connection, IndexError> {
-    let path = place.catalogue();
-    let base = OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let open = |path: &Path, flags: OpenFlags| -> rusqlite::Result<Connection> {
-        let connection = Connection::open_with_flags(path, base | flags)?;
-        connection.busy_timeout(Duration::from_secs(20))?;
-        connection.set_prepared_statement_cache_capacity(32);
-        let kib = if rights == Rights::Write { 32 << 10 } else { 8 << 10 };
-        connection.execute_batch(&format!(
-            "PRAGMA cache_size = -{kib}; PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY;
-             PRAGMA journal_size_limit = 67108864; PRAGMA trusted_schema = OFF;"
-        ))?;
-        // Nothing was read so far; this looks into the file.
-        connection.query_row("PRAGMA schema_version", [], |row| row.get::<_, i64>(0))?;
-        Ok(connection)
-    };
-    let opened = match rights {
-        Rights::Write => open(&path, OpenFlags::SQLITE_OPEN_READ_WRITE),
-        Rights::Read => {
-            open(&path, OpenFlags::SQLITE_OPEN_READ_ONLY).or_else(|error| match unwritable(place) {
-                Some(uri) if needs_files(&error) => {
-                    open(&uri, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI)
-                }
-                _ => Err(error),
-            })
-        }
-    };
+pub(super) fn connect(place: &Place) -> Result<Connection, IndexError> {
+    let opened = open(&place.catalogue(), OpenFlags::SQLITE_OPEN_READ_WRITE, 32 << 10);
     opened.map_err(|error| place.database(error))
 }
 
-/// Whether SQLite could not make the files that a reader shares with a writer.
-fn needs_files(error: &rusqlite::Error) -> bool {
-    let code = error.sqlite_error_code();
-    matches!(code, Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::SystemIoFailure))
-}
-
-/// The catalogue as the address of a file that nobody writes to, where nothing is left in a log;
-/// so an index on a medium that cannot be written to is read.
-fn unwritable(place: &Place) -> Option<PathBuf> {
-    let length = std::fs::metadata(place.log()).map_or(0, |data| data.len());
-    let path = std::path::absolute(place.catalogue()).ok()?;
-    let escaped = path.to_str()?.replace('%', "%25").replace('?', "%3f").replace('#', "%23");
-    (length == 0).then(|| format!("file:{escaped}?immutable=1").into())
+/// A connection whose cache has so many KiB.
+///
+/// # Errors
+/// What SQLite says.
+pub(super) fn open(path: &Path, flags: OpenFlags, kib: u32) -> rusqlite::Result<Connection> {
+    let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_NO_MUTEX | flags)?;
+    connection.busy_timeout(Duration::from_secs(20))?;
+    connection.set_prepared_statement_cache_capacity(32);
+    connection.execute_batch(&format!(
+        "PRAGMA cache_size = -{kib}; PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY;
+         PRAGMA journal_size_limit = 67108864; PRAGMA trusted_schema = OFF;"
+    ))?;
+    // Nothing was read so far; this looks into the file.
+    connection.query_row("PRAGMA schema_version", [], |row| row.get::<_, i64>(0))?;
+    Ok(connection)
 }
 
 /// Reads the settings, if this is a catalogue of this version.

@@ -23,20 +23,20 @@ const AT_ONCE: u64 = 10_000;
 /// # Errors
 /// As [`Backend::check`](crate::backend::Backend::check).
 pub(super) fn check(shared: &Arc<Shared>) -> Result<Vec<Problem>, IndexError> {
-    // Segments are opened here, one by one, so that a damaged one hides nothing.
-    let (moment, segments) = opened(shared)?;
     let mut problems = Vec::new();
-    let database = |what: String| Problem {
-        place: shared.place.catalogue().display().to_string(),
-        what,
-        repairable: false,
+    // Segments are opened here, one by one, so that a damaged one hides nothing.
+    let Some((moment, segments)) = noted(opened(shared), &mut problems)? else {
+        return Ok(problems);
     };
-    for line in integrity(&moment)? {
-        problems.push(database(line));
+    let catalogue = shared.place.catalogue().display().to_string();
+    for what in integrity(&moment)? {
+        problems.push(Problem { place: catalogue.clone(), what, repairable: false });
     }
     let mut parts = Parts { generation: moment.head.generation, ..Parts::default() };
     let mut lost = Vec::new();
+    let mut in_segments = 0;
     for (listed, segment) in segments {
+        in_segments = listed.last;
         let segment = segment.and_then(|segment| segment.verify().map(|()| segment));
         match segment {
             Ok(segment) => parts.segments.push(Arc::new(segment)),
@@ -47,19 +47,42 @@ pub(super) fn check(shared: &Arc<Shared>) -> Result<Vec<Problem>, IndexError> {
             }
         }
     }
-    counts(&moment, &mut problems)?;
+    let counted = counts(&moment, &mut problems);
+    noted(counted, &mut problems)?;
     let mut look = Look {
         settings: &shared.settings,
         signer: signer(&shared.settings)?,
         parts: &parts,
         lost,
-        in_segments: moment.head.last.min(in_segments(&parts, &moment)?),
+        in_segments: moment.head.last.min(in_segments),
         keys: Vec::new(),
         set: Vec::new(),
         found: Vec::new(),
     };
-    documents(&moment, &mut look, &mut problems)?;
+    let looked = documents(&moment, &mut look, &mut problems);
+    noted(looked, &mut problems)?;
     Ok(problems)
+}
+
+/// What came of a look; a damaged catalogue is told among the problems, once.
+fn noted<T>(
+    looked: Result<T, IndexError>,
+    problems: &mut Vec<Problem>,
+) -> Result<Option<T>, IndexError> {
+    match looked {
+        Ok(seen) => Ok(Some(seen)),
+        Err(IndexError::DamagedCatalogue { file, why }) => {
+            let what = format!(
+                "{why}; restore a backup, or save what can be read with `lookalike index export`"
+            );
+            let problem = Problem { place: file, what, repairable: false };
+            if !problems.contains(&problem) {
+                problems.push(problem);
+            }
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
 }
 
 /// What was listed, and what came of opening it.
@@ -86,12 +109,6 @@ fn open_once(shared: &Arc<Shared>) -> Result<(Moment, Opened), IndexError> {
     Ok((moment, opened))
 }
 
-fn in_segments(parts: &Parts, moment: &Moment) -> Result<u32, IndexError> {
-    let listed = catalogue::segments(moment.connection());
-    let listed = listed.map_err(|error| moment.shared.place.database(error))?;
-    Ok(listed.last().map_or(parts.in_segments(), |listed| listed.last))
-}
-
 fn signer(settings: &Settings) -> Result<Signer, IndexError> {
     let params = settings.params()?;
     Ok(Signer::new(params.scheme(), params.num_hashes(), params.seed()))
@@ -106,7 +123,7 @@ fn integrity(moment: &Moment) -> Result<Vec<String>, IndexError> {
     match look() {
         Ok(lines) => Ok(lines.into_iter().filter(|line| line != "ok").collect()),
         Err(error) => match moment.shared.place.database(error) {
-            IndexError::Damaged { why, .. } => Ok(vec![why]),
+            IndexError::DamagedCatalogue { why, .. } => Ok(vec![why]),
             error => Err(error),
         },
     }
@@ -242,7 +259,7 @@ impl Look<'_> {
 /// What is wrong, without the place, which is told beside it.
 fn reason(error: &IndexError) -> String {
     match error {
-        IndexError::Damaged { why, .. } => why.clone(),
+        IndexError::Damaged { why, .. } | IndexError::DamagedCatalogue { why, .. } => why.clone(),
         error => error.to_string(),
     }
 }

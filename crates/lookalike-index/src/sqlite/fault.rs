@@ -1,6 +1,6 @@
 //! What goes wrong with a folder or its database, as errors of an index.
 
-use crate::error::IndexError;
+use crate::error::{IndexError, Unwritable};
 use rusqlite::ErrorCode;
 use std::fs::File;
 use std::io::{self, ErrorKind};
@@ -33,14 +33,36 @@ impl Place {
         self.folder.join("lock")
     }
 
+    /// The error of what cannot be written to.
+    pub(super) fn read_only(&self) -> IndexError {
+        IndexError::ReadOnly { index: self.name.clone(), cause: self.unwritable() }
+    }
+
+    /// Why a file of the folder cannot be written to. Only the attempt to make one tells a file
+    /// system that is mounted for reading only from a lack of rights.
+    pub(super) fn unwritable(&self) -> Unwritable {
+        let path = self.folder.join(format!(".writable-{}", std::process::id()));
+        match File::create_new(&path) {
+            Err(error) if error.kind() == ErrorKind::ReadOnlyFilesystem => Unwritable::FileSystem,
+            Err(_) => Unwritable::Rights,
+            Ok(_) => {
+                let _ = std::fs::remove_file(&path);
+                Unwritable::Rights
+            }
+        }
+    }
+
     /// A file could not be written.
     pub(super) fn writing(&self, path: &Path, source: io::Error) -> IndexError {
         match source.kind() {
             ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
                 IndexError::DiskFull { index: self.name.clone() }
             }
-            ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied => {
-                IndexError::ReadOnly { index: self.name.clone() }
+            ErrorKind::ReadOnlyFilesystem => {
+                IndexError::ReadOnly { index: self.name.clone(), cause: Unwritable::FileSystem }
+            }
+            ErrorKind::PermissionDenied => {
+                IndexError::ReadOnly { index: self.name.clone(), cause: Unwritable::Rights }
             }
             _ => IndexError::Io { path: path.display().to_string(), source },
         }
@@ -55,14 +77,14 @@ impl Place {
     #[expect(clippy::needless_pass_by_value, reason = "errors come by value where it is used")]
     pub(super) fn database(&self, error: rusqlite::Error) -> IndexError {
         let index = self.name.clone();
-        let damaged =
-            |why: String| IndexError::Damaged { what: self.catalogue().display().to_string(), why };
+        let file = || self.catalogue().display().to_string();
+        let damaged = |why: String| IndexError::DamagedCatalogue { file: file(), why };
         let Some(code) = error.sqlite_error_code() else {
             return damaged(error.to_string());
         };
         match code {
             ErrorCode::DiskFull => IndexError::DiskFull { index },
-            ErrorCode::ReadOnly => IndexError::ReadOnly { index },
+            ErrorCode::ReadOnly => self.read_only(),
             ErrorCode::DatabaseCorrupt => damaged(error.to_string()),
             ErrorCode::NotADatabase => {
                 IndexError::NotAnIndex { index, why: "its catalogue is no database".to_owned() }

@@ -1,14 +1,16 @@
 //! The folder of an index: made, opened, locked.
 
 use super::Tuning;
-use super::catalogue::{self, Head, Rights};
+use super::catalogue::{self, Head};
 use super::fault::{Place, sync_names};
 use super::parts::Parts;
+use super::reading::Reading;
 use super::shared::Shared;
 use super::upkeep;
 use super::write::Writer;
 use crate::error::IndexError;
 use crate::settings::Settings;
+use std::ffi::OsStr;
 use std::fs::{File, TryLockError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -16,6 +18,9 @@ use std::time::{Duration, Instant};
 
 /// How long between two looks whether another writer is done.
 const LOOK: Duration = Duration::from_millis(20);
+
+/// What stands between the name of a folder and a number while it is filled.
+const UNFINISHED: &str = ".unfinished-";
 
 /// Makes an empty index, which is there when it is complete.
 ///
@@ -38,15 +43,21 @@ pub(super) fn appear(
     if to.symlink_metadata().is_ok() {
         return Err(exists());
     }
-    let mut unfinished = name.to_os_string();
-    unfinished.push(format!(".unfinished-{}", std::process::id()));
+    let mut prefix = name.to_os_string();
+    prefix.push(UNFINISHED);
+    let mut unfinished = prefix.clone();
+    unfinished.push(std::process::id().to_string());
     let named = Place::new(to);
     let place = Place { folder: to.with_file_name(unfinished), name: named.name.clone() };
     let failed = |error| named.writing(to, error);
     let parent = to.parent().filter(|parent| !parent.as_os_str().is_empty());
     let parent = parent.map_or_else(|| PathBuf::from("."), Path::to_path_buf);
     std::fs::create_dir_all(&parent).map_err(failed)?;
+    remove_abandoned(&parent, &prefix);
     std::fs::create_dir(&place.folder).map_err(failed)?;
+    // Tells others that it is still being filled; the system lets go of it when this process ends.
+    let filling = File::open(&place.folder);
+    let _ = filling.as_ref().map(File::try_lock);
     let done = fill(&place).and_then(|()| {
         sync_names(&place.folder).map_err(failed)?;
         std::fs::rename(&place.folder, to).map_err(|error| match error.kind() {
@@ -61,6 +72,24 @@ pub(super) fn appear(
         let _ = std::fs::remove_dir_all(&place.folder);
     }
     done
+}
+
+/// Removes folders under such a name and a number that nobody is filling any more. Where a folder
+/// cannot be locked they stay.
+fn remove_abandoned(parent: &Path, prefix: &OsStr) {
+    let Ok(entries) = std::fs::read_dir(parent) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let rest = name.as_encoded_bytes().strip_prefix(prefix.as_encoded_bytes());
+        if rest.is_some_and(|rest| !rest.is_empty() && rest.iter().all(u8::is_ascii_digit))
+            && entry.file_type().is_ok_and(|kind| kind.is_dir())
+            && let Ok(folder) = File::open(entry.path())
+            && folder.try_lock().is_ok()
+        {
+            // Nothing depends on it; what cannot be removed now is tried by the next.
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
 }
 
 /// Whether there may be an index.
@@ -89,7 +118,7 @@ fn look(place: &Place) -> Result<(), IndexError> {
 pub(super) fn open_for_reading(folder: &Path, tuning: Tuning) -> Result<Shared, IndexError> {
     let place = Place::new(folder);
     look(&place)?;
-    let connection = catalogue::connect(&place, Rights::Read)?;
+    let connection = Reading::open(&place)?.connection;
     let settings = catalogue::settings(&place, &connection)?;
     Ok(Shared::new(place, settings, tuning, None, Parts::default()))
 }
@@ -107,14 +136,14 @@ pub(super) fn open_for_writing(
     look(&place)?;
     let settings = {
         // Nothing is written, not even a lock file, before it is clear that it is an index.
-        let connection = catalogue::connect(&place, Rights::Read)?;
+        let connection = Reading::open(&place)?.connection;
         catalogue::settings(&place, &connection)?
     };
     let lock = locked(&place, wait)?;
     let failed = |error| place.database(error);
-    let connection = catalogue::connect(&place, Rights::Write)?;
+    let connection = catalogue::connect(&place)?;
     if connection.is_readonly("main").map_err(failed)? {
-        return Err(IndexError::ReadOnly { index: place.name.clone() });
+        return Err(place.read_only());
     }
     let mut head = Head::read(&connection).map_err(failed)?;
     upkeep::remove_orphans(&place, &connection)?;

@@ -18,6 +18,7 @@ mod map;
 mod merge;
 mod parts;
 mod posting;
+mod reading;
 mod rows;
 mod segment;
 mod segment_file;

@@ -22,6 +22,8 @@ pub(super) struct Parts {
     pub(super) generation: u64,
     /// The greatest number.
     pub(super) last: u32,
+    /// Documents behind the last segment that were gone after this many changes may be missing.
+    pub(super) gathered: u64,
 }
 
 impl Parts {
@@ -32,7 +34,8 @@ impl Parts {
 
     /// Documents that were gone after this many changes may be missing.
     pub(super) fn dropped(&self) -> u64 {
-        self.segments.iter().map(|segment| segment.listed.dropped).max().unwrap_or(0)
+        let segments = self.segments.iter().map(|segment| segment.listed.dropped);
+        segments.max().unwrap_or(0).max(self.gathered)
     }
 
     /// Documents in runs.
@@ -90,12 +93,17 @@ impl Parts {
             }
             if parts.in_segments() != self.in_segments() {
                 parts.runs.clear();
+                parts.gathered = 0;
                 parts.last = parts.in_segments();
             }
             parts.generation = head.generation;
         }
         let range = (u64::from(parts.last) + 1, u64::from(head.last));
         let (run, _) = gathered(place, settings, connection, range, usize::MAX)?;
+        if range.0 <= range.1 {
+            // Rows that are gone by now are in no run, though earlier moments have them.
+            parts.gathered = parts.gathered.max(head.changes);
+        }
         if run.documents() > 0 {
             parts.push(run);
         }

@@ -5,16 +5,17 @@
 //! them after its transaction has begun.
 
 use super::Tuning;
-use super::catalogue::{self, Head, Rights};
+use super::catalogue::Head;
 use super::fault::Place;
 use super::merge::Signal;
 use super::parts::Parts;
 use super::posting::{List, id_key};
+use super::reading::Reading;
 use super::rows::Reader;
 use super::write::Writer;
 use crate::backend::Snapshot;
 use crate::entry::{Record, Wanted};
-use crate::error::IndexError;
+use crate::error::{IndexError, Unwritable};
 use crate::settings::Settings;
 use rusqlite::Connection;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -39,7 +40,7 @@ pub(super) struct Shared {
     parts: Mutex<Arc<Parts>>,
     /// Held while parts are brought up to date with what another process has written.
     refreshing: Mutex<()>,
-    idle: Mutex<Vec<Connection>>,
+    idle: Mutex<Vec<Reading>>,
 }
 
 /// Locks, also behind a thread that panicked: what is guarded is replaced as a whole.
@@ -87,7 +88,7 @@ impl Shared {
 
     /// The error of a call that writes, where nothing may be written.
     pub(super) fn read_only(&self) -> IndexError {
-        IndexError::ReadOnly { index: self.place.name.clone() }
+        IndexError::ReadOnly { index: self.place.name.clone(), cause: Unwritable::Opened }
     }
 
     /// This moment.
@@ -97,6 +98,8 @@ impl Shared {
     pub(super) fn moment(self: &Arc<Self>) -> Result<Moment, IndexError> {
         let mut tries = 0;
         loop {
+            // Whoever has to begin anew lets no other gather later documents meanwhile.
+            let held = (tries > 0).then(|| lock(&self.refreshing));
             let moment = self.begin()?;
             let parts = self.parts();
             let is_old = !self.writable && parts.generation < moment.head.generation;
@@ -104,7 +107,7 @@ impl Shared {
                 return Ok(moment.with(parts));
             }
             tries += 1;
-            match self.refresh(&moment) {
+            match self.refresh(&moment, held) {
                 Ok(parts) if parts.covers(&moment.head) => return Ok(moment.with(parts)),
                 // Documents of this moment were dropped meanwhile, or segments merged and removed,
                 // or one is really missing: a later moment is taken.
@@ -124,8 +127,12 @@ impl Shared {
     }
 
     /// Parts that are as new as a moment.
-    fn refresh(&self, moment: &Moment) -> Result<Arc<Parts>, IndexError> {
-        let _one = lock(&self.refreshing);
+    fn refresh(
+        &self,
+        moment: &Moment,
+        held: Option<MutexGuard<'_, ()>>,
+    ) -> Result<Arc<Parts>, IndexError> {
+        let _one = held.unwrap_or_else(|| lock(&self.refreshing));
         let parts = self.parts();
         if self.writable
             || (parts.covers(&moment.head) && parts.generation >= moment.head.generation)
@@ -147,22 +154,23 @@ impl Shared {
     /// What SQLite says.
     pub(super) fn begin(self: &Arc<Self>) -> Result<Moment, IndexError> {
         let idle = lock(&self.idle).pop();
-        let connection = match idle {
-            Some(connection) => connection,
-            None => catalogue::connect(&self.place, Rights::Read)?,
+        let reading = match idle.filter(|reading| reading.is_current(&self.place)) {
+            Some(reading) => reading,
+            None => Reading::open(&self.place)?,
         };
+        let connection = &reading.connection;
         let begun = connection.prepare_cached("BEGIN").and_then(|mut begin| begin.execute([]));
-        let head = begun.and_then(|_| Head::read(&connection));
+        let head = begun.and_then(|_| Head::read(connection));
         let head = head.map_err(|error| self.place.database(error))?;
         let parts = Arc::default();
-        Ok(Moment { shared: Arc::clone(self), connection: Some(connection), head, parts })
+        Ok(Moment { shared: Arc::clone(self), reading: Some(reading), head, parts })
     }
 }
 
 /// A moment of an index.
 pub(super) struct Moment {
     pub(super) shared: Arc<Shared>,
-    connection: Option<Connection>,
+    reading: Option<Reading>,
     pub(super) head: Head,
     pub(super) parts: Arc<Parts>,
 }
@@ -175,7 +183,8 @@ impl Moment {
 
     /// Its connection, in the transaction.
     pub(super) fn connection(&self) -> &Connection {
-        self.connection.as_ref().unwrap_or_else(|| unreachable!("taken only when it is dropped"))
+        let reading = self.reading.as_ref();
+        &reading.unwrap_or_else(|| unreachable!("taken only when it is dropped")).connection
     }
 
     pub(super) fn reader(&self) -> Reader<'_> {
@@ -185,11 +194,12 @@ impl Moment {
 
 impl Drop for Moment {
     fn drop(&mut self) {
-        let Some(connection) = self.connection.take() else { return };
+        let Some(reading) = self.reading.take() else { return };
+        let connection = &reading.connection;
         let ended = connection.prepare_cached("ROLLBACK").and_then(|mut end| end.execute([]));
         let mut idle = lock(&self.shared.idle);
         if ended.is_ok() && idle.len() < IDLE {
-            idle.push(connection);
+            idle.push(reading);
         }
     }
 }
@@ -239,5 +249,75 @@ impl Snapshot for Moment {
         each: &mut dyn FnMut(&Record) -> Result<(), IndexError>,
     ) -> Result<usize, IndexError> {
         self.reader().range((from, u64::MAX), most, wanted, each)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::{Backend, Change};
+    use crate::entry::{Entry, Metadata};
+    use crate::settings::Store;
+    use crate::sqlite::{create, folder};
+    use lookalike_core::params::{Params, Wishes};
+
+    fn put(backend: &dyn Backend, id: &str) {
+        let entry = Entry {
+            id,
+            fingerprint: 0,
+            bytes: 0,
+            signature: &[],
+            set: &[0],
+            text: None,
+            metadata: &Metadata::default(),
+            added: 0,
+            modified: None,
+            expires: None,
+        };
+        backend.write(&[Change::Put(entry)]).unwrap();
+    }
+
+    #[test]
+    fn parts_of_a_later_moment_do_not_cover_an_earlier_one() {
+        let above = tempfile::tempdir().unwrap();
+        let place = above.path().join("index");
+        let params = Params::new(&Wishes::default()).unwrap();
+        let settings = Settings::new(&params, "", Store::Sets).unwrap();
+        let writer = create(&place, &settings).unwrap();
+        put(&*writer, "a");
+        let reader = Arc::new(folder::open_for_reading(&place, Tuning::default()).unwrap());
+        let earlier = reader.begin().unwrap();
+        put(&*writer, "a");
+        let mut later = reader.moment().unwrap();
+        assert_eq!(later.number_of("a").unwrap(), Some(2));
+        assert!(later.parts.covers(&later.head));
+        assert!(!later.parts.covers(&earlier.head), "document 1 is in no run");
+    }
+    #[test]
+    fn a_panic_within_a_transaction_leaves_nothing() {
+        let above = tempfile::tempdir().unwrap();
+        let path = above.path().join("index");
+        let params = Params::new(&Wishes::default()).unwrap();
+        let settings = Settings::new(&params, "", Store::Sets).unwrap();
+        put(&*create(&path, &settings).unwrap(), "a");
+        let (place, tuning) = (Place::new(&path), Tuning::default());
+        let shared = Arc::new(folder::open_for_writing(&place, Duration::ZERO, tuning).unwrap());
+        let head = shared.begin().unwrap().head;
+        let panicking = std::panic::AssertUnwindSafe(|| {
+            let mut held = lock(&shared.writer);
+            let work = |writer: &mut Writer, _: &mut Parts| -> Result<(), IndexError> {
+                writer.head.last += 7;
+                writer.head.changes += 1;
+                writer.connection.execute("DELETE FROM docs", []).unwrap();
+                panic!("as a defect would")
+            };
+            held.as_mut().unwrap().transaction(&shared, work)
+        });
+        assert!(std::panic::catch_unwind(panicking).is_err());
+        let done = super::super::write::write(&shared, &[Change::Remove("b")]).unwrap();
+        assert_eq!(done, [crate::backend::Done::Absent]);
+        let moment = shared.moment().unwrap();
+        assert_eq!(moment.head, head);
+        assert!(moment.reader().has(1, "a").unwrap());
     }
 }

@@ -42,6 +42,7 @@ impl Writer {
         work: impl FnOnce(&mut Self, &mut Parts) -> Result<T, IndexError>,
     ) -> Result<T, IndexError> {
         let failed = |error| shared.place.database(error);
+        self.end_abandoned().map_err(failed)?;
         let (head, before) = (self.head, shared.parts());
         self.connection.execute_batch("BEGIN IMMEDIATE").map_err(failed)?;
         let mut parts = Parts::clone(&before);
@@ -62,6 +63,19 @@ impl Writer {
             shared.show(before);
         }
         done
+    }
+
+    /// Undoes what a thread that panicked has left half done.
+    fn end_abandoned(&mut self) -> rusqlite::Result<()> {
+        if self.connection.is_autocommit() {
+            return Ok(());
+        }
+        self.connection.execute_batch("ROLLBACK")?;
+        // Segment files may have been made meanwhile; their names are not used again.
+        let next_segment = self.head.next_segment;
+        let head = Head::read(&self.connection)?;
+        self.head = Head { next_segment: next_segment.max(head.next_segment), ..head };
+        Ok(())
     }
 }
 
@@ -124,6 +138,7 @@ pub(super) fn flush(
 ) -> Result<Arc<Segment>, IndexError> {
     let place = &shared.place;
     let failed = |error| place.database(error);
+    parts.gathered = 0;
     let mut runs = std::mem::take(&mut parts.runs).into_iter();
     let mut run = runs.next().unwrap_or_default();
     for next in runs {

@@ -1,0 +1,120 @@
+//! Connections that read the catalogue.
+//!
+//! A reader shares a log with the writer, for which it needs files beside the catalogue. On a file
+//! system that is mounted for reading only they cannot be made; there the catalogue is read as a
+//! file that does not change, and looked at before each moment, since it may be mounted for
+//! writing elsewhere. On any other file system somebody else may write at any time, so that
+//! nothing is read without those files.
+
+use super::catalogue;
+use super::fault::Place;
+use crate::error::{IndexError, Unwritable};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+use std::fs::Metadata;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// A connection, and what it relies on.
+pub(super) struct Reading {
+    pub(super) connection: Connection,
+    /// `None` where SQLite itself notices what others write.
+    unchanged: Option<Files>,
+}
+
+impl Reading {
+    /// Opens the catalogue, whatever version it has.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(super) fn open(place: &Place) -> Result<Self, IndexError> {
+        let open = |path: &Path, flags: OpenFlags| {
+            catalogue::open(path, flags | OpenFlags::SQLITE_OPEN_READ_ONLY, 8 << 10)
+        };
+        let error = match open(&place.catalogue(), OpenFlags::empty()) {
+            Ok(connection) => return Ok(Self { connection, unchanged: None }),
+            Err(error) => error,
+        };
+        if !needs_files(&error) {
+            return Err(place.database(error));
+        }
+        // Looked at first, so that no later change is taken for what was opened.
+        let files = Files::of(place);
+        match unchanging(place) {
+            Some(address)
+                if files.nothing_in_log() && place.unwritable() == Unwritable::FileSystem =>
+            {
+                let connection = open(&address, OpenFlags::SQLITE_OPEN_URI);
+                let connection = connection.map_err(|error| place.database(error))?;
+                Ok(Self { connection, unchanged: Some(files) })
+            }
+            _ => Err(needs_rights(place, &error)),
+        }
+    }
+
+    /// Whether it sees what is there now.
+    pub(super) fn is_current(&self, place: &Place) -> bool {
+        self.unchanged.as_ref().is_none_or(|files| *files == Files::of(place))
+    }
+}
+
+/// Whether SQLite could not make the files that a reader shares with a writer.
+fn needs_files(error: &rusqlite::Error) -> bool {
+    let code = error.sqlite_error_code();
+    matches!(code, Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::SystemIoFailure))
+}
+
+fn needs_rights(place: &Place, error: &rusqlite::Error) -> IndexError {
+    IndexError::Database {
+        index: place.name.clone(),
+        why: format!(
+            "its catalogue cannot be read safely ({error}): reading shares catalog.sqlite-wal and \
+             catalog.sqlite-shm with a writer; give this user the right to write to the folder \
+             and its files, or read a copy made by `lookalike index backup`"
+        ),
+        transient: false,
+    }
+}
+
+/// The catalogue as the address of a file that nobody writes to.
+fn unchanging(place: &Place) -> Option<PathBuf> {
+    let path = std::path::absolute(place.catalogue()).ok()?;
+    let escaped = path.to_str()?.replace('%', "%25").replace('?', "%3f").replace('#', "%23");
+    Some(format!("file:{escaped}?immutable=1").into())
+}
+
+/// What another who writes changes of the files.
+#[derive(Debug, PartialEq, Eq)]
+struct Files {
+    catalogue: Option<Look>,
+    log: Option<Look>,
+}
+
+/// Which file it is, its length in bytes and when it was changed.
+type Look = (u64, u64, Option<SystemTime>);
+
+impl Files {
+    fn of(place: &Place) -> Self {
+        let look = |path: PathBuf| {
+            let data = std::fs::metadata(path).ok()?;
+            Some((number(&data), data.len(), data.modified().ok()))
+        };
+        Self { catalogue: look(place.catalogue()), log: look(place.log()) }
+    }
+
+    fn nothing_in_log(&self) -> bool {
+        self.log.is_none_or(|(_, length, _)| length == 0)
+    }
+}
+
+/// What tells a file from another that takes its name.
+#[cfg(unix)]
+fn number(data: &Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::ino(data)
+}
+
+/// What tells a file from another that takes its name.
+#[cfg(not(unix))]
+fn number(data: &Metadata) -> u64 {
+    let made = data.created().ok().and_then(|at| at.duration_since(SystemTime::UNIX_EPOCH).ok());
+    made.map_or(0, |since| since.as_nanos() as u64)
+}
