@@ -197,3 +197,23 @@ fn expired_documents_are_in_no_group() {
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
 }
+
+#[test]
+fn a_document_that_is_replaced_does_not_find_itself() {
+    let served = Served::start();
+    let client = &served.client;
+    fill(client);
+    let other = client.clone();
+    let (sender, stopped) = std::sync::mpsc::channel::<()>();
+    let replacing = std::thread::spawn(move || {
+        while stopped.try_recv() == Err(std::sync::mpsc::TryRecvError::Empty) {
+            other.put("/v1/documents/a", &json!({ "text": format!("{FOX} today") })).ok(200);
+        }
+    });
+    for _ in 0..500 {
+        let found = client.post("/v1/query", &json!({ "id": "a", "top": 5 })).ok(200);
+        assert_eq!(ids(&found), ["c", "b"]);
+    }
+    drop(sender);
+    replacing.join().unwrap();
+}
