@@ -34,6 +34,8 @@ pub(crate) struct App {
     pub(crate) log: Logger,
     /// For bodies.
     pub(crate) memory: Memory,
+    /// What documents that come as lines may take of it.
+    pub(crate) bulk_memory: Memory,
     /// Numbers requests.
     pub(crate) serial: Serial,
     /// Tells the numbers of this run from those of another.
@@ -59,6 +61,8 @@ impl App {
             metrics,
             log,
             memory: Memory::new(limits.held_bytes),
+            // A line of the greatest length has room whatever the limits are.
+            bulk_memory: Memory::new((limits.held_bytes / 2).max(limits.body_bytes)),
             serial: Serial::default(),
             started: crate::time::now() / 1_000_000_000,
             index,

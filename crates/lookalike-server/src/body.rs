@@ -13,13 +13,21 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 const UNIT: u64 = 16 << 10;
 
 /// The memory that all bodies may take together.
-#[derive(Clone)]
-pub(crate) struct Memory(Arc<Semaphore>);
+pub(crate) struct Memory {
+    free: Arc<Semaphore>,
+    all: u64,
+}
 
 impl Memory {
     pub(crate) fn new(bytes: u64) -> Self {
         let units = usize::try_from(bytes.div_ceil(UNIT)).unwrap_or(usize::MAX);
-        Self(Arc::new(Semaphore::new(units.min(Semaphore::MAX_PERMITS))))
+        let free = Arc::new(Semaphore::new(units.min(Semaphore::MAX_PERMITS)));
+        Self { free, all: bytes }
+    }
+
+    /// So many bytes, or all there are: what is greater is let through where nothing else is.
+    pub(crate) fn at_most(&self, bytes: u64) -> u64 {
+        bytes.min(self.all)
     }
 
     /// Takes what another `bytes` need, into `held`.
@@ -29,7 +37,7 @@ impl Memory {
         held: &mut Option<OwnedSemaphorePermit>,
     ) -> Result<(), Problem> {
         let units = u32::try_from(bytes.div_ceil(UNIT)).unwrap_or(u32::MAX);
-        let more = Arc::clone(&self.0).try_acquire_many_owned(units).map_err(|_| {
+        let more = Arc::clone(&self.free).try_acquire_many_owned(units).map_err(|_| {
             Problem::busy("the requests under way take all the memory that bodies may take")
         })?;
         match held {

@@ -22,8 +22,10 @@ use tokio::sync::{OwnedSemaphorePermit, oneshot};
 /// A batch ends where it has so many lines or bytes.
 const BATCH_LINES: usize = 2_000;
 const BATCH_BYTES: usize = 4 << 20;
-/// What the batches under way take of the memory for bodies.
-const HELD_BYTES: u64 = 4 * BATCH_BYTES as u64;
+/// Up to so many bytes of lines, as many again are held for those being prepared and written.
+const TWICE_HELD: u64 = 2 * BATCH_BYTES as u64;
+/// Memory is taken in steps of so many bytes at least; whole units of what is given out.
+const STEP_BYTES: u64 = 64 << 10;
 /// Lines that are listed as skipped; all are counted.
 const LISTED: usize = 1_000;
 
@@ -54,11 +56,9 @@ pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> Answe
     let wish = Wish { mode: Mode::of(&parameters)?, stop, text_bytes: limits.text_bytes };
     let (parts, body) = request.into_parts();
     body::expect_type(&parts.headers, "application/x-ndjson")?;
-    let mut held = None;
-    app.memory.take(HELD_BYTES.min(limits.held_bytes), &mut held)?;
     let pieces = Pieces::new(body, limits.idle_time);
-    let room = 2 * BATCH_BYTES as u64;
-    let mut lines = Lines { pieces, buffer: Vec::new(), next: 1, ended: false, held, room };
+    let held = Held::default();
+    let mut lines = Lines { pieces, buffer: Vec::new(), next: 1, ended: false, held };
     let mut tally = Tally::new(wish);
     match run(&app, &mut lines, &mut tally).await {
         Ok(()) => json(StatusCode::OK, &tally.answer()),
@@ -135,9 +135,31 @@ struct Lines {
     buffer: Vec<u8>,
     next: u64,
     ended: bool,
-    held: Option<OwnedSemaphorePermit>,
-    /// Bytes that the buffer may have with what is held.
-    room: u64,
+    held: Held,
+}
+
+/// Memory that one client's lines take; it grows with them.
+#[derive(Default)]
+struct Held {
+    bytes: u64,
+    of_all: Option<OwnedSemaphorePermit>,
+    of_bulk: Option<OwnedSemaphorePermit>,
+}
+
+impl Held {
+    /// Takes what so many bytes of lines need.
+    fn grow(&mut self, app: &App, lines: u64) -> Result<(), Problem> {
+        let needed = app.bulk_memory.at_most(lines + lines.min(TWICE_HELD));
+        let Some(more) = needed.checked_sub(self.bytes).filter(|more| *more > 0) else {
+            return Ok(());
+        };
+        let more =
+            app.bulk_memory.at_most(self.bytes + more.next_multiple_of(STEP_BYTES)) - self.bytes;
+        app.bulk_memory.take(more, &mut self.of_bulk)?;
+        app.memory.take(more, &mut self.of_all)?;
+        self.bytes += more;
+        Ok(())
+    }
 }
 
 impl Lines {
@@ -173,11 +195,7 @@ impl Lines {
             match self.pieces.next().await? {
                 None => self.ended = true,
                 Some(piece) => {
-                    let needed = (self.buffer.len() + piece.len()) as u64;
-                    if needed > self.room {
-                        app.memory.take(needed - self.room, &mut self.held)?;
-                        self.room = needed;
-                    }
+                    self.held.grow(app, (self.buffer.len() + piece.len()) as u64)?;
                     self.buffer.extend_from_slice(&piece);
                 }
             }

@@ -14,7 +14,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use lookalike::index::Preparer;
 use lookalike::store::IndexError;
-use lookalike::store::backend::Done;
+use lookalike::store::backend::{Done, Snapshot};
 use lookalike::store::entry::{MAX_METADATA_BYTES, Metadata, Record, Wanted};
 use lookalike::store::set;
 use lookalike::store::settings::Store;
@@ -213,7 +213,15 @@ pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> Answer
 
 /// The document with an id, unless it has expired.
 pub(crate) fn find(worker: &Worker, id: &str, wanted: Wanted) -> Result<Record, Problem> {
-    let mut snapshot = worker.index.snapshot()?;
+    find_at(&mut *worker.index.snapshot()?, id, wanted)
+}
+
+/// The same at one moment.
+pub(crate) fn find_at(
+    snapshot: &mut dyn Snapshot,
+    id: &str,
+    wanted: Wanted,
+) -> Result<Record, Problem> {
     let mut found = None;
     if let Some(number) = snapshot.number_of(id)? {
         snapshot.records(&[number], wanted, &mut |record| {

@@ -2,6 +2,7 @@
 //! limits, headers, counting and the log.
 
 use crate::app::App;
+use crate::held;
 use crate::log::Line;
 use crate::metrics::Counted;
 use crate::page;
@@ -9,7 +10,9 @@ use crate::problem::{Code, Note, Problem};
 use crate::token::Right;
 use axum::body::HttpBody;
 use axum::extract::{MatchedPath, Request, State};
-use axum::http::header::{AUTHORIZATION, CACHE_CONTROL, HOST, ORIGIN};
+use axum::http::header::{
+    AUTHORIZATION, CACHE_CONTROL, CONNECTION, HOST, ORIGIN, TRANSFER_ENCODING,
+};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -33,12 +36,23 @@ pub(crate) async fn pass(State(app): State<Arc<App>>, request: Request, next: Ne
         since: Instant::now(),
         done: false,
     };
+    let is_chunked = request.headers().contains_key(TRANSFER_ENCODING);
+    let changes = changes(&trace.route, request.method());
     let answer = admit(&app, &trace.route, &request);
     let mut response = match answer {
         Ok(()) => within_time(&app, &trace.route, request, next).await,
         Err(problem) => problem.into_response(),
     };
+    // What was changed is told in any case, and in few bytes.
+    if !changes {
+        response = held::held(&app.memory, response);
+    }
     headers(response.headers_mut(), &trace.id);
+    if is_chunked {
+        // Beside it there may have been a length, which hyper has left out: whoever passed this on
+        // may have gone by that, so what follows may be no request of this client (RFC 9112 §6.3).
+        response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    }
     trace.finish(&response);
     response
 }
@@ -66,6 +80,10 @@ pub(crate) fn timeout(app: &App) -> Problem {
 /// Whether a request may be answered at all.
 fn admit(app: &App, route: &str, request: &Request) -> Result<(), Problem> {
     let (method, headers) = (request.method(), request.headers());
+    if headers.get_all(HOST).iter().nth(1).is_some() {
+        let detail = "there is more than one header host: send one";
+        return Err(Problem::new(Code::BAD_HEAD, detail));
+    }
     let host = host(request.uri(), headers);
     check_host(app, host)?;
     let is_read = matches!(*method, Method::GET | Method::HEAD);
@@ -81,7 +99,7 @@ fn admit(app: &App, route: &str, request: &Request) -> Result<(), Problem> {
         let detail = "send the header `authorization: Bearer TOKEN` with a token of this server";
         return Err(Problem::new(Code::TOKEN_NEEDED, detail));
     };
-    let writes = !is_read && matches!(route, "/v1/documents" | "/v1/documents/{id}");
+    let writes = changes(route, method);
     if writes && right < Right::Write {
         let detail = "the token may read only: documents are changed with a write token";
         return Err(Problem::new(Code::READ_ONLY_TOKEN, detail));
@@ -90,6 +108,12 @@ fn admit(app: &App, route: &str, request: &Request) -> Result<(), Problem> {
         app.writer()?;
     }
     Ok(())
+}
+
+/// Whether a request changes documents.
+fn changes(route: &str, method: &Method) -> bool {
+    let is_read = matches!(*method, Method::GET | Method::HEAD);
+    !is_read && matches!(route, "/v1/documents" | "/v1/documents/{id}")
 }
 
 fn bearer(headers: &HeaderMap) -> Option<&str> {

@@ -14,6 +14,7 @@
 //! | `gate` | what every request passes |
 //! | `address`, `body`, `json` | what a request says, strictly read, within limits |
 //! | `documents`, `bulk`, `query`, `compare`, `groups`, `about`, `page` | the routes |
+//! | `held`, `stream` | answers: their memory, and how long a client may take nothing |
 //! | `stars` | groups among all documents |
 //! | `pool`, `writer` | threads that do what blocks; what is written together |
 //! | `problem` | what is answered when a request cannot be met |
@@ -33,6 +34,7 @@ pub mod config;
 mod documents;
 mod gate;
 mod groups;
+mod held;
 mod json;
 pub mod listen;
 mod log;
@@ -42,6 +44,7 @@ mod pool;
 mod problem;
 mod query;
 mod stars;
+mod stream;
 mod time;
 pub mod token;
 mod writer;

@@ -3,6 +3,7 @@
 use crate::app::{App, router};
 use crate::config::{Config, ConfigError};
 use crate::metrics::Counted;
+use crate::stream::Patient;
 use axum::Router;
 use axum::body::Body;
 use hyper::server::conn::http1;
@@ -184,6 +185,7 @@ async fn connection(app: &App, stream: TcpStream, router: Router, mut told: watc
     let _counted = Counted::one(&app.metrics.connections);
     // Answers are written whole, so waiting for more to send only delays them.
     let _ = stream.set_nodelay(true);
+    let stream = Patient::new(stream, app.config.limits.idle_time);
     let service = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
         router.clone().call(request.map(Body::new))
     });

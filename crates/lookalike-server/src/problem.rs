@@ -37,6 +37,7 @@ codes! {
     BAD_ID 400 "bad-id" "The id cannot be one";
     BAD_LINE 400 "bad-line" "A line cannot be stored";
     BAD_BODY 400 "bad-body" "The body broke off";
+    BAD_HEAD 400 "bad-head" "The head of the request cannot be";
     TOKEN_NEEDED 401 "token-needed" "A token is needed";
     READ_ONLY_TOKEN 403 "read-only-token" "The token may read only";
     READ_ONLY 403 "read-only" "The index is served for reading only";

@@ -2,7 +2,7 @@
 
 use crate::app::{Answer, App, json_bytes};
 use crate::body;
-use crate::documents::{bytes, check_text, find};
+use crate::documents::{bytes, check_text, find_at};
 use crate::json;
 use crate::pool::Worker;
 use crate::problem::{Code, Problem};
@@ -131,8 +131,10 @@ impl Asked {
             }
             (None, Some(id)) => {
                 let wanted = Wanted { set: true, signature: true, ..Wanted::default() };
-                let record = find(worker, id, wanted)?;
-                let Worker { index, scratch, .. } = worker;
+                // One moment for both: by another the document may have another number, and
+                // would be found itself.
+                let mut snapshot = index.snapshot()?;
+                let record = find_at(&mut *snapshot, id, wanted)?;
                 let mut own = Vec::new();
                 if let Some(code) = &record.set {
                     set::decode(code, &mut own)?;
@@ -144,7 +146,6 @@ impl Asked {
                     signature: &record.signature,
                 };
                 let shingles = record.set.is_some().then_some(own.len());
-                let mut snapshot = index.snapshot()?;
                 let settings = index.settings();
                 let answer = query::query(&mut *snapshot, settings, &probe, &question, scratch)?;
                 self.found(answer, threshold, shingles, &mut *snapshot)

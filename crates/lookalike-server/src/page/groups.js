@@ -33,10 +33,20 @@ const spanOf = (duplicates) => {
   return low === high ? low : `${low} to ${high}`;
 };
 
+/** Whether the rest of a group stands on the next page. */
+const goesOn = (group) => group !== undefined &&
+  group.duplicates_before + group.duplicates.length < group.duplicates_total;
+
+/** How many documents; a group with much metadata is divided among pages. */
+const sizeOf = ({ duplicates, duplicates_before: before = 0, duplicates_total: all }) => {
+  if (!before && !(duplicates.length < all)) return counted(duplicates.length + 1, "document");
+  return `${counted(all + 1, "document")}, here ${count(duplicates.length)} after ${count(before)}`;
+};
+
 const item = (group, number) => {
   const summary = make("summary", {}, make("span", { class: "n" }, count(number)),
     shownId(group.keeper.id, "id"),
-    make("span", { class: "size" }, counted(group.duplicates.length + 1, "document")),
+    make("span", { class: "size" }, sizeOf(group)),
     make("span", { class: "span" }, make("span", { class: "unseen" }, "similarity "),
       spanOf(group.duplicates)));
   const details = make("details", { class: "group" }, summary);
@@ -65,7 +75,7 @@ const pages = (found, from, params) => {
     if (before.has(location.hash)) link("Previous", before.get(location.hash));
   }
   if (found.next) {
-    const shown = from + found.groups.length;
+    const shown = from + found.groups.length - (goesOn(found.groups.at(-1)) ? 1 : 0);
     const next = address("groups", { after: found.next, from: shown, threshold });
     before.set(next, location.hash);
     link("Next", next);

@@ -153,3 +153,17 @@ fn what_is_no_http_is_no_harm() {
     assert!(matches!(answer.status, 0 | 414 | 431), "{}", answer.head);
     served.client.get("/v1/health").ok(200);
 }
+
+#[test]
+fn a_head_that_means_two_things_is_refused() {
+    let served = Served::start();
+    let two = ["host: localhost", "host: evil.example"];
+    served.client.request("GET", "/v1/stats", &two, b"").problem(400, "bad-head");
+    let head = "POST /v1/query HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
+                content-length: 4\r\ntransfer-encoding: chunked\r\n\r\n";
+    let body =
+        "c\r\n{\"text\":\"a\"}\r\n0\r\n\r\nGET /v1/health HTTP/1.1\r\nhost: localhost\r\n\r\n";
+    let answer = served.client.raw(format!("{head}{body}").as_bytes());
+    assert_eq!((answer.status, answer.header("connection")), (200, Some("close")));
+    assert!(!String::from_utf8_lossy(&answer.body).contains("HTTP/1.1"));
+}

@@ -140,3 +140,86 @@ fn stopping_finishes_what_was_begun() {
     drop(idle);
     assert_eq!(served.end(), Stopped::InOrder);
 }
+
+/// A server with a document whose answer has 30 MB, more than the system keeps for a connection.
+fn with_a_long_document(idle: Duration) -> Served {
+    let served = Served::with(Store::Texts, |config| {
+        config.limits.held_bytes = 64 << 20;
+        config.limits.idle_time = idle;
+    });
+    let body = json!({ "text": "x".repeat(30_000_000) });
+    served.client.put("/v1/documents/long", &body).ok(201);
+    served
+}
+
+/// Asks for it and takes the beginning only.
+fn ask_and_leave(served: &Served) -> std::net::TcpStream {
+    let mut stream = served.client.connect();
+    let head = b"GET /v1/documents/long?text=true HTTP/1.1\r\nhost: localhost\r\n\r\n";
+    stream.write_all(head).unwrap();
+    let mut status = [0; 12];
+    std::io::Read::read_exact(&mut stream, &mut status).unwrap();
+    assert_eq!(&status, b"HTTP/1.1 200");
+    stream
+}
+
+#[test]
+fn the_memory_for_answers_ends() {
+    let served = with_a_long_document(Duration::from_secs(600));
+    let mut left: Vec<_> = (0..2).map(|_| ask_and_leave(&served)).collect();
+    let path = "/v1/documents/long?text=true";
+    served.client.get(path).problem(503, "busy");
+    served.client.get("/v1/documents/long").ok(200);
+    // What is taken, or given up, makes room.
+    rest_of_answer(&mut left.remove(0));
+    while served.client.get(path).status != 200 {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+fn rest_of_answer(stream: &mut std::net::TcpStream) {
+    let mut all = std::io::Read::take(stream, 30_000_000);
+    assert_eq!(std::io::copy(&mut all, &mut std::io::sink()).unwrap(), 30_000_000);
+}
+
+#[test]
+fn who_takes_nothing_is_cut_off() {
+    let served = with_a_long_document(Duration::from_millis(200));
+    let left: Vec<_> = (0..2).map(|_| ask_and_leave(&served)).collect();
+    while served.client.get("/v1/documents/long?text=true").status != 200 {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let _more = ask_and_leave(&served);
+    assert_eq!(served.end(), Stopped::InOrder);
+    drop(left);
+}
+
+#[test]
+fn slow_uploads_leave_room_for_others() {
+    let served = Served::with(Store::Texts, |config| {
+        config.limits.held_bytes = 16 << 20;
+        config.limits.body_bytes = 1 << 20;
+        config.limits.idle_time = Duration::from_secs(600);
+    });
+    let begin = |bytes: usize| {
+        let mut stream = served.client.connect();
+        let head = "POST /v1/documents HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\
+                    content-type: application/x-ndjson\r\ncontent-length: 9000000\r\n\
+                    expect: 100-continue\r\n\r\n";
+        stream.write_all(head.as_bytes()).unwrap();
+        let mut told = [0; 25];
+        std::io::Read::read_exact(&mut stream, &mut told).unwrap();
+        stream.write_all(&vec![b' '; bytes]).unwrap();
+        stream
+    };
+    let slow: Vec<_> = (0..32).map(|_| begin(10)).collect();
+    let line = b"{\"id\":\"a\",\"text\":\"a\"}\n";
+    assert_eq!(served.client.lines("/v1/documents", line).ok(200)["added"], 1);
+    drop(slow);
+    // However much lines take, half is left.
+    let _more: Vec<_> = (0..16).map(|_| begin(900_000)).collect();
+    let body = json!({ "text": "x".repeat(900_000) });
+    for _ in 0..5 {
+        served.client.post("/v1/query", &body).ok(200);
+    }
+}

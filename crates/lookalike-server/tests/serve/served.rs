@@ -9,6 +9,7 @@ use lookalike::store::settings::{Settings, Store};
 use lookalike::store::{Index, IndexError};
 use lookalike_server::{Config, Server, Stop, Stopped};
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
 
@@ -65,6 +66,7 @@ pub(crate) fn settings(store: Store) -> Settings {
 pub(crate) struct Gate {
     closed: Mutex<(bool, usize)>,
     news: Condvar,
+    passed: AtomicUsize,
 }
 
 impl Gate {
@@ -83,7 +85,13 @@ impl Gate {
         drop(self.news.wait_while(closed, |(_, held)| *held < count).unwrap());
     }
 
+    /// How many have read or written.
+    pub(crate) fn passed(&self) -> usize {
+        self.passed.load(Ordering::SeqCst)
+    }
+
     fn pass(&self) {
+        self.passed.fetch_add(1, Ordering::SeqCst);
         let mut closed = self.closed.lock().unwrap();
         closed.1 += 1;
         self.news.notify_all();

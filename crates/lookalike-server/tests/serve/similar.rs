@@ -93,6 +93,21 @@ fn a_comparison_shows_the_words_that_differ() {
     assert_eq!((&same["jaccard"], same.get("differences")), (&json!(1.0), None));
 }
 
+/// Groups that are up to date.
+fn settled(client: &Client, path: &str) -> Value {
+    loop {
+        let answer = client.get(path);
+        if answer.status == 200 && answer.json()["stale"] == false {
+            return answer.json();
+        }
+        if answer.status != 200 {
+            answer.problem(503, "groups-pending");
+            assert_eq!(answer.header("retry-after"), Some("1"));
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+}
+
 #[test]
 fn groups_are_computed_kept_and_computed_anew() {
     let served = Served::start();
@@ -101,17 +116,7 @@ fn groups_are_computed_kept_and_computed_anew() {
     client
         .put("/v1/documents/other2", &json!({ "text": "a wholly different text of words" }))
         .ok(201);
-    let settled = |path: &str| loop {
-        let answer = client.get(path);
-        if answer.status == 200 && answer.json()["stale"] == false {
-            break answer.json();
-        }
-        if answer.status != 200 {
-            answer.problem(503, "groups-pending");
-            assert_eq!(answer.header("retry-after"), Some("1"));
-        }
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    };
+    let settled = |path: &str| settled(client, path);
     let first = settled("/v1/groups?limit=1");
     assert_eq!((&first["groups_total"], &first["duplicates_total"]), (&json!(2), &json!(3)));
     let group = &first["groups"][0];
@@ -144,4 +149,62 @@ fn figures_are_told() {
     ] {
         assert!(text.contains(line), "{line} in\n{text}");
     }
+}
+
+#[test]
+fn a_group_with_much_metadata_is_continued() {
+    let served = Served::start();
+    let client = &served.client;
+    let body = json!({ "text": FOX, "metadata": { "x": "y".repeat(900_000) } });
+    for n in 0..40 {
+        client.put(&format!("/v1/documents/{n:02}"), &body).ok(201);
+    }
+    let mut page = settled(client, "/v1/groups");
+    let mut ids = Vec::new();
+    loop {
+        assert!(page.to_string().len() < 20 << 20);
+        let [group] = page["groups"].as_array().unwrap().as_slice() else { panic!("one group") };
+        assert_eq!(group["keeper"]["id"], "00");
+        assert_eq!(
+            (&group["duplicates_before"], &group["duplicates_total"]),
+            (&json!(ids.len()), &json!(39))
+        );
+        let here = group["duplicates"].as_array().unwrap();
+        ids.extend(here.iter().map(|one| one["id"].as_str().unwrap().to_owned()));
+        let Some(next) = page["next"].as_str() else { break };
+        page = client.get(&format!("/v1/groups?after={next}")).ok(200);
+    }
+    assert_eq!(ids, (1..40).map(|n| format!("{n:02}")).collect::<Vec<_>>());
+}
+
+#[test]
+fn expired_documents_are_in_no_group() {
+    let served = Served::start();
+    let client = &served.client;
+    fill(client);
+    let short = json!({ "text": FOX, "ttl_seconds": 2 });
+    client.put("/v1/documents/short", &short).ok(201);
+    let first = settled(client, "/v1/groups?limit=1");
+    // Where the machine is so slow that it has expired already, there is nothing to wait for.
+    let version = first["version"].clone();
+    loop {
+        let answer = client.get("/v1/groups").ok(200);
+        let is_shown = answer["groups"].to_string().contains("\"short\"");
+        if answer["stale"] == false && !is_shown {
+            assert_eq!((&answer["version"], &answer["duplicates_total"]), (&version, &json!(2)));
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_query_by_id_looks_at_one_moment() {
+    let served = Served::start();
+    fill(&served.client);
+    let before = served.gate.passed();
+    let found = served.client.post("/v1/query", &json!({ "id": "a" })).ok(200);
+    assert_eq!(ids(&found), ["c", "b"]);
+    // By two snapshots a document that is replaced in between would find itself.
+    assert_eq!(served.gate.passed() - before, 1);
 }
