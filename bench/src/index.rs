@@ -1,6 +1,6 @@
-//! `index`: an index in a folder, or in a PostgreSQL database, filled with signed documents that are
-//! made up: how many go in per second at the beginning and at the end, what each takes on the disk,
-//! how long opening, single writes and verified queries take.
+//! `index`: an index in a folder, or in a PostgreSQL database, filled with signed documents that
+//! are made up: how many go in per second at the beginning and at the end, what each takes on the
+//! disk, how long opening, single writes and verified queries take.
 
 use crate::measure;
 use crate::options::{Options, Problem};
