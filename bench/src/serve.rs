@@ -29,7 +29,8 @@ struct Outcome {
 }
 
 /// `serve --address HOST:PORT --documents FILE.jsonl [--rate N --seconds N --connections N
-/// --bytes N --pid N]`: queries with texts of the file, cut to so many bytes.
+/// --bytes N --pid N]`: queries with texts of the file, cut to so many bytes; shorter ones are
+/// passed over.
 pub(crate) fn serve(mut options: Options) -> Result<(), Problem> {
     let address = options.text("address").unwrap_or_else(|| "127.0.0.1:8377".to_owned());
     let documents = options.path("documents");
@@ -81,11 +82,17 @@ fn requests(documents: &Path, address: &str, bytes: usize) -> Result<Vec<Vec<u8>
     let unread = |error| Problem::new(documents.display(), error);
     let file = std::fs::File::open(documents).map_err(unread)?;
     let mut requests = Vec::new();
-    for line in BufReader::new(file).lines().take(TEXTS) {
+    for line in BufReader::new(file).lines() {
+        if requests.len() == TEXTS {
+            break;
+        }
         let record: serde_json::Value = serde_json::from_str(&line.map_err(unread)?)
             .map_err(|error| Problem::new(documents.display(), error))?;
         let text = record["text"].as_str().unwrap_or_default();
-        let end = (0..=bytes.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
+        if text.len() < bytes {
+            continue;
+        }
+        let end = (0..=bytes).rev().find(|end| text.is_char_boundary(*end));
         let body = serde_json::json!({ "text": &text[..end.unwrap_or(0)] }).to_string();
         let head = format!(
             "POST /v1/query HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\n\
@@ -95,7 +102,8 @@ fn requests(documents: &Path, address: &str, bytes: usize) -> Result<Vec<Vec<u8>
         requests.push([head.into_bytes(), body.into_bytes()].concat());
     }
     if requests.is_empty() {
-        return Err(Problem(format!("{} has no lines", documents.display())));
+        let name = documents.display();
+        return Err(Problem(format!("{name} has no text of {bytes} bytes or more")));
     }
     Ok(requests)
 }

@@ -8,6 +8,7 @@ mod page;
 mod plot;
 mod progress_bar;
 mod sources;
+mod span;
 mod summary;
 mod table;
 mod text_width;

@@ -58,7 +58,7 @@ fn an_index_lives_and_its_groups_are_those_of_find() {
     place.file("update.jsonl", jsonl(std::slice::from_ref(&replaced)));
     let updated = value(place.run(&["index", "update", "x", "update.jsonl", "--json"]));
     assert_eq!((&updated["added"], &updated["replaced"]), (&json!(0), &json!(1)));
-    let gone = value(place.run(&["index", "remove", "x", "g3", "nobody", "--json"]));
+    let gone = value(place.run(&["index", "remove", "x", "g3", "nobody", "g3", "--json"]));
     assert_eq!((&gone["removed"], &gone["absent"]), (&json!(1), &json!(["nobody"])));
     let mut left: Vec<_> = documents.iter().chain(&later).cloned().collect();
     left.retain(|(id, _)| id != "g1" && id != "g3");
@@ -102,6 +102,11 @@ fn a_folder_with_texts_comes_back_as_it_was() {
     place.run(&["index", "export", "sample", "-o", "out.jsonl"]).ok();
     place.run(&["index", "create", "again", "out.jsonl"]).ok();
     assert_eq!(groups(&place, &["index", "groups", "again"]), fresh);
+    place.run(&["index", "create", "same", "out.jsonl", "--exported", "--store", "texts"]).ok();
+    place.run(&["index", "export", "same", "-o", "same.jsonl"]).ok();
+    assert_eq!(place.read("same.jsonl"), place.read("out.jsonl"));
+    let exact = groups(&place, &["find", sample, "--exact"]);
+    assert_eq!(groups(&place, &["index", "groups", "sample", "--exact"]), exact);
     // The report page shows texts only where there are some.
     for (index, shown) in [("sample", true), ("again", false)] {
         place.run(&["index", "groups", index, "--report", "r.html", "-q"]).ok();
@@ -116,6 +121,56 @@ fn a_folder_with_texts_comes_back_as_it_was() {
     assert!(!run.out.contains('\u{1b}'));
     let text = place.run(&["query", "sample", "--id", "office/heating-failure.txt", "--text"]);
     assert!(text.out.lines().nth(2).unwrap().len() > 100, "{}", text.out);
+}
+
+#[test]
+fn lines_of_an_export_keep_what_they_say() {
+    let place = Place::new();
+    let line = |beside: Value| {
+        let mut line = json!({"id": "a", "text": "some words that are kept"});
+        line.as_object_mut().unwrap().extend(beside.as_object().unwrap().clone());
+        line.to_string()
+    };
+    place.run(&["index", "create", "x", "--store", "texts"]).ok();
+    let put = |beside: Value| {
+        place.file("a.jsonl", line(beside));
+        place.run(&["index", "update", "x", "a.jsonl", "--exported", "--ttl", "1d", "--json"])
+    };
+    let times = json!({"added": "2020-01-02T03:04:05.5Z", "modified": "1999-01-01T00:00:00Z",
+        "expires": "2200-01-01T00:00:00Z", "metadata": {"n": [1, {"m": null}]}});
+    put(times.clone()).ok();
+    let kept = &objects(place.run(&["index", "export", "x"]))[0];
+    for name in ["added", "modified", "expires"] {
+        assert_eq!(kept[name], times[name]);
+    }
+    assert_eq!(kept["metadata"], json!({"n": [1, {"m": null}], "source": "a.jsonl"}));
+    put(json!({"metadata": {"source": "elsewhere"}})).ok();
+    let kept = &objects(place.run(&["index", "export", "x"]))[0];
+    assert_eq!(kept["metadata"], json!({"source": "elsewhere"}));
+    assert!(kept["expires"].is_string() && kept["added"] != times["added"]);
+    for (beside, said) in [
+        (json!({"metadata": 5}), "index export"),
+        (json!({"added": "yesterday"}), "2026-11-21T10:00:00Z"),
+    ] {
+        let error = put(beside).fails(1);
+        assert!(error.contains("a.jsonl:1") && error.contains(said), "{error}");
+    }
+    place.file("a.txt", "words");
+    let error = place.run(&["index", "add", "x", "a.txt", "--exported"]).fails(1);
+    assert!(error.contains("--exported"), "{error}");
+}
+
+#[test]
+fn metadata_that_no_document_has_is_told() {
+    let place = Place::new();
+    let line = |id: &str, name: &str| json!({"id": id, "text": "one two", name: 1}).to_string();
+    place.file("a.jsonl", line("a", "year") + "\n" + &line("b", "autor"));
+    let args = ["index", "create", "x", "a.jsonl", "--metadata", "year", "--metadata", "author"];
+    let run = place.run(&args);
+    assert!(run.err.contains("warning: --metadata author: no document has it"), "{}", run.err);
+    assert!(!run.err.contains("metadata year"), "{}", run.err);
+    let args = ["index", "update", "x", "a.jsonl", "--metadata", "author", "--json"];
+    assert_eq!(value(place.run(&args))["metadata_not_found"], json!(["author"]));
 }
 
 #[test]

@@ -12,7 +12,7 @@ fn days(year: i64, month: i64, day: i64) -> i64 {
 
 /// Seconds since 1970 of `[year, month, day, hour, minute, second]`; `None` where a number is out
 /// of its range, years outside of 1..=9999 among them.
-pub(crate) fn seconds(at: [u32; 6]) -> Option<i64> {
+pub fn seconds(at: [u32; 6]) -> Option<i64> {
     let [year, month, day, hour, minute, second] = at.map(i64::from);
     let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
     let length = match month {

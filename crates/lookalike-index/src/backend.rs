@@ -93,6 +93,9 @@ pub trait Backend: Send + Sync {
     fn backup(&self, to: &Path) -> Result<(), IndexError>;
 }
 
+/// Takes the number of a document and its encoded shingle set.
+pub type EachSet<'a> = &'a mut dyn FnMut(u64, &[u8]) -> Result<(), IndexError>;
+
 /// An index at one moment.
 pub trait Snapshot: Send {
     /// Differs between two moments between which something changed.
@@ -130,6 +133,23 @@ pub trait Snapshot: Send {
         wanted: Wanted,
         each: &mut dyn FnMut(&Record) -> Result<(), IndexError>,
     ) -> Result<(), IndexError>;
+
+    /// Gives the encoded shingle sets of the documents with these numbers (ascending) to `each`, in
+    /// this order; those that are gone are left out.
+    ///
+    /// # Errors
+    /// What keeps them from being read, [`IndexError::Damaged`] for a document that is there and
+    /// has none, and what `each` gives.
+    fn sets(&mut self, numbers: &[u64], each: EachSet<'_>) -> Result<(), IndexError> {
+        let wanted = Wanted { set: true, ..Wanted::default() };
+        self.records(numbers, wanted, &mut |record| match &record.set {
+            Some(code) => each(record.number, code),
+            None => Err(IndexError::Damaged {
+                what: format!("document {:?}", crate::entry::shown(&record.id)),
+                why: "it has no shingle set".to_owned(),
+            }),
+        })
+    }
 
     /// Gives at most `most` documents numbered `from` or more to `each`, by ascending number;
     /// returns how many.

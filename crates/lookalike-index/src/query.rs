@@ -96,17 +96,35 @@ pub struct Answer {
     pub predicted_recall: f64,
 }
 
+/// Candidates that are looked at together.
+const CHUNK: usize = 1_024;
+
+/// Shingle sets whose similarity is kept in memory for documents that have the same.
+const KNOWN: usize = 1 << 14;
+
 /// Buffers that one thread uses for one question after the other.
 #[derive(Debug, Default)]
 pub struct Scratch {
     keys: Vec<u64>,
     numbers: Vec<u64>,
+    candidates: Vec<Candidate>,
+    unread: Vec<u64>,
     set: Vec<u64>,
+    known: HashMap<u128, Option<Similarity>>,
 }
 
-/// Finds what resembles a document. Cost: one look-up per band, and for every candidate the reading
-/// of its row and, where sizes allow a match, the comparison of two sets. Of what is found, the
-/// records of the `top` most similar documents are read and kept, no others.
+/// A document that may be similar.
+#[derive(Debug)]
+struct Candidate {
+    number: u64,
+    fingerprint: u128,
+    id: String,
+}
+
+/// Finds what resembles a document. Cost: one look-up per band, for every candidate the reading of
+/// its row, and for every shingle set among them, where sizes allow a match, the comparison with
+/// it: documents with the same shingles are compared once. Of what is found, the records of the
+/// `top` most similar documents are read and kept, no others.
 ///
 /// # Errors
 /// [`IndexError::Params`] for a threshold out of range, [`IndexError::Damaged`] for stored bytes
@@ -118,40 +136,134 @@ pub fn query(
     question: &Question<'_>,
     scratch: &mut Scratch,
 ) -> Result<Answer, IndexError> {
-    let Scratch { keys, numbers, set } = scratch;
     let threshold = question.threshold;
     if !(threshold > 0.0 && threshold <= 1.0) {
         return Err(lookalike_core::error::ParamsError::Threshold { got: threshold }.into());
     }
-    bucket_keys(settings, probe.signature, keys);
-    snapshot.candidates(keys, numbers)?;
-    let exact = settings.store != Store::Signatures;
-    // What else is wanted is read for matches only.
-    let wanted = Wanted {
-        signature: !exact,
-        set: exact,
-        metadata: !question.filters.is_empty(),
-        text: false,
-    };
+    bucket_keys(settings, probe.signature, &mut scratch.keys);
+    let mut numbers = std::mem::take(&mut scratch.numbers);
+    snapshot.candidates(&scratch.keys, &mut numbers)?;
+    if settings.store != Store::Signatures {
+        let left = probe.set.len() as u64;
+        let same = Overlap { intersection: left, left, right: left };
+        scratch.known.clear();
+        scratch.known.insert(probe.fingerprint, Some(Similarity::Exact(same)));
+    }
     let (mut candidates, mut found) = (0, 0);
     let mut best = Best { most: question.top.unwrap_or(usize::MAX), similar: Vec::new() };
-    snapshot.records(numbers, wanted, &mut |record| {
-        if record.is_expired(question.now) || question.except == Some(record.number) {
-            return Ok(());
-        }
-        candidates += 1;
-        if !question.filters.iter().all(|filter| filter.matches(&record.metadata)) {
-            return Ok(());
-        }
-        if let Some(similarity) = similarity(probe, record, exact, threshold, set)? {
+    for chunk in numbers.chunks(CHUNK) {
+        let mut similar = |candidate: &mut Candidate, similarity| {
             found += 1;
-            best.push(record, similarity);
-        }
-        Ok(())
-    })?;
+            best.push(candidate, similarity);
+        };
+        candidates += match settings.store {
+            Store::Signatures => estimated(snapshot, chunk, probe, question, &mut similar)?,
+            Store::Sets | Store::Texts => {
+                exact(snapshot, chunk, probe, question, scratch, &mut similar)?
+            }
+        };
+    }
+    scratch.numbers = numbers;
     let matches = read(snapshot, best.sorted(), question.wanted)?;
     let predicted_recall = curve::candidate_probability(threshold, settings.bands, settings.rows);
     Ok(Answer { matches, candidates, found, predicted_recall })
+}
+
+type Each<'a> = &'a mut dyn FnMut(&mut Candidate, Similarity);
+
+/// Gives the similar ones among documents to `each`, by their signatures; returns how many are
+/// candidates.
+fn estimated(
+    snapshot: &mut dyn Snapshot,
+    numbers: &[u64],
+    probe: &Probe<'_>,
+    question: &Question<'_>,
+    each: Each<'_>,
+) -> Result<u64, IndexError> {
+    let wanted = Wanted { signature: true, ..question.filtered() };
+    let mut candidates = 0;
+    snapshot.records(numbers, wanted, &mut |record| {
+        candidates += u64::from(question.may_find(record));
+        if question.finds(record) {
+            let estimate = verify::estimate(probe.signature, &record.signature);
+            if estimate >= question.threshold {
+                each(&mut Candidate::of(record), Similarity::Estimated(estimate));
+            }
+        }
+        Ok(())
+    })?;
+    Ok(candidates)
+}
+
+/// Gives the similar ones among documents to `each`, by their shingle sets; returns how many are
+/// candidates.
+fn exact(
+    snapshot: &mut dyn Snapshot,
+    numbers: &[u64],
+    probe: &Probe<'_>,
+    question: &Question<'_>,
+    scratch: &mut Scratch,
+    each: Each<'_>,
+) -> Result<u64, IndexError> {
+    let Scratch { candidates, unread, set, known, .. } = scratch;
+    let mut count = 0;
+    candidates.clear();
+    snapshot.records(numbers, question.filtered(), &mut |record| {
+        count += u64::from(question.may_find(record));
+        if question.finds(record) {
+            candidates.push(Candidate::of(record));
+        }
+        Ok(())
+    })?;
+    if known.len() > KNOWN {
+        known.retain(|fingerprint, _| *fingerprint == probe.fingerprint);
+    }
+    unread.clear();
+    for candidate in &*candidates {
+        // Compared below, by the set of the first document that has it.
+        known.entry(candidate.fingerprint).or_insert_with(|| {
+            unread.push(candidate.number);
+            None
+        });
+    }
+    let mut read = candidates.iter();
+    snapshot.sets(unread, &mut |number, code| {
+        let candidate = read.find(|candidate| candidate.number == number);
+        if let Some(candidate) = candidate {
+            let similarity = compared(probe, code, question.threshold, set)?;
+            known.insert(candidate.fingerprint, similarity);
+        }
+        Ok(())
+    })?;
+    for candidate in candidates {
+        if let Some(Some(similarity)) = known.get(&candidate.fingerprint) {
+            each(candidate, *similarity);
+        }
+    }
+    Ok(count)
+}
+
+impl Question<'_> {
+    /// What its filters look at.
+    fn filtered(&self) -> Wanted {
+        Wanted { metadata: !self.filters.is_empty(), ..Wanted::default() }
+    }
+
+    /// Whether a document counts as a candidate.
+    fn may_find(&self, record: &Record) -> bool {
+        !record.is_expired(self.now) && self.except != Some(record.number)
+    }
+
+    /// Whether it may be a match.
+    fn finds(&self, record: &Record) -> bool {
+        self.may_find(record) && self.filters.iter().all(|filter| filter.matches(&record.metadata))
+    }
+}
+
+impl Candidate {
+    fn of(record: &Record) -> Self {
+        Self { number: record.number, fingerprint: record.fingerprint, id: record.id.clone() }
+    }
 }
 
 /// A document that is similar enough, as long as others may be more similar.
@@ -168,8 +280,9 @@ struct Best {
 }
 
 impl Best {
-    fn push(&mut self, record: &Record, similarity: Similarity) {
-        self.similar.push(Similar { number: record.number, id: record.id.clone(), similarity });
+    fn push(&mut self, candidate: &mut Candidate, similarity: Similarity) {
+        let id = std::mem::take(&mut candidate.id);
+        self.similar.push(Similar { number: candidate.number, id, similarity });
         // Twice as many as are wanted and some, so that sorting is seldom.
         if self.similar.len() > self.most.saturating_mul(2).saturating_add(64) {
             self.keep();
@@ -213,30 +326,14 @@ fn read(
     similar.into_iter().map(one).collect()
 }
 
-/// How similar a candidate is, where that is enough.
-fn similarity(
+/// How similar the document with this encoded set is, where that is enough.
+fn compared(
     probe: &Probe<'_>,
-    record: &Record,
-    exact: bool,
+    code: &[u8],
     threshold: f64,
     set: &mut Vec<u64>,
 ) -> Result<Option<Similarity>, IndexError> {
-    if probe.signature.is_empty() {
-        return Ok(None);
-    }
-    if !exact {
-        let estimate = verify::estimate(probe.signature, &record.signature);
-        return Ok((estimate >= threshold).then_some(Similarity::Estimated(estimate)));
-    }
-    let Some(code) = &record.set else {
-        let what = format!("document {:?}", crate::entry::shown(&record.id));
-        return Err(IndexError::Damaged { what, why: "it has no shingle set".to_owned() });
-    };
     let left = probe.set.len() as u64;
-    if probe.fingerprint == record.fingerprint {
-        let overlap = Overlap { intersection: left, left, right: left };
-        return Ok(Some(Similarity::Exact(overlap)));
-    }
     // The similarity is at most that of a set that stands in the other as a whole.
     let right = set::len(code)? as u64;
     let best = Overlap { intersection: left.min(right), left, right };
@@ -258,8 +355,8 @@ mod tests {
         let mut all = Vec::new();
         for number in 0..10_000u64 {
             let value = (number * 7919 % 1000) as f64 / 1000.0;
-            let record = Record { number, id: format!("{number:05}"), ..Record::default() };
-            best.push(&record, Similarity::Estimated(value));
+            let mut candidate = Candidate { number, id: format!("{number:05}"), fingerprint: 0 };
+            best.push(&mut candidate, Similarity::Estimated(value));
             assert!(best.similar.len() <= 2 * most + 64);
             all.push((value, number));
         }

@@ -64,7 +64,7 @@ impl App {
             // A line of the greatest length has room whatever the limits are.
             bulk_memory: Memory::new((limits.held_bytes / 2).max(limits.body_bytes)),
             serial: Serial::default(),
-            started: crate::time::now() / 1_000_000_000,
+            started: lookalike::index::time::now() / 1_000_000_000,
             index,
             config,
         }))

@@ -35,7 +35,8 @@ pub struct Limits {
     pub text_bytes: u64,
     /// Bytes of all bodies that are held at once; beyond it requests are told to come again.
     pub held_bytes: u64,
-    /// Threads that shingle, query and read.
+    /// Threads that shingle, query and read. More than processors, so that what is found quickly
+    /// does not wait for what has ten thousand near-duplicates.
     pub workers: usize,
     /// Requests that wait for such a thread; beyond it they are told to come again.
     pub queue: usize,
@@ -58,7 +59,7 @@ impl Default for Limits {
             body_bytes: 64 << 20,
             text_bytes: 32 << 20,
             held_bytes: 512 << 20,
-            workers: std::thread::available_parallelism().map_or(2, usize::from),
+            workers: 2 * std::thread::available_parallelism().map_or(2, usize::from),
             queue: 256,
             connections: 1_000,
             request_time: Duration::from_secs(30),

@@ -18,7 +18,7 @@
 //! | `stars` | groups among all documents |
 //! | `pool`, `writer` | threads that do what blocks; what is written together |
 //! | `problem` | what is answered when a request cannot be met |
-//! | `log`, `metrics`, `time` | what is told, what is counted, times as texts |
+//! | `log`, `metrics` | what is told, what is counted |
 //!
 //! The API is described in `docs/http.md` and in `openapi.json`. This is the only asynchronous code
 //! of the project: one thread waits for sockets, and everything that takes time is done elsewhere.
@@ -45,7 +45,6 @@ mod problem;
 mod query;
 mod stars;
 mod stream;
-mod time;
 pub mod token;
 mod writer;
 

@@ -1,7 +1,7 @@
 //! One line for each request, written by a thread of its own, so that nobody waits for it.
 
 use crate::config::{Log, LogFormat};
-use crate::time;
+use lookalike::index::time;
 use serde_json::json;
 use std::io::Write;
 use std::sync::Mutex;

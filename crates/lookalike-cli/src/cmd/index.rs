@@ -10,7 +10,7 @@ mod settings;
 mod stats;
 mod upkeep;
 
-pub(super) use open::{PlaceArgs, now};
+pub(super) use open::PlaceArgs;
 pub(super) use settings::Asked;
 
 use super::Outcome;

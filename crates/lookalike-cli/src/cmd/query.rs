@@ -2,12 +2,13 @@
 
 mod answer;
 
-use super::index::{Asked, PlaceArgs, now};
+use super::index::{Asked, PlaceArgs};
 use super::{Failure, Outcome};
 use crate::options::{ReadArgs, threshold};
 use crate::told::Told;
 use answer::Asking;
 use lookalike::index::Preparer;
+use lookalike::index::time;
 use lookalike::read::{Collection, Document, Format, ReadOptions, Scratch, Sink, Skipped, Wording};
 use lookalike::store::backend::Snapshot;
 use lookalike::store::entry::{Record, Wanted};
@@ -102,7 +103,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
         [] => None,
         inputs => Some(Collection::open(inputs, &reading(args))?),
     };
-    let asker = Asker { index: &index, args, now: now() };
+    let asker = Asker { index: &index, args, now: time::now() };
     let mut snapshot = index.snapshot()?;
     let mut asking = Asking::new(args, &index);
     for id in &args.id {

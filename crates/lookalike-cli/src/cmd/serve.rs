@@ -67,7 +67,7 @@ struct Flags {
     /// The most memory for all bodies at once [default: 512MiB]
     #[arg(long, value_name = "SIZE")]
     max_held: Option<String>,
-    /// Threads that do the work [default: as many as processors]
+    /// Threads that do the work [default: twice as many as processors]
     #[arg(long, value_name = "N")]
     workers: Option<String>,
     /// Requests that may wait for a thread; more are told to come again [default: 256]

@@ -193,6 +193,7 @@ impl Stack {
         self.open.len()
     }
 
+    #[inline]
     pub(super) fn push(&mut self, element: Element) {
         self.open.push(element);
         self.counts[element as usize] += 1;
@@ -238,6 +239,7 @@ impl Stack {
 
     /// Ends an element and all that is in it. Whether it was open: an end tag without a start is
     /// passed over.
+    #[inline]
     pub(super) fn end(&mut self, element: Element) -> bool {
         if !self.has(element) {
             return false;
@@ -279,6 +281,7 @@ impl Name {
         self.length = 0;
     }
 
+    #[inline]
     pub(super) fn push(&mut self, more: &[u8]) {
         let room = &mut self.bytes[self.length..];
         let taken = more.len().min(room.len());
@@ -287,12 +290,14 @@ impl Name {
     }
 
     /// As [`Self::push`], in lower case.
+    #[inline]
     pub(super) fn push_lower(&mut self, more: &[u8]) {
         let from = self.length;
         self.push(more);
         self.bytes[from..self.length].make_ascii_lowercase();
     }
 
+    #[inline]
     pub(super) fn get(&self) -> &[u8] {
         &self.bytes[..self.length]
     }

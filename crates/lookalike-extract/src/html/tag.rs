@@ -103,6 +103,7 @@ impl Tag {
     }
 
     /// Once the name is there.
+    #[inline]
     pub(super) fn element(&mut self) -> Element {
         *self.element.get_or_insert_with(|| Element::of(self.name.get()))
     }
@@ -187,6 +188,7 @@ impl Tag {
     }
 
     /// Takes what the attribute says, if there was one.
+    #[inline]
     pub(super) fn end_attribute(&mut self) {
         let attribute = match std::mem::replace(&mut self.phase, Phase::None) {
             Phase::None => return,

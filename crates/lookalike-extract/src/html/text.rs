@@ -83,6 +83,7 @@ impl Text {
     }
 
     /// What comes next stands apart.
+    #[inline]
     pub(super) fn gap(&mut self, gap: Gap) {
         self.gap = self.gap.max(gap);
         self.cut |= gap >= Gap::Tab;
@@ -121,6 +122,7 @@ impl Text {
     }
 
     /// Text in which white space, and control characters, become single blanks.
+    #[inline]
     pub(super) fn push(&mut self, text: &[u8], link: bool) {
         let mut rest = text;
         loop {
@@ -179,6 +181,7 @@ impl Text {
     }
 
     /// Where a block ends.
+    #[inline]
     pub(super) fn end_of(&self, block: usize) -> usize {
         self.blocks.get(block + 1).map_or(self.bytes.len(), |next| next.start)
     }

@@ -1,6 +1,7 @@
 //! Rows of the catalogue as records.
 
 use super::fault::Place;
+use crate::backend::EachSet;
 use crate::entry::{MAX_TEXT_BYTES, Record, Wanted, shown};
 use crate::error::IndexError;
 use rusqlite::types::ValueRef;
@@ -10,6 +11,7 @@ type Each<'a> = &'a mut dyn FnMut(&Record) -> Result<(), IndexError>;
 
 const BY_NUMBER: &str = "SELECT doc, id, fingerprint, bytes, added, modified, expires, metadata,
     signature FROM docs WHERE doc = ?1";
+const SET: &str = "SELECT code FROM sets WHERE doc = ?1";
 const FROM_NUMBER: &str = "SELECT doc, id, fingerprint, bytes, added, modified, expires, metadata,
     signature FROM docs WHERE doc BETWEEN ?1 AND ?2 ORDER BY doc LIMIT ?3";
 
@@ -56,6 +58,33 @@ impl Reader<'_> {
             self.give(rows, wanted, &mut record, each)?;
         }
         Ok(())
+    }
+
+    /// Gives the encoded sets of the documents with these numbers to `each`.
+    ///
+    /// # Errors
+    /// What SQLite says, [`IndexError::Damaged`] for a document without a set, and what `each`
+    /// gives.
+    pub(super) fn sets(&self, numbers: &[u64], each: EachSet<'_>) -> Result<(), IndexError> {
+        let failed = |error| self.place.database(error);
+        let mut statement = self.connection.prepare_cached(SET).map_err(failed)?;
+        for number in numbers {
+            let Ok(key) = i64::try_from(*number) else { continue };
+            let mut rows = statement.query([key]).map_err(failed)?;
+            if let Some(row) = rows.next().map_err(failed)? {
+                let code = row.get_ref(0).map_err(failed)?.as_blob();
+                each(*number, code.map_err(|error| failed(error.into()))?)?;
+            } else if self.is_there(key).map_err(failed)? {
+                let what = format!("document number {number} of {}", self.place.name);
+                let why = "it has no shingle set".to_owned();
+                return Err(IndexError::Damaged { what, why });
+            }
+        }
+        Ok(())
+    }
+
+    fn is_there(&self, number: i64) -> rusqlite::Result<bool> {
+        self.connection.prepare_cached("SELECT 1 FROM docs WHERE doc = ?1")?.exists([number])
     }
 
     /// Gives at most `most` documents numbered `from` to `to` to `each`; returns how many.
@@ -132,7 +161,7 @@ impl Reader<'_> {
             }
             record.signature.extend(values.iter().map(|value| u32::from_le_bytes(*value)));
         }
-        self.beside("SELECT code FROM sets WHERE doc = ?1", wanted.set, record, |record, code| {
+        self.beside(SET, wanted.set, record, |record, code| {
             let set = record.set.get_or_insert_default();
             set.clear();
             set.extend_from_slice(code);

@@ -13,6 +13,7 @@ use super::posting::{List, id_key};
 use super::reading::Reading;
 use super::rows::Reader;
 use super::write::Writer;
+use crate::backend::EachSet;
 use crate::backend::Snapshot;
 use crate::entry::{Record, Wanted};
 use crate::error::{IndexError, Unwritable};
@@ -239,6 +240,10 @@ impl Snapshot for Moment {
         each: &mut dyn FnMut(&Record) -> Result<(), IndexError>,
     ) -> Result<(), IndexError> {
         self.reader().records(numbers, wanted, each)
+    }
+
+    fn sets(&mut self, numbers: &[u64], each: EachSet<'_>) -> Result<(), IndexError> {
+        self.reader().sets(numbers, each)
     }
 
     fn scan(

@@ -9,11 +9,13 @@
 #![allow(unreachable_pub, reason = "a module of several test binaries")]
 #![allow(clippy::unwrap_used, clippy::cast_possible_wrap, reason = "these are tests")]
 
+mod asking;
 pub mod documents;
 mod histories;
 mod moments;
 mod writing;
 
+pub use asking::*;
 pub use histories::*;
 pub use moments::*;
 pub use writing::*;
@@ -67,6 +69,7 @@ macro_rules! suite {
             scanning_goes_page_by_page,
             only_what_is_wanted_is_read,
             many_documents_of_one_bucket,
+            large_groups_are_verified,
             an_empty_index_answers,
         );
     };

@@ -41,6 +41,9 @@ pub struct AddOptions {
     /// [`ReadOptions::fields`](crate::read::ReadOptions::fields) was set to when the collection was
     /// opened.
     pub metadata: Vec<String>,
+    /// Whether the documents are JSON lines of [`export`](super::export()): metadata and times that
+    /// stand in a line are kept, so that what was exported is there again.
+    pub exported: bool,
     /// When they are added, in ns since 1970.
     pub added: i64,
     /// From when on they count as removed, in ns since 1970.
@@ -57,6 +60,7 @@ impl AddOptions {
         Self {
             existing: Existing::default(),
             metadata: Vec::new(),
+            exported: false,
             added,
             expires: None,
             skip_bad: false,
@@ -76,6 +80,8 @@ pub struct Added {
     pub existing: u64,
     /// How many of those that were put have no shingles, and resemble nothing.
     pub without_shingles: u64,
+    /// Names of [`AddOptions::metadata`] that no document has; none where no document was read.
+    pub not_found: Vec<String>,
     /// What is no document, that of the collection's walk of folders included.
     pub skipped: Vec<Skipped>,
 }
@@ -117,7 +123,7 @@ pub fn add(
         let mut maker = match Preparer::new(index.settings()) {
             Ok(preparer) => {
                 let store = index.settings().store;
-                Maker::new(collection, preparer, store, &options.metadata, options.skip_bad)
+                Maker::new(collection, preparer, store, options)
             }
             Err(error) => {
                 ordered.put(0, Part::failed(error));
@@ -141,12 +147,13 @@ pub fn add(
         for _ in 0..options.threads.get() {
             scope.spawn(work);
         }
-        let mut writer = Writer { index, options, added: Added::default() };
+        let found = vec![false; options.metadata.len()];
+        let mut writer = Writer { index, options, found, read: 0, added: Added::default() };
         writer.added.skipped.extend_from_slice(collection.listed());
         let written = writer.write_all(&ordered);
         ordered.give_up();
         match written {
-            Ok(()) => Ok(writer.added),
+            Ok(()) => Ok(writer.done()),
             Err(error) => Err(Box::new(Broken { before: writer.added, error })),
         }
     });
@@ -168,10 +175,23 @@ fn next(collection: &Collection, handed_out: &Mutex<u64>) -> Option<Numbered> {
 struct Writer<'a> {
     index: &'a Index,
     options: &'a AddOptions,
+    /// Which fields any document has.
+    found: Vec<bool>,
+    /// Documents that came.
+    read: u64,
     added: Added,
 }
 
 impl Writer<'_> {
+    fn done(mut self) -> Added {
+        if self.read > 0 {
+            let names = self.options.metadata.iter().zip(&self.found);
+            let missing = names.filter(|(_, found)| !**found).map(|(name, _)| name.clone());
+            self.added.not_found = missing.collect();
+        }
+        self.added
+    }
+
     fn write_all(&mut self, ordered: &Ordered<Part>) -> Result<(), Error> {
         let mut batch: Vec<Part> = Vec::new();
         while let Some(mut part) = ordered.take() {
@@ -191,6 +211,10 @@ impl Writer<'_> {
     fn write(&mut self, mut parts: Vec<Part>) -> Result<(), Error> {
         for part in &mut parts {
             self.added.skipped.append(&mut part.skipped);
+            self.read += part.rows.len() as u64;
+            for (found, here) in self.found.iter_mut().zip(&part.found) {
+                *found |= *here;
+            }
         }
         let rows = parts.iter().flat_map(|part| part.rows.iter().map(move |row| (part, row)));
         let mut rows: Vec<(&Part, &Row)> = rows.collect();

@@ -1,7 +1,7 @@
 //! An index in, its documents as JSON lines out.
 
+use super::time;
 use crate::error::Error;
-use lookalike_extract::date;
 use lookalike_index::entry::{Metadata, Record, Wanted};
 use lookalike_index::{Index, IndexError};
 use serde::Serialize;
@@ -9,7 +9,6 @@ use std::io::{self, Write};
 
 /// Documents that are read at a time.
 const BATCH: usize = 256;
-const SECOND: i64 = 1_000_000_000;
 
 #[derive(Serialize)]
 struct Line<'a> {
@@ -67,40 +66,11 @@ fn line(record: &Record, out: &mut dyn Write) -> io::Result<()> {
         id: &record.id,
         bytes: record.bytes,
         metadata: &record.metadata,
-        added: time(record.added),
-        modified: record.modified.map(time),
-        expires: record.expires.map(time),
+        added: time::format(record.added),
+        modified: record.modified.map(time::format),
+        expires: record.expires.map(time::format),
         text: record.text.as_deref(),
     };
     serde_json::to_writer(&mut *out, &line)?;
     out.write_all(b"\n")
-}
-
-/// A time in ns since 1970 as RFC 3339 has it, in UTC, with as many digits behind the seconds as
-/// it needs.
-pub fn time(ns: i64) -> String {
-    let (seconds, rest) = (ns.div_euclid(SECOND), ns.rem_euclid(SECOND));
-    // 64 bits of ns stay within the years 1677 and 2262.
-    let mut text = date::iso(seconds).unwrap_or_default();
-    if rest > 0 {
-        let digits = format!("{rest:09}");
-        text.truncate(text.len() - 1);
-        text.push('.');
-        text.push_str(digits.trim_end_matches('0'));
-        text.push('Z');
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::time;
-
-    #[test]
-    fn times_are_told_to_the_last_digit() {
-        assert_eq!(time(0), "1970-01-01T00:00:00Z");
-        assert_eq!(time(1_700_000_000_120_000_000), "2023-11-14T22:13:20.12Z");
-        assert_eq!(time(-1), "1969-12-31T23:59:59.999999999Z");
-        assert!(time(i64::MIN).starts_with("1677-") && time(i64::MAX).starts_with("2262-"));
-    }
 }

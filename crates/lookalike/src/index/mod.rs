@@ -5,14 +5,16 @@
 
 mod add;
 mod export;
+mod exported;
 mod groups;
 mod ordered;
 mod part;
 mod prepare;
 mod remove;
+pub mod time;
 
 pub use add::{AddOptions, Added, Broken, Existing, add};
-pub use export::{export, time};
+pub use export::export;
 pub use groups::groups;
 pub use prepare::{Prepared, Preparer};
 pub use remove::{Removed, remove, remove_inputs};

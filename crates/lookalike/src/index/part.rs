@@ -1,5 +1,7 @@
 //! One block of documents in, the same shingled and signed out, ready to be written.
 
+use super::add::AddOptions;
+use super::exported::{Exported, exported};
 use super::prepare::Preparer;
 use crate::error::Error;
 use crate::read::{
@@ -23,6 +25,8 @@ pub(super) struct Part {
     codes: Vec<u8>,
     signatures: Vec<u32>,
     pub(super) skipped: Vec<Skipped>,
+    /// Which of the chosen fields any of them has.
+    pub(super) found: Vec<bool>,
     /// Why there are no more documents behind these.
     pub(super) failure: Option<Error>,
 }
@@ -35,8 +39,7 @@ pub(super) struct Row {
     signature: Range<usize>,
     fingerprint: u128,
     bytes: u64,
-    metadata: Metadata,
-    modified: Option<i64>,
+    beside: Exported,
     source: Arc<str>,
     line: Option<u64>,
 }
@@ -72,7 +75,7 @@ impl Part {
         &self.words[row.id.clone()]
     }
 
-    /// A document as an index takes it.
+    /// A document as an index takes it, added and expiring then where its line says nothing else.
     pub(super) fn entry<'a>(&'a self, row: &'a Row, added: i64, expires: Option<i64>) -> Entry<'a> {
         Entry {
             id: self.id(row),
@@ -81,10 +84,10 @@ impl Part {
             signature: &self.signatures[row.signature.clone()],
             set: &self.codes[row.code.clone()],
             text: row.text.clone().map(|range| &self.words[range]),
-            metadata: &row.metadata,
-            added,
-            modified: row.modified,
-            expires,
+            metadata: &row.beside.metadata,
+            added: row.beside.added.unwrap_or(added),
+            modified: row.beside.modified,
+            expires: row.beside.expires.or(expires),
         }
     }
 }
@@ -95,9 +98,7 @@ pub(super) struct Maker<'a> {
     preparer: Preparer,
     scratch: Scratch,
     store: Store,
-    /// The names of the fields that become metadata.
-    fields: &'a [String],
-    skip_bad: bool,
+    options: &'a AddOptions,
 }
 
 impl<'a> Maker<'a> {
@@ -105,10 +106,9 @@ impl<'a> Maker<'a> {
         collection: &'a Collection,
         preparer: Preparer,
         store: Store,
-        fields: &'a [String],
-        skip_bad: bool,
+        options: &'a AddOptions,
     ) -> Self {
-        Self { collection, preparer, scratch: Scratch::default(), store, fields, skip_bad }
+        Self { collection, preparer, scratch: Scratch::default(), store, options }
     }
 
     /// Reads a block. What stands before a record that fails is in the part.
@@ -119,11 +119,10 @@ impl<'a> Maker<'a> {
             block,
             preparer: &mut self.preparer,
             store: self.store,
-            fields: self.fields,
-            skip_bad: self.skip_bad,
+            options: self.options,
             is_jsonl: self.collection.source_format(source) == Some(Format::Jsonl),
             source: name.into(),
-            part: Part::default(),
+            part: Part { found: vec![false; self.options.metadata.len()], ..Part::default() },
         };
         let read = block.read_raw(&mut self.scratch, &mut sink);
         let mut part = sink.part;
@@ -134,12 +133,13 @@ impl<'a> Maker<'a> {
     }
 }
 
+const NO_LINE: &str = "it is no JSON line of `index export`, as --exported says";
+
 struct Taker<'a> {
     block: &'a Block,
     preparer: &'a mut Preparer,
     store: Store,
-    fields: &'a [String],
-    skip_bad: bool,
+    options: &'a AddOptions,
     is_jsonl: bool,
     source: Arc<str>,
     part: Part,
@@ -156,9 +156,27 @@ impl Taker<'_> {
         }
     }
 
-    fn metadata(&self, document: &Document<'_>, raw: Raw<'_>) -> Metadata {
-        let mut metadata = Metadata::new();
-        metadata.insert("source".to_owned(), Value::String((*self.source).to_owned()));
+    /// What is kept of a document beside its id and its text.
+    fn beside(&mut self, document: &Document<'_>, raw: Raw<'_>) -> Result<Exported, IndexError> {
+        let mut beside = Exported::default();
+        if self.options.exported {
+            let wrong = |why| IndexError::Document { id: entry::shown(document.id), why };
+            let Raw::Record(line) = raw else { return Err(wrong(NO_LINE.to_owned())) };
+            if !self.is_jsonl {
+                return Err(wrong(NO_LINE.to_owned()));
+            }
+            beside = exported(line).map_err(wrong)?;
+        }
+        let modified = document.modified.and_then(|time| i64::try_from(time).ok());
+        beside.modified = beside.modified.or(modified);
+        self.describe(document, raw, &mut beside.metadata);
+        Ok(beside)
+    }
+
+    /// Adds what the document says of itself, and the chosen fields, to its metadata.
+    fn describe(&mut self, document: &Document<'_>, raw: Raw<'_>, metadata: &mut Metadata) {
+        let source = || Value::String((*self.source).to_owned());
+        metadata.entry("source").or_insert_with(source);
         if let Some(about) = document.about {
             for name in Fields::NAMES {
                 if let Some(value) = about.get(name) {
@@ -166,24 +184,25 @@ impl Taker<'_> {
                 }
             }
         }
+        let fields = &self.options.metadata;
         // JSON says whether a value is a number or a text; other formats have texts only.
         let object: Option<Metadata> = match raw {
-            Raw::Record(bytes) if self.is_jsonl && !self.fields.is_empty() => {
+            Raw::Record(bytes) if self.is_jsonl && !fields.is_empty() => {
                 serde_json::from_slice(bytes).ok()
             }
             _ => None,
         };
-        for (name, value) in self.fields.iter().zip(document.fields) {
+        for (at, (name, value)) in fields.iter().zip(document.fields).enumerate() {
             let typed = object.as_ref().and_then(|object| filter::member(object, name)).cloned();
             let value = typed.or_else(|| value.map(|text| Value::String(text.to_owned())));
             if let Some(value) = value.filter(|value| !value.is_null()) {
                 metadata.insert(name.clone(), value);
+                self.part.found[at] = true;
             }
         }
-        metadata
     }
 
-    fn add(&mut self, document: &Document<'_>, metadata: Metadata, line: Option<u64>) {
+    fn add(&mut self, document: &Document<'_>, beside: Exported, line: Option<u64>) {
         let part = &mut self.part;
         let prepared = self.preparer.prepare(document.text);
         let mut words = |text: &str| {
@@ -202,8 +221,7 @@ impl Taker<'_> {
             signature: signatures..part.signatures.len(),
             fingerprint: prepared.fingerprint,
             bytes: prepared.bytes,
-            metadata,
-            modified: document.modified.and_then(|time| i64::try_from(time).ok()),
+            beside,
             source: Arc::clone(&self.source),
             line,
         });
@@ -216,12 +234,14 @@ impl RawSink for Taker<'_> {
             return;
         }
         self.set_source(raw);
-        let metadata = self.metadata(document, raw);
         let line = self.block.line(document.place);
-        let Err(error) = check(document, &metadata) else {
-            return self.add(document, metadata, line);
+        let beside = self.beside(document, raw);
+        let checked = beside.and_then(|beside| check(document, &beside.metadata).map(|()| beside));
+        let error = match checked {
+            Ok(beside) => return self.add(document, beside, line),
+            Err(error) => error,
         };
-        if self.skip_bad {
+        if self.options.skip_bad {
             let reason = SkipReason::NotStored { why: error.to_string() };
             let (source, id) = (self.source.to_string(), Some(document.id.to_owned()));
             self.part.skipped.push(Skipped { source, line, id, reason });

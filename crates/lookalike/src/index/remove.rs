@@ -5,6 +5,7 @@ use crate::progress::{Progress, Stage};
 use crate::read::{Collection, Document, Scratch, Sink, Skipped};
 use lookalike_index::backend::{Change, Done};
 use lookalike_index::{Index, IndexError};
+use std::collections::HashSet;
 use std::time::Instant;
 
 /// Ids that are removed together.
@@ -29,8 +30,12 @@ pub fn remove<'a>(
     ids: impl IntoIterator<Item = &'a str>,
 ) -> Result<Removed, IndexError> {
     let mut remover = Remover { index, removed: Removed::default() };
-    let mut batch = Vec::new();
+    let (mut batch, mut seen) = (Vec::new(), HashSet::new());
     for id in ids {
+        // An id that comes twice is no document that was not there.
+        if !seen.insert(id) {
+            continue;
+        }
         batch.push(id);
         if batch.len() == BATCH {
             remover.write(&batch)?;

@@ -451,11 +451,12 @@ fn has_controls(bytes: &[u8]) -> bool {
     let (chunks, rest) = bytes.as_chunks::<64>();
     let mut least = [u8::MAX; 64];
     for chunk in chunks {
-        for (least, &byte) in least.iter_mut().zip(chunk) {
-            *least = (*least).min(byte);
+        // By index: what `zip` calls is not inlined everywhere.
+        for lane in 0..64 {
+            least[lane] = least[lane].min(chunk[lane]);
         }
     }
-    least.iter().chain(rest).any(|&byte| byte < b' ')
+    least.iter().any(|&byte| byte < b' ') || rest.iter().any(|&byte| byte < b' ')
 }
 
 /// What stands behind a backslash → the character meant, `u` for a code, 0 where nothing is. A

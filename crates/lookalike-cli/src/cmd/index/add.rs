@@ -1,14 +1,16 @@
 //! `lookalike index add INDEX INPUT…` and `index update INDEX INPUT…`: documents into an index.
 
-use super::open::{PlaceArgs, WaitArgs, now};
+use super::open::{PlaceArgs, WaitArgs};
 use super::settings::Asked;
 use crate::cmd::{Failure, Outcome};
 use crate::difference::thousands;
 use crate::options::{ReadArgs, ThreadArgs};
 use crate::progress_bar::Bar;
+use crate::span::lifetime;
 use crate::summary::{count, seconds, write_reasons};
 use crate::told::Told;
 use lookalike::error::Error;
+use lookalike::index::time;
 use lookalike::index::{self, AddOptions, Added, Broken, Existing};
 use lookalike::progress::{Progress, Silent};
 use lookalike::read::{Collection, ReadOptions, Skipped, Wording};
@@ -22,6 +24,7 @@ use std::time::{Duration, Instant};
 /// How documents are added.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "What becomes of documents")]
+#[expect(clippy::struct_excessive_bools, reason = "options that go with each other")]
 pub(super) struct HowArgs {
     /// A field or column to keep as metadata; may be given again. The file, and what mail, pages
     /// and office files say about themselves, are kept anyway
@@ -29,12 +32,17 @@ pub(super) struct HowArgs {
     pub(super) metadata: Vec<String>,
 
     /// Count the documents as removed after so long, such as 12h, 30d or 8w [default: never]
-    #[arg(long, value_name = "TIME", value_parser = span)]
+    #[arg(long, value_name = "TIME", value_parser = lifetime)]
     ttl: Option<Duration>,
 
     /// Leave documents as they are whose ids are there, and count them
     #[arg(long)]
     pub(super) skip_existing: bool,
+
+    /// The inputs are JSON lines of `index export`, or as the HTTP API takes them: their metadata,
+    /// added, modified and expires are kept
+    #[arg(long)]
+    exported: bool,
 
     #[command(flatten)]
     threads: ThreadArgs,
@@ -141,12 +149,13 @@ pub(super) struct Adding<'a> {
 pub(super) fn add(adding: &Adding<'_>) -> Outcome {
     let Adding { index, inputs, how, existing, skip_bad } = *adding;
     let start = Instant::now();
-    let now = now();
+    let now = time::now();
     let ttl = how.ttl.map(|ttl| i64::try_from(ttl.as_nanos()).unwrap_or(i64::MAX));
     let mut options = AddOptions::new(now);
     options.existing = existing;
     options.metadata.clone_from(&how.metadata);
     options.expires = ttl.map(|ttl| now.saturating_add(ttl));
+    options.exported = how.exported;
     options.skip_bad = skip_bad;
     if let Some(threads) = how.threads.threads {
         options.threads = threads;
@@ -192,6 +201,7 @@ fn tell(added: &Added, adding: &Adding<'_>, elapsed: Duration) -> io::Result<()>
             "added": added.added,
             "replaced": added.replaced,
             "existing": added.existing,
+            "metadata_not_found": added.not_found,
             "without_shingles": added.without_shingles,
             "skipped": added.skipped.iter().map(skipped).collect::<Vec<Value>>(),
         });
@@ -215,6 +225,9 @@ fn tell(added: &Added, adding: &Adding<'_>, elapsed: Duration) -> io::Result<()>
         let name = adding.index.name();
         writeln!(err, "{name}: {}, {}", parts.join(", "), seconds(elapsed))?;
     }
+    for name in &added.not_found {
+        writeln!(err, "warning: --metadata {name}: no document has it")?;
+    }
     if !added.skipped.is_empty() {
         writeln!(err, "{} skipped; --json lists them", thousands(added.skipped.len() as u64))?;
         write_reasons(&mut err, added.skipped.iter().cloned().map(Ok))?;
@@ -225,36 +238,4 @@ fn tell(added: &Added, adding: &Adding<'_>, elapsed: Duration) -> io::Result<()>
 fn skipped(skipped: &Skipped) -> Value {
     let Skipped { source, line, id, reason } = skipped;
     json!({ "source": source, "line": line, "id": id, "reason": reason.to_string() })
-}
-
-/// A span of time as it is typed.
-fn span(text: &str) -> Result<Duration, String> {
-    let expected = || "expected a number and a unit: s, m, h, d or w, such as 30d".to_owned();
-    let at = text.find(|c: char| !c.is_ascii_digit()).ok_or_else(expected)?;
-    let (number, unit) = text.split_at(at);
-    let seconds: u64 = match unit.trim() {
-        "s" => 1,
-        "m" => 60,
-        "h" => 3600,
-        "d" => 86_400,
-        "w" => 604_800,
-        _ => return Err(expected()),
-    };
-    let number: u64 = number.parse().map_err(|_| expected())?;
-    let seconds = number.checked_mul(seconds).filter(|seconds| *seconds > 0);
-    seconds.map(Duration::from_secs).ok_or_else(expected)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn spans_have_a_unit() {
-        assert_eq!(span("30d"), Ok(Duration::from_secs(30 * 86_400)));
-        assert_eq!(span("90 s"), Ok(Duration::from_secs(90)));
-        for wrong in ["", "30", "d", "0d", "1y", "-1d", "99999999999999999999w"] {
-            assert!(span(wrong).is_err(), "{wrong}");
-        }
-    }
 }

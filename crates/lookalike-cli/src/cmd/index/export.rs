@@ -1,9 +1,10 @@
 //! `lookalike index export INDEX`: the documents of an index as JSON lines.
 
-use super::open::{PlaceArgs, now};
+use super::open::PlaceArgs;
 use crate::cmd::{Failure, Outcome};
 use crate::summary::count;
 use lookalike::index;
+use lookalike::index::time;
 use lookalike::write::{Output, OutputFormat, Target};
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
@@ -25,7 +26,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     let index = args.place.read()?;
     let Some(path) = &args.output else {
         let mut out = BufWriter::with_capacity(1 << 16, anstream::stdout().lock());
-        index::export(&index, now(), &mut out)??;
+        index::export(&index, time::now(), &mut out)??;
         out.flush()?;
         return Ok(ExitCode::SUCCESS);
     };
@@ -33,7 +34,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     let target = target.map_err(|error| Failure::Usage(format!("--output: {error}")))?;
     let mut written = 0;
     Output::create(&target)?.finish(|out| {
-        written = index::export(&index, now(), out)?.map_err(std::io::Error::other)?;
+        written = index::export(&index, time::now(), out)?.map_err(std::io::Error::other)?;
         Ok(())
     })?;
     writeln!(anstream::stderr(), "{}: {}", path.display(), count(written, "document"))?;

@@ -1,6 +1,6 @@
 //! `lookalike index groups INDEX`: the near-duplicates among the documents of an index.
 
-use super::open::{PlaceArgs, now};
+use super::open::PlaceArgs;
 use crate::cmd::Outcome;
 use crate::cmd::find::ResultArgs;
 use crate::cmd::find::targets::Targets;
@@ -10,6 +10,7 @@ use crate::progress_bar::Bar;
 use lookalike::core::error::ParamsError;
 use lookalike::core::params::{Measure, Params, Wishes};
 use lookalike::index;
+use lookalike::index::time;
 use lookalike::progress::{Progress, Silent};
 use std::path::PathBuf;
 use std::time::Instant;
@@ -64,7 +65,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     let findings = {
         let bar = (!args.result.is_quiet()).then(Bar::new);
         let progress: &dyn Progress = bar.as_ref().map_or(&Silent, |bar| bar);
-        index::groups(&index, &options, now(), progress)?
+        index::groups(&index, &options, time::now(), progress)?
     };
     targets.create()?.write(&findings, options.params.measure())?;
     let subject = Subject {

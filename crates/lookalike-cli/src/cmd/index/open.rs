@@ -1,11 +1,12 @@
 //! Where an index is, and how it is opened.
 
 use crate::cmd::Failure;
+use crate::span::patience;
 use clap::Args;
 use lookalike::store::Index;
 use lookalike::store::index::{Access, Place, open};
 use std::path::PathBuf;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 /// The index.
 #[derive(Debug, Args)]
@@ -28,7 +29,7 @@ impl PlaceArgs {
 
     /// Opens it to change it.
     pub(super) fn write(&self, wait: &WaitArgs) -> Result<Index, Failure> {
-        Ok(open(&self.place(), Access::Write { wait: Duration::from_secs(wait.wait) })?)
+        Ok(open(&self.place(), Access::Write { wait: wait.wait })?)
     }
 
     /// Its folder, if it is in one: no input.
@@ -43,9 +44,9 @@ impl PlaceArgs {
 /// What is done where somebody else writes.
 #[derive(Debug, Args)]
 pub(super) struct WaitArgs {
-    /// Seconds to wait for another process that writes to the index
-    #[arg(long, value_name = "SECONDS", default_value_t = 5)]
-    wait: u64,
+    /// How long another process that writes to the index is waited for
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = patience)]
+    wait: Duration,
 }
 
 /// How it is told.
@@ -54,10 +55,4 @@ pub(super) struct ReadingArgs {
     /// Print JSON
     #[arg(long)]
     pub(super) json: bool,
-}
-
-/// The time, in ns since 1970.
-pub(in crate::cmd) fn now() -> i64 {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
 }

@@ -3,7 +3,7 @@
 use super::open::{PlaceArgs, ReadingArgs};
 use crate::cmd::Outcome;
 use crate::difference::thousands;
-use crate::summary::percent;
+use crate::summary::{count, percent};
 use lookalike::store::Index;
 use lookalike::store::backend::Stats;
 use serde_json::{Value, json};
@@ -59,7 +59,7 @@ fn write(out: &mut impl Write, index: &Index, stats: &Stats) -> io::Result<()> {
         ("without a token", thousands(stats.without_shingles)),
         ("postings", thousands(stats.postings)),
         ("segments", thousands(stats.segments)),
-        ("not in a segment yet", format!("{} documents", thousands(stats.tail))),
+        ("not in a segment yet", count(stats.tail, "document")),
         ("catalogue", size(stats.catalogue_bytes)),
         ("shingle sets in it", size(stats.set_bytes)),
         ("texts in it", size(stats.text_bytes)),

@@ -1,8 +1,9 @@
 //! `lookalike index compact | check | backup INDEX`: looking after an index.
 
-use super::open::{PlaceArgs, ReadingArgs, WaitArgs, now};
+use super::open::{PlaceArgs, ReadingArgs, WaitArgs};
 use crate::cmd::{Failure, Outcome};
 use crate::summary::count;
+use lookalike::index::time;
 use lookalike::store::backend::Problem;
 use serde_json::{Value, json};
 use std::io::{self, Write};
@@ -57,7 +58,7 @@ pub(super) struct BackupArgs {
 pub(super) fn compact(args: &CompactArgs) -> Outcome {
     let index = args.place.write(&args.wait)?;
     let before = index.stats()?;
-    index.compact(now())?;
+    index.compact(time::now())?;
     let after = index.stats()?;
     if args.output.json {
         let value = json!({
@@ -123,7 +124,7 @@ fn tell(args: &CheckArgs, name: &str, found: &[Problem], left: &[Problem]) -> io
 fn remedy(problems: &[Problem], name: &str) -> String {
     let found = count(problems.len() as u64, "problem");
     if problems.iter().all(|problem| problem.repairable) {
-        format!("{name}: {found}; `lookalike index check --repair` makes them right without loss")
+        format!("{name}: {found}; `lookalike index check --repair` repairs without loss")
     } else {
         format!(
             "{name}: {found}, some of which mean loss: go back to a backup, or create the index \

@@ -184,10 +184,10 @@ fn of_match(found: &Match) -> Value {
     }
     set("bytes", json!(record.bytes));
     set("metadata", Value::Object(record.metadata.clone()));
-    set("added", json!(time(record.added)));
+    set("added", json!(time::format(record.added)));
     for (name, at) in [("modified", record.modified), ("expires", record.expires)] {
         if let Some(at) = at {
-            set(name, json!(time(at)));
+            set(name, json!(time::format(at)));
         }
     }
     if let Some(text) = &record.text {

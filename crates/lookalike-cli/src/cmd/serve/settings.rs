@@ -2,6 +2,7 @@
 
 use super::layers::{Layers, split};
 use crate::cmd::Failure;
+use crate::span::patience;
 use lookalike::spill::parse_memory;
 use lookalike_server::{Config, Limits, Log, LogFormat, Tokens};
 use std::sync::Arc;
@@ -70,18 +71,8 @@ fn number(layers: &Layers, name: &str) -> Result<usize, Failure> {
 }
 
 fn time(layers: &Layers, name: &str) -> Result<Duration, Failure> {
-    let value = layers.get(name).value;
-    let (digits, unit) =
-        value.split_at(value.find(|c: char| !c.is_ascii_digit()).unwrap_or(value.len()));
-    let unit = match unit {
-        "ms" => Some(1),
-        "s" | "" => Some(1_000),
-        "min" => Some(60_000),
-        _ => None,
-    };
-    let ms = digits.parse::<u32>().ok().zip(unit).map(|(number, unit)| u64::from(number) * unit);
-    ms.map(Duration::from_millis)
-        .ok_or_else(|| layers.refuse(name, "a time such as 500ms, 30s or 2min"))
+    patience(&layers.get(name).value)
+        .map_err(|_| layers.refuse(name, "a time such as 500ms, 30s or 2min"))
 }
 
 fn tokens(layers: &Layers) -> Result<Tokens, Failure> {
