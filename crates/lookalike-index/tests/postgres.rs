@@ -5,8 +5,6 @@
 mod conformance;
 #[path = "postgres_cases/lost.rs"]
 mod lost;
-#[path = "postgres_cases/measure.rs"]
-mod measure;
 mod postgres_server;
 #[path = "postgres_cases/tables.rs"]
 mod tables;

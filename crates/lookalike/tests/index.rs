@@ -38,15 +38,18 @@ const EVERYWHERE: &[Kept] = &[
     Kept::Folder,
 ];
 
-fn create(kept: Kept, folder: &Path, wishes: &Wishes, store: Store) -> Index {
+fn create(kept: Kept, at: &Path, wishes: &Wishes, store: Store) -> Index {
     let params = Params::new(wishes).unwrap();
     let settings = Settings::new(&params, &Wording::default().to_string(), store).unwrap();
     match kept {
-        Kept::Memory => Index::new(Box::new(MemoryBackend::new(settings))).unwrap(),
+        Kept::Memory => {
+            assert!(!at.join("x.lookalike").exists());
+            Index::new(Box::new(MemoryBackend::new(settings))).unwrap()
+        }
         #[cfg(feature = "sqlite")]
         Kept::Folder => {
             use lookalike::store::index::{Place, create};
-            create(&Place::Folder(folder.join("x.lookalike")), &settings).unwrap()
+            create(&Place::Folder(at.join("x.lookalike")), &settings).unwrap()
         }
     }
 }

@@ -54,11 +54,7 @@ impl Server {
     /// refuses the administrator.
     pub fn start() -> Result<Self, String> {
         // Tests need not outlive the machine.
-        Self::start_with(&["fsync=off", "shared_buffers=64MB", "autovacuum=off"])
-    }
-
-    /// The same with these settings.
-    pub fn start_with(settings: &[&str]) -> Result<Self, String> {
+        let settings = ["fsync=off", "shared_buffers=64MB", "autovacuum=off"];
         let programs =
             programs().ok_or("neither DATABASE_URL nor initdb and postgres are there")?;
         let user = unprivileged()?;

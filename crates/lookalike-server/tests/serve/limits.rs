@@ -35,6 +35,41 @@ fn too_much_is_refused() {
 }
 
 #[test]
+fn fifty_megabytes_are_refused_or_stored_as_the_limits_say() {
+    let text = "word after word\n".repeat(50_000_000 / 16);
+    let body = json!({ "text": text });
+    let served = Served::with(Store::Texts, |_| {});
+    served.client.put("/v1/documents/long", &body).problem(413, "text-too-large");
+    served.client.get("/v1/documents/long").problem(404, "unknown-document");
+    let served = Served::with(Store::Texts, |config| {
+        config.limits.text_bytes = 64 << 20;
+        config.limits.request_time = Duration::from_secs(300);
+    });
+    served.client.put("/v1/documents/long", &body).ok(201);
+    let stored = served.client.get("/v1/documents/long").ok(200);
+    assert_eq!(stored["bytes"], text.len());
+    let found = served.client.post("/v1/query", &body).ok(200);
+    assert_eq!(found["matches"][0]["id"], "long");
+}
+
+#[test]
+fn a_full_disk_is_told_and_what_was_stored_stays() {
+    let served = Served::with(Store::Texts, |_| {});
+    let client = &served.client;
+    let body = json!({ "text": "one two three" });
+    client.put("/v1/documents/a", &body).ok(201);
+    served.gate.set_full(true);
+    client.put("/v1/documents/b", &body).problem(507, "disk-full");
+    let lines = b"{\"id\":\"c\",\"text\":\"one\"}\n";
+    let problem = client.lines("/v1/documents", lines).problem(507, "disk-full");
+    assert_eq!(problem["stored"], json!(0));
+    client.get("/v1/documents/a").ok(200);
+    client.get("/v1/documents/b").problem(404, "unknown-document");
+    served.gate.set_full(false);
+    client.put("/v1/documents/b", &body).ok(201);
+}
+
+#[test]
 fn the_slow_are_cut_off() {
     let served = Served::with(Store::Texts, |config| {
         config.limits.head_time = Duration::from_millis(100);

@@ -9,7 +9,7 @@ use lookalike::store::settings::{Settings, Store};
 use lookalike::store::{Index, IndexError};
 use lookalike_server::{Config, Server, Stop, Stopped};
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
 
@@ -67,9 +67,15 @@ pub(crate) struct Gate {
     closed: Mutex<(bool, usize)>,
     news: Condvar,
     passed: AtomicUsize,
+    full: AtomicBool,
 }
 
 impl Gate {
+    /// From now on nothing more fits on the disk, or it does again.
+    pub(crate) fn set_full(&self, full: bool) {
+        self.full.store(full, Ordering::SeqCst);
+    }
+
     pub(crate) fn close(&self) {
         self.closed.lock().unwrap().0 = true;
     }
@@ -116,6 +122,9 @@ impl Backend for Gated {
 
     fn write(&self, changes: &[Change<'_>]) -> Result<Vec<Done>, IndexError> {
         self.gate.pass();
+        if self.gate.full.load(Ordering::SeqCst) {
+            return Err(IndexError::DiskFull { index: self.name().to_owned() });
+        }
         self.memory.write(changes)
     }
 

@@ -3,7 +3,7 @@
 use super::compress::{Compression, Stream, strip};
 use super::encoding;
 use super::error::{ReadError, SkipReason, Skipped};
-use super::file::{self, DocumentFile};
+use super::file::DocumentFile;
 use super::options::{Format, ReadOptions};
 use super::source::{Kind, Origin, Settings, Source, peek, without_mark};
 use super::stamp::Stamp;
@@ -135,7 +135,7 @@ impl Opener<'_> {
     ) -> Result<Vec<DocumentFile>, ReadError> {
         #[cfg(feature = "archive")]
         if format == Format::File && strip(&id, ".zip").is_some() {
-            return match file::zipped(&path, &id, stamp) {
+            return match super::file::zipped(&path, &id, stamp) {
                 Ok((files, refused)) => {
                     self.opened.listed.extend(refused);
                     Ok(files)
