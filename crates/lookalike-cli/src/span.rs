@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// `500ms`, `30s`, `5min`, `12h`, `30d` or `8w`.
+/// `500ms`, `30s`, `5min` or `5m`, `12h`, `30d` or `8w`.
 pub(crate) fn span(text: &str) -> Result<Duration, String> {
     let wrong = || "expected a number and a unit: ms, s, min, h, d or w, such as 30d".to_owned();
     let at = text.find(|c: char| !c.is_ascii_digit()).ok_or_else(wrong)?;
@@ -30,12 +30,9 @@ pub(crate) fn lifetime(text: &str) -> Result<Duration, String> {
 
 /// A span that something is waited for: a mere number is seconds.
 pub(crate) fn patience(text: &str) -> Result<Duration, String> {
-    match text.parse::<u32>() {
-        Ok(seconds) => Ok(Duration::from_secs(u64::from(seconds))),
-        Err(_) => {
-            span(text).map_err(|_| "expected a span of time such as 500ms, 30s or 2min".into())
-        }
-    }
+    let number = text.bytes().all(|b| b.is_ascii_digit()).then(|| format!("{text}s"));
+    span(number.as_deref().unwrap_or(text))
+        .map_err(|_| "expected a span of time such as 500ms, 30s or 2min".into())
 }
 
 #[cfg(test)]

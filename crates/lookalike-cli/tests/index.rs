@@ -143,11 +143,12 @@ fn lines_of_an_export_keep_what_they_say() {
     for name in ["added", "modified", "expires"] {
         assert_eq!(kept[name], times[name]);
     }
-    assert_eq!(kept["metadata"], json!({"n": [1, {"m": null}], "source": "a.jsonl"}));
+    assert_eq!(kept["metadata"], json!({"n": [1, {"m": null}]}));
     put(json!({"metadata": {"source": "elsewhere"}})).ok();
     let kept = &objects(place.run(&["index", "export", "x"]))[0];
     assert_eq!(kept["metadata"], json!({"source": "elsewhere"}));
     assert!(kept["expires"].is_string() && kept["added"] != times["added"]);
+    assert!(kept["modified"].is_null());
     for (beside, said) in [
         (json!({"metadata": 5}), "index export"),
         (json!({"added": "yesterday"}), "2026-11-21T10:00:00Z"),
@@ -171,6 +172,9 @@ fn metadata_that_no_document_has_is_told() {
     assert!(!run.err.contains("metadata year"), "{}", run.err);
     let args = ["index", "update", "x", "a.jsonl", "--metadata", "author", "--json"];
     assert_eq!(value(place.run(&args))["metadata_not_found"], json!(["author"]));
+    place.file("c.jsonl", r#"{"id": "c", "text": "one", "metadata": {"author": "Ann"}}"#);
+    let args = ["index", "add", "x", "c.jsonl", "--exported", "--metadata", "author", "--json"];
+    assert_eq!(value(place.run(&args))["metadata_not_found"], json!([]));
 }
 
 #[test]

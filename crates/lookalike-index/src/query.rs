@@ -99,7 +99,8 @@ pub struct Answer {
 /// Candidates that are looked at together.
 const CHUNK: usize = 1_024;
 
-/// Shingle sets whose similarity is kept in memory for documents that have the same.
+/// Shingle sets, and a chunk of them more, whose similarity is kept in memory for documents that
+/// have the same.
 const KNOWN: usize = 1 << 14;
 
 /// Buffers that one thread uses for one question after the other.

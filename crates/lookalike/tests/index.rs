@@ -43,7 +43,7 @@ fn create(kept: Kept, at: &Path, wishes: &Wishes, store: Store) -> Index {
     let settings = Settings::new(&params, &Wording::default().to_string(), store).unwrap();
     match kept {
         Kept::Memory => {
-            assert!(!at.join("x.lookalike").exists());
+            let _ = at;
             Index::new(Box::new(MemoryBackend::new(settings))).unwrap()
         }
         #[cfg(feature = "sqlite")]

@@ -5,7 +5,7 @@ use crate::backend::EachSet;
 use crate::entry::{MAX_TEXT_BYTES, Record, Wanted, shown};
 use crate::error::IndexError;
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, Row, Rows};
+use rusqlite::{Connection, OptionalExtension, Row, Rows};
 
 type Each<'a> = &'a mut dyn FnMut(&Record) -> Result<(), IndexError>;
 
@@ -74,8 +74,8 @@ impl Reader<'_> {
             if let Some(row) = rows.next().map_err(failed)? {
                 let code = row.get_ref(0).map_err(failed)?.as_blob();
                 each(*number, code.map_err(|error| failed(error.into()))?)?;
-            } else if self.is_there(key).map_err(failed)? {
-                let what = format!("document number {number} of {}", self.place.name);
+            } else if let Some(id) = self.id(key).map_err(failed)? {
+                let what = format!("document {:?} of {}", shown(&id), self.place.name);
                 let why = "it has no shingle set".to_owned();
                 return Err(IndexError::Damaged { what, why });
             }
@@ -83,8 +83,9 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn is_there(&self, number: i64) -> rusqlite::Result<bool> {
-        self.connection.prepare_cached("SELECT 1 FROM docs WHERE doc = ?1")?.exists([number])
+    fn id(&self, number: i64) -> rusqlite::Result<Option<String>> {
+        let mut statement = self.connection.prepare_cached("SELECT id FROM docs WHERE doc = ?1")?;
+        statement.query_row([number], |row| row.get(0)).optional()
     }
 
     /// Gives at most `most` documents numbered `from` to `to` to `each`; returns how many.
@@ -161,10 +162,11 @@ impl Reader<'_> {
             }
             record.signature.extend(values.iter().map(|value| u32::from_le_bytes(*value)));
         }
+        let mut set = record.set.take().unwrap_or_default();
         self.beside(SET, wanted.set, record, |record, code| {
-            let set = record.set.get_or_insert_default();
             set.clear();
             set.extend_from_slice(code);
+            record.set = Some(set);
             Ok(())
         })?;
         record.text = None;
@@ -181,7 +183,7 @@ impl Reader<'_> {
         sql: &str,
         wanted: bool,
         record: &mut Record,
-        take: impl Fn(&mut Record, &[u8]) -> Result<(), Wrong>,
+        take: impl FnOnce(&mut Record, &[u8]) -> Result<(), Wrong>,
     ) -> Result<(), Wrong> {
         if !wanted {
             return Ok(());

@@ -325,4 +325,27 @@ mod tests {
         assert_eq!(moment.head, head);
         assert!(moment.reader().has(1, "a").unwrap());
     }
+
+    #[test]
+    fn a_set_that_is_missing_is_not_that_of_another_document() {
+        let above = tempfile::tempdir().unwrap();
+        let place = above.path().join("index");
+        let params = Params::new(&Wishes::default()).unwrap();
+        let settings = Settings::new(&params, "", Store::Sets).unwrap();
+        let writer = create(&place, &settings).unwrap();
+        put(&*writer, "a");
+        put(&*writer, "b");
+        let catalogue = rusqlite::Connection::open(place.join("catalog.sqlite")).unwrap();
+        catalogue.execute("DELETE FROM sets WHERE doc = 2", []).unwrap();
+        let mut moment = writer.snapshot().unwrap();
+        let (mut sets, wanted) = (Vec::new(), Wanted { set: true, ..Wanted::default() });
+        let take = &mut |record: &Record| {
+            sets.push(record.set.is_some());
+            Ok(())
+        };
+        moment.records(&[1, 2], wanted, take).unwrap();
+        assert_eq!(sets, [true, false]);
+        let error = moment.sets(&[1, 2, 3], &mut |_, _| Ok(())).unwrap_err();
+        assert!(error.to_string().contains("\"b\""), "{error}");
+    }
 }

@@ -2,8 +2,10 @@
 
 use super::documents::{Document, Maker, settings};
 use super::{Place, candidates};
+use lookalike_core::hash::mix64;
 use lookalike_index::backend::bucket_keys;
 use lookalike_index::entry::Wanted;
+use lookalike_index::filter::Filter;
 use lookalike_index::query::{Match, Question, Scratch, Similarity, query};
 use lookalike_index::settings::Store;
 
@@ -19,44 +21,47 @@ pub fn large_groups_are_verified<P: Place>(fresh: impl Fn() -> P) {
         .map(|i| {
             let own = if i % 3 == 0 { 0 } else { i % 20 };
             let kind = if i % 3 == 1 { i } else { i % 7 };
-            let set = (0..40).map(|j| if j < own { mix(kind * 100 + j) } else { mix(j) });
+            let set = (0..40).map(|j| if j < own { mix64(kind * 100 + j) } else { mix64(j) });
             maker.of_set(&format!("d{i}"), set.collect())
         })
         .collect();
     backend.write(&documents.iter().map(Document::add).collect::<Vec<_>>()).unwrap();
     let (mut snapshot, mut scratch) = (backend.snapshot().unwrap(), Scratch::default());
-    let mut keys = Vec::new();
+    let (mut keys, mut all) = (Vec::new(), 0);
     for probe in documents.iter().step_by(499) {
         bucket_keys(&settings, &probe.signature, &mut keys);
         let among = candidates(&mut *snapshot, &keys);
-        let among = documents.iter().filter(|document| among.contains(&document.id));
-        let mut wanted: Vec<(usize, &str)> = among
-            .filter(|document| document.expires.is_none_or(|expires| expires > 30))
-            .map(|document| (shared(probe, document), document.id.as_str()))
-            .filter(|(shared, _)| *shared as f64 / (80 - shared) as f64 >= 0.7)
-            .collect();
-        wanted.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(b.1)));
-        assert!(wanted.len() > 500, "{}", wanted.len());
-        for top in [None, Some(5)] {
-            let (probe, wants) = (probe.probe(), Wanted::default());
-            let question = Question {
-                threshold: 0.7,
-                top,
-                filters: &[],
-                now: 30,
-                except: None,
-                wanted: wants,
-            };
-            let answer = query(&mut *snapshot, &settings, &probe, &question, &mut scratch).unwrap();
-            assert_eq!(answer.found, wanted.len() as u64);
-            let got: Vec<(usize, &str)> = answer.matches.iter().map(of).collect();
-            assert_eq!(got, wanted[..top.unwrap_or(wanted.len())]);
+        let except = snapshot.number_of(&probe.id).unwrap();
+        for filters in [vec![], vec!["n<500".parse::<Filter>().unwrap()]] {
+            let mut wanted: Vec<(usize, &str)> = documents
+                .iter()
+                .filter(|document| among.contains(&document.id) && document.id != probe.id)
+                .filter(|document| document.expires.is_none_or(|expires| expires > 30))
+                .filter(|document| filters.iter().all(|one| one.matches(&document.metadata)))
+                .map(|document| (shared(probe, document), document.id.as_str()))
+                .filter(|(shared, _)| *shared as f64 / (80 - shared) as f64 >= 0.7)
+                .collect();
+            wanted.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(b.1)));
+            all += wanted.len();
+            for top in [None, Some(5)] {
+                let question = Question {
+                    threshold: 0.7,
+                    top,
+                    filters: &filters,
+                    now: 30,
+                    except,
+                    wanted: Wanted::default(),
+                };
+                let probe = probe.probe();
+                let answer = query(&mut *snapshot, &settings, &probe, &question, &mut scratch);
+                let answer = answer.unwrap();
+                assert_eq!(answer.found, wanted.len() as u64);
+                let got: Vec<(usize, &str)> = answer.matches.iter().map(of).collect();
+                assert_eq!(got, wanted[..top.unwrap_or(wanted.len()).min(wanted.len())]);
+            }
         }
     }
-}
-
-fn mix(value: u64) -> u64 {
-    value.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    assert!(all > 3000, "{all}");
 }
 
 /// How many shingles both have.

@@ -41,8 +41,9 @@ pub struct AddOptions {
     /// [`ReadOptions::fields`](crate::read::ReadOptions::fields) was set to when the collection was
     /// opened.
     pub metadata: Vec<String>,
-    /// Whether the documents are JSON lines of [`export`](super::export()): metadata and times that
-    /// stand in a line are kept, so that what was exported is there again.
+    /// Whether the documents are JSON lines of [`export`](super::export()): metadata and times are
+    /// those of the line, so that what was exported is there again. A line that says nothing of when
+    /// it was added or expires is as any other.
     pub exported: bool,
     /// When they are added, in ns since 1970.
     pub added: i64,

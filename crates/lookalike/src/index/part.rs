@@ -24,6 +24,8 @@ pub(super) struct Part {
     words: String,
     codes: Vec<u8>,
     signatures: Vec<u32>,
+    /// Bytes of metadata as JSON.
+    described: usize,
     pub(super) skipped: Vec<Skipped>,
     /// Which of the chosen fields any of them has.
     pub(super) found: Vec<bool>,
@@ -67,7 +69,8 @@ impl Part {
 
     /// Bytes of memory that it takes, about.
     pub(super) fn bytes(&self) -> usize {
-        self.words.len() + self.codes.len() + 4 * self.signatures.len() + 200 * self.rows.len()
+        let (described, rows) = (MAP_BYTES * self.described, 200 * self.rows.len());
+        self.words.len() + self.codes.len() + 4 * self.signatures.len() + described + rows
     }
 
     /// The id of a document.
@@ -133,6 +136,8 @@ impl<'a> Maker<'a> {
     }
 }
 
+/// Bytes of memory that a byte of JSON takes as values, about.
+const MAP_BYTES: usize = 3;
 const NO_LINE: &str = "it is no JSON line of `index export`, as --exported says";
 
 struct Taker<'a> {
@@ -167,16 +172,17 @@ impl Taker<'_> {
             }
             beside = exported(line).map_err(wrong)?;
         }
-        let modified = document.modified.and_then(|time| i64::try_from(time).ok());
-        beside.modified = beside.modified.or(modified);
+        if !self.options.exported {
+            beside.modified = document.modified.and_then(|time| i64::try_from(time).ok());
+            let source = Value::String((*self.source).to_owned());
+            beside.metadata.insert("source".to_owned(), source);
+        }
         self.describe(document, raw, &mut beside.metadata);
         Ok(beside)
     }
 
     /// Adds what the document says of itself, and the chosen fields, to its metadata.
     fn describe(&mut self, document: &Document<'_>, raw: Raw<'_>, metadata: &mut Metadata) {
-        let source = || Value::String((*self.source).to_owned());
-        metadata.entry("source").or_insert_with(source);
         if let Some(about) = document.about {
             for name in Fields::NAMES {
                 if let Some(value) = about.get(name) {
@@ -197,8 +203,8 @@ impl Taker<'_> {
             let value = typed.or_else(|| value.map(|text| Value::String(text.to_owned())));
             if let Some(value) = value.filter(|value| !value.is_null()) {
                 metadata.insert(name.clone(), value);
-                self.part.found[at] = true;
             }
+            self.part.found[at] |= metadata.contains_key(name);
         }
     }
 
@@ -236,9 +242,12 @@ impl RawSink for Taker<'_> {
         self.set_source(raw);
         let line = self.block.line(document.place);
         let beside = self.beside(document, raw);
-        let checked = beside.and_then(|beside| check(document, &beside.metadata).map(|()| beside));
+        let checked = beside.and_then(|beside| Ok((check(document, &beside.metadata)?, beside)));
         let error = match checked {
-            Ok(beside) => return self.add(document, beside, line),
+            Ok((described, beside)) => {
+                self.part.described += described;
+                return self.add(document, beside, line);
+            }
             Err(error) => error,
         };
         if self.options.skip_bad {
@@ -257,8 +266,8 @@ impl RawSink for Taker<'_> {
     }
 }
 
-/// What every index asks of a document, before it is shingled.
-fn check(document: &Document<'_>, metadata: &Metadata) -> Result<(), IndexError> {
+/// What every index asks of a document, before it is shingled; gives the bytes of its metadata.
+fn check(document: &Document<'_>, metadata: &Metadata) -> Result<usize, IndexError> {
     entry::check_id(document.id)?;
     let wrong = |why: String| Err(IndexError::Document { id: entry::shown(document.id), why });
     if document.text.len() > MAX_TEXT_BYTES {
@@ -274,7 +283,7 @@ fn check(document: &Document<'_>, metadata: &Metadata) -> Result<(), IndexError>
             counted.0
         ));
     }
-    Ok(())
+    Ok(counted.0)
 }
 
 struct Counted(usize);

@@ -21,7 +21,7 @@ pub struct Removed {
 }
 
 /// Removes the documents with these ids, some thousand at a time. One that is not there is no
-/// error.
+/// error. Cost: the ids are held in memory.
 ///
 /// # Errors
 /// What keeps the index from being written; what was removed before stays so.
@@ -29,20 +29,8 @@ pub fn remove<'a>(
     index: &Index,
     ids: impl IntoIterator<Item = &'a str>,
 ) -> Result<Removed, IndexError> {
-    let mut remover = Remover { index, removed: Removed::default() };
-    let (mut batch, mut seen) = (Vec::new(), HashSet::new());
-    for id in ids {
-        // An id that comes twice is no document that was not there.
-        if !seen.insert(id) {
-            continue;
-        }
-        batch.push(id);
-        if batch.len() == BATCH {
-            remover.write(&batch)?;
-            batch.clear();
-        }
-    }
-    remover.write(&batch)?;
+    let mut remover = Remover { index, seen: HashSet::new(), removed: Removed::default() };
+    remover.remove(ids)?;
     Ok(remover.removed)
 }
 
@@ -57,28 +45,43 @@ pub fn remove_inputs(
 ) -> Result<Removed, Error> {
     let start = Instant::now();
     progress.begin(Stage::Add, collection.bytes());
-    let mut all = Removed::default();
+    let mut remover = Remover { index, seen: HashSet::new(), removed: Removed::default() };
     let (mut scratch, mut ids, mut told) = (Scratch::default(), Ids::default(), 0);
     while let Some(block) = collection.next_block_in_order()? {
         let read = block.read(&mut scratch, &mut ids);
-        let Removed { removed, mut absent } = remove(index, ids.0.iter().map(String::as_str))?;
-        all.removed += removed;
-        all.absent.append(&mut absent);
+        remover.remove(ids.0.iter().map(String::as_str))?;
         read?;
         ids.0.clear();
         progress.advance(collection.bytes_read() - told);
         told = collection.bytes_read();
     }
     progress.end(Stage::Add, start.elapsed());
-    Ok(all)
+    Ok(remover.removed)
 }
 
 struct Remover<'a> {
     index: &'a Index,
+    /// All ids so far: one that comes twice is no document that was not there.
+    seen: HashSet<String>,
     removed: Removed,
 }
 
 impl Remover<'_> {
+    fn remove<'i>(&mut self, ids: impl IntoIterator<Item = &'i str>) -> Result<(), IndexError> {
+        let mut batch = Vec::new();
+        for id in ids {
+            if !self.seen.contains(id) {
+                self.seen.insert(id.to_owned());
+                batch.push(id);
+            }
+            if batch.len() == BATCH {
+                self.write(&batch)?;
+                batch.clear();
+            }
+        }
+        self.write(&batch)
+    }
+
     fn write(&mut self, ids: &[&str]) -> Result<(), IndexError> {
         let changes: Vec<Change<'_>> = ids.iter().map(|id| Change::Remove(id)).collect();
         for (id, done) in ids.iter().zip(self.index.write(&changes)?) {

@@ -39,8 +39,8 @@ pub(super) struct HowArgs {
     #[arg(long)]
     pub(super) skip_existing: bool,
 
-    /// The inputs are JSON lines of `index export`, or as the HTTP API takes them: their metadata,
-    /// added, modified and expires are kept
+    /// The inputs are JSON lines of `index export`: what they say in metadata, added, modified and
+    /// expires is kept, and nothing is added to it but what --metadata and --ttl say
     #[arg(long)]
     exported: bool,
 

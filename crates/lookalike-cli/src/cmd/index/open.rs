@@ -44,7 +44,7 @@ impl PlaceArgs {
 /// What is done where somebody else writes.
 #[derive(Debug, Args)]
 pub(super) struct WaitArgs {
-    /// How long another process that writes to the index is waited for
+    /// How long another process that writes to the index is waited for, such as 500ms, 30s or 2min
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = patience)]
     wait: Duration,
 }
