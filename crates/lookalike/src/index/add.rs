@@ -42,8 +42,8 @@ pub struct AddOptions {
     /// opened.
     pub metadata: Vec<String>,
     /// Whether the documents are JSON lines of [`export`](super::export()): metadata and times are
-    /// those of the line, so that what was exported is there again. A line that says nothing of when
-    /// it was added or expires is as any other.
+    /// those of the line, so that what was exported is there again. Where a line does not say when
+    /// it was added or expires, it is as any other.
     pub exported: bool,
     /// When they are added, in ns since 1970.
     pub added: i64,
