@@ -1,164 +1,170 @@
-//! Several segments become one, beside everything else that goes on.
+//! Several segments become one, piece by piece.
 
 use super::catalogue;
-use super::posting::List;
-use super::segment::Segment;
+use super::posting::{List, Posting};
+use super::segment::{Cursor, Segment};
 use super::segment_file::SegmentFile;
 use super::shared::{Shared, lock};
 use super::write::next_name;
 use crate::error::IndexError;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::Arc;
 
 /// Postings that are sorted at once.
 const AT_ONCE: u64 = 1 << 16;
 
-/// What the thread that merges is told, and tells.
-#[derive(Default)]
-pub(super) struct Signal {
-    told: Mutex<Told>,
-    changed: Condvar,
-}
-
-#[derive(Default)]
-struct Told {
-    /// There is a new segment.
-    flushed: bool,
-    /// The thread is to end.
-    end: bool,
-    /// The last merge failed: nobody needs to wait for another.
-    failed: bool,
-}
-
-impl Signal {
-    /// There is a new segment.
-    pub(super) fn flushed(&self) {
-        let mut told = lock(&self.told);
-        (told.flushed, told.failed) = (true, false);
-        self.changed.notify_all();
-    }
-
-    /// The thread is to end, after the merge that is under way.
-    pub(super) fn end(&self) {
-        lock(&self.told).end = true;
-        self.changed.notify_all();
-    }
-
-    fn ends(&self) -> bool {
-        lock(&self.told).end
-    }
-
-    /// Waits for something to do; `false` when the thread is to end.
-    fn next(&self) -> bool {
-        let told = lock(&self.told);
-        let idle = |told: &mut Told| !told.flushed && !told.end;
-        let told = self.changed.wait_while(told, idle);
-        let mut told = told.unwrap_or_else(PoisonError::into_inner);
-        told.flushed = false;
-        !told.end
-    }
-
-    fn merged(&self, is_done: bool) {
-        lock(&self.told).failed = !is_done;
-        self.changed.notify_all();
-    }
-
-    /// Lets a writer wait while there are so many segments that looking into each would cost more
-    /// than merging them.
-    pub(super) fn wait_while_behind(&self, shared: &Shared) {
-        if !shared.tuning.background {
-            return;
-        }
-        let most = shared.tuning.fan_out * 6;
-        let mut told = lock(&self.told);
-        while shared.parts().segments.len() > most && !told.failed && !told.end {
-            let waited = self.changed.wait_timeout(told, Duration::from_millis(20));
-            told = waited.unwrap_or_else(PoisonError::into_inner).0;
-        }
-    }
-}
-
-/// What the thread does that merges, to the end.
-pub(super) fn work(shared: &Arc<Shared>) {
-    while shared.signal.next() {
-        while !shared.signal.ends() {
-            // What fails is tried again when there is one more segment, and by `compact`, which
-            // says why it cannot be done; until then nothing is wrong but the speed.
-            let merged = merge_one(shared);
-            shared.signal.merged(merged.is_ok());
-            if !matches!(merged, Ok(true)) {
-                break;
-            }
-        }
-    }
-}
-
-/// Merges what should be merged first, if anything.
-///
-/// # Errors
-/// What keeps segments from being read or written.
-fn merge_one(shared: &Arc<Shared>) -> Result<bool, IndexError> {
-    let _one = lock(&shared.merging);
-    let parts = shared.parts();
-    let levels: Vec<u32> = parts.segments.iter().map(|segment| segment.listed.level).collect();
-    let Some(range) = plan(&levels, shared.tuning.fan_out) else { return Ok(false) };
-    merge(shared, &parts.segments[range])?;
-    Ok(true)
-}
-
-/// Which segments are merged next: neighbours of the least level of which there are enough, with
-/// the smaller ones between them; or any, where too many of different levels lie side by side.
-fn plan(levels: &[u32], fan_out: usize) -> Option<std::ops::Range<usize>> {
-    let mut known: Vec<u32> = levels.to_vec();
-    known.sort_unstable();
-    known.dedup();
-    known.into_iter().find_map(|most| {
-        let mut start = 0;
-        levels.split(|level| *level > most).find_map(|group| {
-            let range = start..start + group.len();
-            start = range.end + 1;
-            let same = group.iter().filter(|level| **level == most).count();
-            (same >= fan_out || group.len() >= 3 * fan_out).then_some(range)
-        })
-    })
-}
-
-/// Makes one segment of neighbours; documents that are gone are left out. `merging` is held.
+/// Makes one segment of neighbours; documents that are gone are left out. Nobody else merges.
 ///
 /// # Errors
 /// What keeps segments from being read or written.
 pub(super) fn merge(shared: &Arc<Shared>, segments: &[Arc<Segment>]) -> Result<(), IndexError> {
-    let (Some(first), Some(last)) = (segments.first(), segments.last()) else { return Ok(()) };
-    let range = (first.listed.first, last.listed.last);
-    let failed = |error| shared.place.database(error);
-    let (dead, changes) = {
-        let moment = shared.begin()?;
-        let dead = catalogue::dead(moment.connection(), range, moment.head.changes);
-        (Dead::new(range, &dead.map_err(failed)?), moment.head.changes)
-    };
-    let name = {
-        let mut held = lock(&shared.writer);
-        next_name(&mut held.as_mut().ok_or_else(|| shared.read_only())?.head)
-    };
-    let mut file = SegmentFile::create(&shared.place, name)?;
-    for list in List::BOTH {
-        if list == List::Ids {
-            file.end_bands()?;
+    if segments.is_empty() {
+        return Ok(());
+    }
+    let mut merge = Merge::begin(shared, segments)?;
+    while !merge.step()? {}
+    merge.finish()
+}
+
+/// A merge of neighbours that is under way. Its file is removed unless it is finished.
+pub(super) struct Merge<'a> {
+    shared: &'a Arc<Shared>,
+    segments: Vec<Arc<Segment>>,
+    /// Documents that were gone after `changes` changes.
+    dead: Dead,
+    changes: u64,
+    file: SegmentFile<'a>,
+    list: List,
+    /// Where the list is in each segment.
+    cursors: Vec<Cursor>,
+    /// The postings of a piece.
+    postings: Vec<Posting>,
+    /// Pieces of the list, and how many of them are done.
+    pieces: u64,
+    done: u64,
+    /// Postings of all pieces that are done.
+    taken: u64,
+}
+
+impl<'a> Merge<'a> {
+    /// Begins to merge neighbours.
+    ///
+    /// # Errors
+    /// What keeps the catalogue from being read, and the file from being made.
+    pub(super) fn begin(
+        shared: &'a Arc<Shared>,
+        segments: &[Arc<Segment>],
+    ) -> Result<Self, IndexError> {
+        let range = covered(segments);
+        let (dead, changes) = {
+            let moment = shared.begin()?;
+            let dead = catalogue::dead(moment.connection(), range, moment.head.changes);
+            let dead = dead.map_err(|error| shared.place.database(error))?;
+            (Dead::new(range, &dead), moment.head.changes)
+        };
+        let name = {
+            let mut held = lock(&shared.writer);
+            next_name(&mut held.as_mut().ok_or_else(|| shared.read_only())?.head)
+        };
+        let mut merge = Self {
+            shared,
+            segments: segments.to_vec(),
+            dead,
+            changes,
+            file: SegmentFile::create(&shared.place, name)?,
+            list: List::Bands,
+            cursors: Vec::new(),
+            postings: Vec::new(),
+            pieces: 0,
+            done: 0,
+            taken: 0,
+        };
+        merge.begin_list(List::Bands);
+        Ok(merge)
+    }
+
+    fn begin_list(&mut self, list: List) {
+        self.list = list;
+        self.cursors = self.segments.iter().map(|segment| Segment::cursor(segment, list)).collect();
+        self.pieces = self.postings_of(list).div_ceil(AT_ONCE).max(1);
+        self.done = 0;
+    }
+
+    fn postings_of(&self, list: List) -> u64 {
+        self.segments.iter().map(|segment| segment.postings(list)).sum()
+    }
+
+    /// How many documents were put into its segments.
+    pub(super) fn documents(&self) -> u64 {
+        self.segments.iter().map(|segment| segment.documents()).sum()
+    }
+
+    /// Whether a segment is one of those that become one.
+    pub(super) fn takes(&self, segment: &Arc<Segment>) -> bool {
+        self.segments.iter().any(|one| Arc::ptr_eq(one, segment))
+    }
+
+    /// How much is done, from 0 to 1.
+    pub(super) fn share_done(&self) -> f64 {
+        let all: u64 = List::BOTH.iter().map(|list| self.postings_of(*list)).sum();
+        self.taken as f64 / all.max(1) as f64
+    }
+
+    /// Does some more, within milliseconds; `true` when it can be finished.
+    ///
+    /// # Errors
+    /// What keeps segments from being read or written; the merge cannot go on then.
+    #[expect(clippy::stable_sort_primitive, reason = "the stable sort finds sorted pieces")]
+    pub(super) fn step(&mut self) -> Result<bool, IndexError> {
+        if self.done == self.pieces {
+            if self.list == List::Ids {
+                return Ok(true);
+            }
+            self.file.end_bands()?;
+            self.begin_list(List::Ids);
         }
-        merge_list(segments, list, &dead, &mut file)?;
+        self.done += 1;
+        // Keys are hashes: equal ranges of them have about equally many postings. 2⁶⁴ at the end
+        // of the last one becomes the greatest key.
+        let end = (u128::from(self.done) << 64) / u128::from(self.pieces);
+        let most = u64::try_from(end).unwrap_or(u64::MAX);
+        self.postings.clear();
+        for cursor in &mut self.cursors {
+            self.taken +=
+                cursor.take_up_to(most, |number| self.dead.has(number), &mut self.postings)?;
+        }
+        self.postings.sort();
+        for (key, number) in &self.postings {
+            self.file.push(*key, *number)?;
+        }
+        Ok(false)
     }
-    let documents: u64 = segments.iter().map(|segment| segment.documents()).sum();
-    let level = shared.tuning.level(documents.saturating_sub(dead.count));
-    let above = segments.iter().map(|segment| segment.listed.level + 1).max().unwrap_or(0);
-    let level = if segments.len() >= shared.tuning.fan_out { level.max(above) } else { level };
-    let before = segments.iter().map(|segment| segment.listed.dropped).max().unwrap_or(0);
-    let dropped = if dead.count == 0 { before } else { changes };
-    let merged = Arc::new(file.finish(range, level, dropped)?);
-    let swapped = swap(shared, segments, &[Arc::clone(&merged)], changes);
-    if swapped.is_err() {
-        remove_files(shared, &[merged]);
+
+    /// Puts the one segment into the place of the others, and removes their files.
+    ///
+    /// # Errors
+    /// What keeps it from being stored; nothing has changed then.
+    pub(super) fn finish(self) -> Result<(), IndexError> {
+        let (shared, segments) = (self.shared, &self.segments);
+        let left = self.documents().saturating_sub(self.dead.count);
+        let level = shared.tuning.level(left);
+        let above = segments.iter().map(|segment| segment.listed.level + 1).max().unwrap_or(0);
+        let level = if segments.len() >= shared.tuning.fan_out { level.max(above) } else { level };
+        let before = segments.iter().map(|segment| segment.listed.dropped).max().unwrap_or(0);
+        let dropped = if self.dead.count == 0 { before } else { self.changes };
+        let merged = Arc::new(self.file.finish(covered(segments), level, dropped)?);
+        let swapped = swap(shared, segments, &[Arc::clone(&merged)], self.changes);
+        if swapped.is_err() {
+            remove_files(shared, &[merged]);
+        }
+        swapped
     }
-    swapped
+}
+
+/// From the first document of neighbours to the last.
+fn covered(segments: &[Arc<Segment>]) -> (u32, u32) {
+    let first = segments.first().map_or(0, |segment| segment.listed.first);
+    let last = segments.last().map_or(0, |segment| segment.listed.last);
+    (first, last)
 }
 
 /// Puts other segments into the place of neighbours, in one transaction, and removes their files.
@@ -206,34 +212,6 @@ fn remove_files(shared: &Shared, segments: &[Arc<Segment>]) {
     }
 }
 
-#[expect(clippy::stable_sort_primitive, reason = "the stable sort finds sorted pieces")]
-fn merge_list(
-    segments: &[Arc<Segment>],
-    list: List,
-    dead: &Dead,
-    file: &mut SegmentFile<'_>,
-) -> Result<(), IndexError> {
-    let total: u64 = segments.iter().map(|segment| segment.postings(list)).sum();
-    let mut cursors: Vec<_> = segments.iter().map(|segment| segment.cursor(list)).collect();
-    let mut postings = Vec::new();
-    // Keys are hashes: equal ranges of them have about equally many postings.
-    let ranges = total.div_ceil(AT_ONCE).max(1);
-    for range in 1..=ranges {
-        // 2⁶⁴ at the end of the last range becomes the greatest key.
-        let end = (u128::from(range) << 64) / u128::from(ranges);
-        let most = u64::try_from(end).unwrap_or(u64::MAX);
-        postings.clear();
-        for cursor in &mut cursors {
-            cursor.take_up_to(most, |number| dead.has(number), &mut postings)?;
-        }
-        postings.sort();
-        for (key, number) in &postings {
-            file.push(*key, *number)?;
-        }
-    }
-    Ok(())
-}
-
 /// Documents of a range that are gone.
 struct Dead {
     first: u32,
@@ -261,32 +239,6 @@ impl Dead {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn enough_neighbours_of_a_level_are_merged() {
-        assert_eq!(plan(&[], 3), None);
-        assert_eq!(plan(&[2, 1, 0, 0], 3), None);
-        assert_eq!(plan(&[2, 1, 0, 0, 0], 3), Some(2..5));
-        assert_eq!(plan(&[0, 0, 2, 0, 0, 0], 3), Some(3..6));
-        assert_eq!(plan(&[0, 0, 0, 2, 0, 0, 0], 3), Some(0..3));
-        assert_eq!(plan(&[2, 0, 2, 0], 3), None);
-        assert_eq!(plan(&[2, 0, 2, 0, 2], 3), Some(0..5));
-        assert_eq!(plan(&[3, 1, 0, 1, 0, 1], 3), Some(1..6));
-        assert_eq!(plan(&[2, 0, 1, 0, 1, 0, 2, 0, 0], 3), Some(0..9));
-    }
-
-    #[test]
-    fn the_number_of_segments_stays_small() {
-        let (fan_out, mut levels) = (4, Vec::new());
-        for step in 0..20_000u32 {
-            levels.push(if step.is_multiple_of(97) { 2 } else { 0 });
-            while let Some(range) = plan(&levels, fan_out) {
-                let above = levels[range.clone()].iter().max().unwrap() + 1;
-                levels.splice(range, [above]);
-            }
-            assert!(levels.len() <= 40, "{levels:?}");
-        }
-    }
 
     #[test]
     fn the_dead_are_known() {

@@ -20,6 +20,7 @@ mod parts;
 mod posting;
 mod reading;
 mod rows;
+mod schedule;
 mod segment;
 mod segment_file;
 mod shared;
@@ -124,7 +125,7 @@ pub fn open_with(
         // What a writer that was ended has left unmerged.
         shared.signal.flushed();
         let thread = std::thread::Builder::new().name("merge".to_owned());
-        thread.spawn(move || merge::work(&shared))
+        thread.spawn(move || schedule::work(&shared))
     });
     let merger = merger.transpose().map_err(|error| shared.place.writing(folder, error))?;
     Ok(Box::new(FolderBackend { shared, merger }))

@@ -10,6 +10,7 @@ use crate::error::IndexError;
 use memmap2::Mmap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What the catalogue says of a segment.
@@ -127,9 +128,9 @@ impl Segment {
     }
 
     /// All postings of a list, from the least key on.
-    pub(super) fn cursor(&self, list: List) -> Cursor<'_> {
-        let (start, count) = self.blocks(list);
-        Cursor { segment: self, block: start, end: start + count, at: 0 }
+    pub(super) fn cursor(segment: &Arc<Self>, list: List) -> Cursor {
+        let (start, count) = segment.blocks(list);
+        Cursor { segment: Arc::clone(segment), block: start, end: start + count, at: 0 }
     }
 
     /// Holds every block against its checksum again, and the order of keys.
@@ -208,15 +209,16 @@ impl Segment {
 }
 
 /// Goes through a list of a segment.
-pub(super) struct Cursor<'a> {
-    segment: &'a Segment,
+pub(super) struct Cursor {
+    segment: Arc<Segment>,
     block: usize,
     end: usize,
     at: usize,
 }
 
-impl Cursor<'_> {
-    /// Appends the postings that follow with keys up to `most`, those of dead documents left out.
+impl Cursor {
+    /// Appends the postings that follow with keys up to `most`, those of dead documents left out;
+    /// gives how many there were with these.
     ///
     /// # Errors
     /// [`IndexError::Damaged`] for a block that is not as it was written.
@@ -225,25 +227,27 @@ impl Cursor<'_> {
         most: u64,
         is_dead: impl Fn(u32) -> bool,
         out: &mut Vec<Posting>,
-    ) -> Result<(), IndexError> {
+    ) -> Result<u64, IndexError> {
+        let mut taken = 0;
         while self.block < self.end {
             let bytes = self.segment.block(self.block)?;
             let held = u32_at(bytes, COUNT) as usize;
             while self.at < held {
                 let key = u64_at(bytes, 8 * self.at);
                 if key > most {
-                    return Ok(());
+                    return Ok(taken);
                 }
                 let number = u32_at(bytes, NUMBERS + 4 * self.at);
                 if !is_dead(number) {
                     out.push((key, number));
                 }
                 self.at += 1;
+                taken += 1;
             }
             self.block += 1;
             self.at = 0;
         }
-        Ok(())
+        Ok(taken)
     }
 }
 

@@ -7,11 +7,11 @@
 use super::Tuning;
 use super::catalogue::Head;
 use super::fault::Place;
-use super::merge::Signal;
 use super::parts::Parts;
 use super::posting::{List, id_key};
 use super::reading::Reading;
 use super::rows::Reader;
+use super::schedule::Signal;
 use super::write::Writer;
 use crate::backend::EachSet;
 use crate::backend::Snapshot;
@@ -35,8 +35,6 @@ pub(super) struct Shared {
     /// `None` where it is open for reading only.
     pub(super) writer: Mutex<Option<Writer>>,
     pub(super) writable: bool,
-    /// Held while segments are merged or made anew: one at a time does that.
-    pub(super) merging: Mutex<()>,
     pub(super) signal: Signal,
     parts: Mutex<Arc<Parts>>,
     /// Held while parts are brought up to date with what another process has written.
@@ -63,7 +61,6 @@ impl Shared {
             tuning,
             writable: writer.is_some(),
             writer: Mutex::new(writer),
-            merging: Mutex::new(()),
             signal: Signal::default(),
             parts: Mutex::new(Arc::new(parts)),
             refreshing: Mutex::new(()),

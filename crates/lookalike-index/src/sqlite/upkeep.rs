@@ -43,7 +43,7 @@ pub(super) fn compact(shared: &Arc<Shared>, now: i64) -> Result<(), IndexError> 
         }
     }
     {
-        let _one = lock(&shared.merging);
+        let _one = shared.signal.alone();
         let parts = shared.parts();
         if parts.segments.len() > 1 || any_dead(shared)? {
             merge(shared, &parts.segments)?;
@@ -113,7 +113,7 @@ fn give_back(shared: &Shared) -> Result<(), IndexError> {
 /// # Errors
 /// As [`Backend::repair`](crate::backend::Backend::repair).
 pub(super) fn repair(shared: &Arc<Shared>) -> Result<(), IndexError> {
-    let _one = lock(&shared.merging);
+    let _one = shared.signal.alone();
     let failed = |error| shared.place.database(error);
     let (old, new, changes) = {
         let mut held = lock(&shared.writer);

@@ -1,0 +1,404 @@
+//! When segments are merged: by a thread beside everything else, in step with what is added.
+//!
+//! Merging a large segment takes seconds. Done at once, it would take them from whoever adds
+//! documents just then. So several merges are under way at a time, each done piece by piece, and
+//! each is as far as the documents that were added since it began ask for: it ends before enough
+//! segments for the next one of its level are there. Where nothing is added, nobody is disturbed,
+//! and all are done as fast as they can be.
+
+use super::merge::Merge;
+use super::shared::{Shared, lock};
+use crate::error::IndexError;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// A merge is done when so many documents were added for each one in it.
+const SPREAD: f64 = 0.75;
+/// Nothing is being added when nothing was for so long.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// What the thread that merges is told, and tells.
+#[derive(Default)]
+pub(super) struct Signal {
+    told: Mutex<Told>,
+    changed: Condvar,
+    /// Held by the one who merges segments or makes them anew.
+    turn: Mutex<()>,
+}
+
+#[derive(Default)]
+struct Told {
+    /// There is a new segment.
+    flushed: bool,
+    /// The thread is to end.
+    end: bool,
+    /// So many wait to be alone.
+    asked: usize,
+    /// The last merge failed: nobody needs to wait for another.
+    failed: bool,
+}
+
+impl Signal {
+    /// There is a new segment.
+    pub(super) fn flushed(&self) {
+        let mut told = lock(&self.told);
+        (told.flushed, told.failed) = (true, false);
+        self.changed.notify_all();
+    }
+
+    /// The thread is to end, after the merges that are under way.
+    pub(super) fn end(&self) {
+        lock(&self.told).end = true;
+        self.changed.notify_all();
+    }
+
+    /// Nobody else merges segments or makes them anew until this is dropped. Merges that are under
+    /// way are given up.
+    pub(super) fn alone(&self) -> MutexGuard<'_, ()> {
+        lock(&self.told).asked += 1;
+        self.changed.notify_all();
+        let turn = lock(&self.turn);
+        lock(&self.told).asked -= 1;
+        turn
+    }
+
+    /// Waits for something to do; `None` when the thread is to end.
+    fn next(&self) -> Option<MutexGuard<'_, ()>> {
+        let idle = |told: &mut Told| (!told.flushed || told.asked > 0) && !told.end;
+        let waited = self.changed.wait_while(lock(&self.told), idle);
+        let mut told = waited.unwrap_or_else(PoisonError::into_inner);
+        told.flushed = false;
+        let ends = told.end;
+        drop(told);
+        (!ends).then(|| lock(&self.turn))
+    }
+
+    /// Waits for a new segment, or for anything else that is told, but not for long.
+    fn pause(&self) {
+        let idle = |told: &mut Told| !told.flushed && told.asked == 0 && !told.end;
+        let waited = self.changed.wait_timeout_while(lock(&self.told), PATIENCE, idle);
+        waited.unwrap_or_else(PoisonError::into_inner).0.flushed = false;
+    }
+
+    fn ends(&self) -> bool {
+        lock(&self.told).end
+    }
+
+    fn is_asked(&self) -> bool {
+        lock(&self.told).asked > 0
+    }
+
+    fn merged(&self, is_done: bool) {
+        lock(&self.told).failed = !is_done;
+        self.changed.notify_all();
+    }
+
+    /// Lets a writer wait while there are so many segments that looking into each would cost more
+    /// than merging them.
+    pub(super) fn wait_while_behind(&self, shared: &Shared) {
+        if !shared.tuning.background {
+            return;
+        }
+        let most = 10 * shared.tuning.fan_out;
+        let mut told = lock(&self.told);
+        while shared.parts().segments.len() > most && !told.failed && !told.end {
+            let waited = self.changed.wait_timeout(told, Duration::from_millis(20));
+            told = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+}
+
+/// From so many segments on, merges are not held up: more than there are in step, up to hundreds of
+/// millions of documents.
+fn hurried(fan_out: usize) -> usize {
+    8 * fan_out
+}
+
+/// What the thread does that merges, to the end.
+pub(super) fn work(shared: &Arc<Shared>) {
+    while let Some(_turn) = shared.signal.next() {
+        // What fails is tried again when there is one more segment, and by `compact`, which
+        // says why it cannot be done; until then nothing is wrong but the speed.
+        let done = merge_all(shared);
+        shared.signal.merged(done.is_ok());
+    }
+}
+
+/// Merges what should be merged until nothing should be, or someone wants to be alone.
+///
+/// # Errors
+/// What keeps segments from being read or written.
+fn merge_all(shared: &Arc<Shared>) -> Result<(), IndexError> {
+    let (signal, fan_out) = (&shared.signal, shared.tuning.fan_out);
+    let mut under_way: Vec<(Merge<'_>, Pace)> = Vec::new();
+    // The last document when nothing was added for a while.
+    let mut quiet_since = None;
+    while !signal.is_asked() {
+        let parts = shared.parts();
+        let ends = signal.ends();
+        if !ends {
+            let busy = |segment| under_way.iter().any(|(merge, _)| merge.takes(segment));
+            let levels = parts.segments.iter();
+            let levels = levels.map(|segment| (!busy(segment)).then_some(segment.listed.level));
+            if let Some(range) = plan(&levels.collect::<Vec<_>>(), fan_out) {
+                let merge = Merge::begin(shared, &parts.segments[range])?;
+                let pace = Pace { from: parts.last, documents: merge.documents() };
+                under_way.push((merge, pace));
+                continue;
+            }
+        }
+        let is_quiet = quiet_since == Some(parts.last);
+        let at_once = ends || is_quiet || parts.segments.len() >= hurried(fan_out);
+        let lags = under_way.iter().map(|(merge, pace)| pace.due(parts.last) - merge.share_done());
+        match next(lags, at_once) {
+            Next::Nothing => return Ok(()),
+            Next::Wait => {
+                signal.pause();
+                quiet_since = Some(parts.last);
+            }
+            Next::Step(at) => {
+                if under_way[at].0.step()? {
+                    under_way.swap_remove(at).0.finish()?;
+                    signal.merged(true);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What to do now.
+#[derive(Debug, PartialEq)]
+enum Next {
+    Nothing,
+    Wait,
+    Step(usize),
+}
+
+/// Goes on with the merge that lags most behind what is due, if any does or none shall wait.
+fn next(lags: impl Iterator<Item = f64>, at_once: bool) -> Next {
+    match lags.enumerate().max_by(|a, b| a.1.total_cmp(&b.1)) {
+        None => Next::Nothing,
+        Some((at, lag)) if at_once || lag > 0.0 => Next::Step(at),
+        Some(_) => Next::Wait,
+    }
+}
+
+/// How far a merge should be.
+struct Pace {
+    /// The last document when it began.
+    from: u32,
+    /// Documents in it.
+    documents: u64,
+}
+
+impl Pace {
+    /// The share that should be done when `last` is the last document.
+    fn due(&self, last: u32) -> f64 {
+        f64::from(last.saturating_sub(self.from)) / (SPREAD * self.documents.max(1) as f64)
+    }
+}
+
+/// Which segments are merged next: neighbours of the least level of which there are enough, with
+/// the smaller ones between them; or all, where more lie side by side than there are while one
+/// level after the other fills.
+/// Those without a level are being merged already.
+fn plan(levels: &[Option<u32>], fan_out: usize) -> Option<std::ops::Range<usize>> {
+    let mut known: Vec<u32> = levels.iter().flatten().copied().collect();
+    known.sort_unstable();
+    known.dedup();
+    known.into_iter().zip(1..).find_map(|(most, how_many)| {
+        let mut start = 0;
+        levels.split(|level| level.is_none_or(|level| level > most)).find_map(|group| {
+            let all = start..start + group.len();
+            start = all.end + 1;
+            let same: Vec<_> = all.clone().filter(|at| levels[*at] == Some(most)).collect();
+            match same[..] {
+                [first, .., last] if same.len() >= fan_out => Some(first..last + 1),
+                _ => (group.len() >= how_many * fan_out).then_some(all),
+            }
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::{Change, Snapshot};
+    use crate::entry::{Entry, Metadata};
+    use crate::settings::{Settings, Store};
+    use crate::sqlite::fault::Place;
+    use crate::sqlite::{Tuning, folder, write};
+    use lookalike_core::params::{Params, Wishes};
+
+    #[test]
+    fn enough_neighbours_of_a_level_are_merged() {
+        // A dot is a segment that is being merged.
+        let plan = |levels: &str, fan_out| {
+            let levels: Vec<_> = levels.chars().map(|level| level.to_digit(10)).collect();
+            plan(&levels, fan_out)
+        };
+        assert_eq!(plan("", 3), None);
+        assert_eq!(plan("2100", 3), None);
+        assert_eq!(plan("21000", 3), Some(2..5));
+        assert_eq!(plan("002000", 3), Some(3..6));
+        assert_eq!(plan("0002000", 3), Some(0..3));
+        assert_eq!(plan("2020", 3), None);
+        assert_eq!(plan("20202", 3), Some(0..5));
+        assert_eq!(plan("310101", 3), Some(1..6));
+        assert_eq!(plan("30101010", 3), Some(2..7));
+        assert_eq!(plan("201010200", 3), Some(0..9));
+        assert_eq!(plan("...", 3), None);
+        assert_eq!(plan("00.0", 3), None);
+        assert_eq!(plan("00.000", 3), Some(3..6));
+        assert_eq!(plan("2.2.2", 3), None);
+    }
+
+    #[test]
+    fn what_lags_most_is_next() {
+        assert_eq!(next([].into_iter(), true), Next::Nothing);
+        assert_eq!(next([-0.1, -0.2].into_iter(), false), Next::Wait);
+        assert_eq!(next([-0.1, -0.2].into_iter(), true), Next::Step(0));
+        assert_eq!(next([-0.1, 0.0].into_iter(), false), Next::Wait);
+        assert_eq!(next([0.1, 0.3, -0.2].into_iter(), false), Next::Step(1));
+    }
+
+    /// Merges that are exactly as far as they should be, while one segment of 10 documents after the
+    /// other comes.
+    #[test]
+    fn merges_in_step_keep_segments_few() {
+        struct Model {
+            level: u32,
+            documents: u64,
+            merge: Option<u32>,
+        }
+        let (fan_out, mut segments) = (8, Vec::<Model>::new());
+        let (mut paces, mut most) = (Vec::<(u32, Pace)>::new(), (0, 0));
+        let mut begun = 0;
+        for flushed in 0..8 * 4096_u32 {
+            let last = 10 * (flushed + 1);
+            segments.push(Model { level: 0, documents: 10, merge: None });
+            loop {
+                let levels = segments.iter().map(|one| one.merge.is_none().then_some(one.level));
+                let levels: Vec<_> = levels.collect();
+                let Some(range) = plan(&levels, fan_out) else { break };
+                begun += 1;
+                let (name, mut documents) = (begun, 0);
+                for one in &mut segments[range] {
+                    one.merge = Some(name);
+                    documents += one.documents;
+                }
+                paces.push((name, Pace { from: last, documents }));
+            }
+            most = (segments.len().max(most.0), paces.len().max(most.1));
+            paces.retain(|(name, pace)| {
+                if pace.due(last) < 1.0 {
+                    return true;
+                }
+                let is_of = |one: &Model| one.merge == Some(*name);
+                let start = segments.iter().position(is_of).unwrap();
+                let range = start..start + segments.iter().filter(|one| is_of(one)).count();
+                let level = segments[range.clone()].iter().map(|one| one.level).max().unwrap();
+                let documents = pace.documents;
+                segments.splice(range, [Model { level: level + 1, documents, merge: None }]);
+                false
+            });
+        }
+        // Of each of five levels, those that gather and those that are being merged.
+        assert!(most.0 < hurried(fan_out), "{most:?}");
+        assert_eq!(most.1, 4, "one of a level at a time");
+    }
+
+    #[test]
+    fn the_number_of_segments_stays_small() {
+        let (fan_out, mut levels) = (4, Vec::new());
+        for step in 0..20_000u32 {
+            levels.push(Some(if step.is_multiple_of(97) { 2 } else { 0 }));
+            while let Some(range) = plan(&levels, fan_out) {
+                let above = levels[range.clone()].iter().flatten().max().unwrap() + 1;
+                levels.splice(range, [Some(above)]);
+            }
+            assert!(levels.len() <= 40, "{levels:?}");
+        }
+    }
+
+    /// An index of 80 documents in 40 segments, and none else who merges.
+    fn unmerged(folder: &std::path::Path) -> Arc<Shared> {
+        let params = Params::new(&Wishes::default()).unwrap();
+        let settings = Settings::new(&params, "", Store::Signatures).unwrap();
+        folder::create(folder, &settings).unwrap();
+        let tuning = Tuning { tail: 1, fan_out: 4, background: false };
+        let shared = folder::open_for_writing(&Place::new(folder), Duration::ZERO, tuning);
+        let shared = Arc::new(shared.unwrap());
+        for number in 0..80 {
+            let id = number.to_string();
+            let entry = Entry {
+                id: &id,
+                fingerprint: 0,
+                bytes: 0,
+                signature: &[],
+                set: &[],
+                text: None,
+                metadata: &Metadata::default(),
+                added: 0,
+                modified: None,
+                expires: None,
+            };
+            write::write(&shared, &[Change::Add(entry)]).unwrap();
+        }
+        assert_eq!(shared.parts().segments.len(), 40);
+        shared
+    }
+
+    fn files(folder: &std::path::Path) -> usize {
+        let names = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        names.filter(|path| path.extension().is_some_and(|end| end == "seg")).count()
+    }
+
+    #[test]
+    fn all_is_merged_where_nothing_is_added() {
+        let above = tempfile::tempdir().unwrap();
+        let path = above.path().join("index");
+        let shared = unmerged(&path);
+        merge_all(&shared).unwrap();
+        let segments = shared.parts().segments.len();
+        assert!(segments <= 6, "{segments}");
+        assert_eq!(files(&path), segments);
+        let mut moment = shared.moment().unwrap();
+        for number in 0..80 {
+            assert_eq!(moment.number_of(&number.to_string()).unwrap(), Some(number + 1));
+        }
+    }
+
+    #[test]
+    fn who_asks_to_be_alone_does_not_wait_for_merges() {
+        let above = tempfile::tempdir().unwrap();
+        let path = above.path().join("index");
+        let shared = unmerged(&path);
+        lock(&shared.signal.told).asked = 1;
+        merge_all(&shared).unwrap();
+        assert_eq!((shared.parts().segments.len(), files(&path)), (40, 40));
+        lock(&shared.signal.told).asked = 0;
+        // One that is given up half done leaves nothing behind.
+        let segments = shared.parts().segments.clone();
+        let mut merge = Merge::begin(&shared, &segments).unwrap();
+        assert!(!merge.step().unwrap());
+        assert_eq!(files(&path), 41);
+        drop(merge);
+        assert_eq!(files(&path), 40);
+        drop(shared.signal.alone());
+        merge_all(&shared).unwrap();
+        assert!(shared.parts().segments.len() <= 6);
+    }
+
+    #[test]
+    fn nothing_new_is_begun_at_the_end() {
+        let above = tempfile::tempdir().unwrap();
+        let path = above.path().join("index");
+        let shared = unmerged(&path);
+        shared.signal.end();
+        merge_all(&shared).unwrap();
+        assert_eq!(shared.parts().segments.len(), 40);
+        assert!(shared.signal.next().is_none());
+    }
+}
