@@ -57,7 +57,6 @@ pub(super) fn check(shared: &Arc<Shared>) -> Result<Vec<Problem>, IndexError> {
         in_segments: moment.head.last.min(in_segments),
         keys: Vec::new(),
         set: Vec::new(),
-        found: Vec::new(),
     };
     let looked = documents(&moment, &mut look, &mut problems);
     noted(looked, &mut problems)?;
@@ -162,7 +161,6 @@ struct Look<'a> {
     in_segments: u32,
     keys: Vec<u64>,
     set: Vec<u64>,
-    found: Vec<u64>,
 }
 
 /// Every document: its set, its signature, its postings.
@@ -221,20 +219,23 @@ impl Look<'_> {
         if number > self.in_segments || is_lost {
             return Ok(None);
         }
-        let bands = self.keys.iter().map(|key| (List::Bands, *key));
-        for (list, key) in bands.chain([(List::Ids, id_key(record.id.as_bytes()))]) {
-            self.found.clear();
-            let holds = |segment: &&Arc<Segment>| {
-                (segment.listed.first..=segment.listed.last).contains(&number)
-            };
-            if let Some(segment) = self.parts.segments.iter().find(holds) {
-                segment.find(list, key, &mut self.found)?;
-            }
-            if !self.found.contains(&record.number) {
-                return Ok(Some(("its postings are not all there".to_owned(), true)));
+        let holds = |segment: &&Arc<Segment>| {
+            (segment.listed.first..=segment.listed.last).contains(&number)
+        };
+        let id = [id_key(record.id.as_bytes())];
+        let mut found = 0;
+        if let Some(segment) = self.parts.segments.iter().find(holds) {
+            for (list, keys) in [(List::Bands, &self.keys[..]), (List::Ids, &id)] {
+                let mut before = None;
+                segment.find(list, keys, |at, other| {
+                    let is_new = other == number && before != Some(at);
+                    found += usize::from(is_new);
+                    before = if is_new { Some(at) } else { before };
+                })?;
             }
         }
-        Ok(None)
+        let is_whole = found == self.keys.len() + id.len();
+        Ok((!is_whole).then(|| ("its postings are not all there".to_owned(), true)))
     }
 
     fn content(&mut self, record: &Record) -> Option<String> {

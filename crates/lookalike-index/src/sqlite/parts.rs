@@ -48,13 +48,18 @@ impl Parts {
         self.segments.last().map_or(0, |segment| segment.listed.last)
     }
 
-    /// Appends the documents that have a key.
+    /// Calls `each` with the place of a key and a document that has it.
     ///
     /// # Errors
     /// [`IndexError::Damaged`] for a segment that is.
-    pub(super) fn find(&self, list: List, key: u64, out: &mut Vec<u64>) -> Result<(), IndexError> {
-        self.segments.iter().try_for_each(|segment| segment.find(list, key, out))?;
-        self.runs.iter().for_each(|run| run.find(list, key, out));
+    pub(super) fn find(
+        &self,
+        list: List,
+        keys: &[u64],
+        mut each: impl FnMut(usize, u32),
+    ) -> Result<(), IndexError> {
+        self.segments.iter().try_for_each(|segment| segment.find(list, keys, &mut each))?;
+        self.runs.iter().for_each(|run| run.find(list, keys, &mut each));
         Ok(())
     }
 

@@ -107,14 +107,15 @@ impl Run {
         }
     }
 
-    /// Appends the documents that have a key.
-    pub(super) fn find(&self, list: List, key: u64, out: &mut Vec<u64>) {
+    /// Calls `each` with the place of a key and a document that has it, for all keys in order.
+    pub(super) fn find(&self, list: List, keys: &[u64], mut each: impl FnMut(usize, u32)) {
         let postings = self.list(list);
-        let count = postings.len();
-        let start =
-            lower_bound(count, key, guess(count, key), count.isqrt() / 4, |i| postings[i].0);
-        let same = postings[start..].iter().take_while(|posting| posting.0 == key);
-        out.extend(same.map(|posting| u64::from(posting.1)));
+        let (count, step) = (postings.len(), postings.len().isqrt() / 4);
+        for (at, key) in keys.iter().enumerate() {
+            let start = lower_bound(count, *key, guess(count, *key), step, |i| postings[i].0);
+            let same = postings[start..].iter().take_while(|posting| posting.0 == *key);
+            same.for_each(|posting| each(at, posting.1));
+        }
     }
 }
 
@@ -161,15 +162,12 @@ mod tests {
             let cut = cut.min(postings.len());
             let run = |part: &[Posting]| Run::sorted(part.to_vec(), part.to_vec());
             let run = run(&postings[..cut]).merged(&run(&postings[cut..]));
-            for key in 0..40 {
+            let keys: Vec<u64> = (0..40).collect();
+            let mut wanted = postings;
+            wanted.sort_unstable();
+            for list in List::BOTH {
                 let mut found = Vec::new();
-                run.find(List::Bands, key, &mut found);
-                let same = postings.iter().filter(|posting| posting.0 == key);
-                let mut wanted: Vec<u64> = same.map(|posting| u64::from(posting.1)).collect();
-                wanted.sort_unstable();
-                prop_assert_eq!(&found, &wanted);
-                found.clear();
-                run.find(List::Ids, key, &mut found);
+                run.find(list, &keys, |at, number| found.push((keys[at], number)));
                 prop_assert_eq!(&found, &wanted);
             }
         }

@@ -9,9 +9,13 @@ use super::posting::{List, Posting, guess, lower_bound};
 use crate::error::IndexError;
 use memmap2::Mmap;
 use std::fs::File;
+use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Keys that are looked up together.
+const TOGETHER: usize = 16;
 
 /// What the catalogue says of a segment.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,6 +42,8 @@ pub(super) struct Segment {
     header: Header,
     /// Blocks by list.
     counts: [usize; 2],
+    /// How far from a guess a fence is searched for at first, by list.
+    steps: [usize; 2],
     path: PathBuf,
     bytes: Mmap,
     /// A bit for every block that was found to be as it was written.
@@ -78,7 +84,8 @@ impl Segment {
             return Err(damaged(&path, "the checksum of its fences is wrong"));
         }
         let sound = (0..blocks.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
-        Ok(Self { listed, header, counts, path, bytes, sound })
+        let steps = counts.map(|count| count.isqrt() / 32);
+        Ok(Self { listed, header, counts, steps, path, bytes, sound })
     }
 
     /// How many postings a list has.
@@ -96,40 +103,83 @@ impl Segment {
         self.postings(List::Ids)
     }
 
-    /// Appends the documents that have a key.
+    /// Calls `each` with the place of a key and a document that has it, for all keys in order.
     ///
     /// # Errors
     /// [`IndexError::Damaged`] for a block that is not as it was written.
-    pub(super) fn find(&self, list: List, key: u64, out: &mut Vec<u64>) -> Result<(), IndexError> {
-        let (start, count) = self.blocks(list);
+    pub(super) fn find(
+        &self,
+        list: List,
+        keys: &[u64],
+        mut each: impl FnMut(usize, u32),
+    ) -> Result<(), IndexError> {
+        let span = self.span(list);
+        if span.count == 0 {
+            return Ok(());
+        }
+        // Some keys at once: what is needed of memory is fetched for all of them before any is
+        // looked at, so that one does not wait for what another one waits for.
+        for (chunk, keys) in keys.chunks(TOGETHER).enumerate() {
+            let mut starts = [(0, 0); TOGETHER];
+            let fences = keys.iter().map(|key| self.fence(span.start + guess(span.count, *key)));
+            black_box(fences.fold(0, |all, fence| all ^ fence));
+            let mut parts = 0;
+            for (start, key) in starts.iter_mut().zip(keys) {
+                let block = self.first_block(span, *key);
+                let place = self.guess_in_block(span, block, *key);
+                parts ^= u64_at(self.bytes_of(span.start + block), 8 * place);
+                *start = (block, place);
+            }
+            black_box(parts);
+            for (at, (key, start)) in keys.iter().zip(starts).enumerate() {
+                self.find_from(span, start, *key, |number| each(TOGETHER * chunk + at, number))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The first block of a list that may have a key.
+    fn first_block(&self, span: Span, key: u64) -> usize {
         // Fences are some hundred keys apart, so the guess is closer than among keys.
-        let (place, step) = (guess(count, key), count.isqrt() / 32);
-        let not_before = lower_bound(count, key, place, step, |i| self.fence(start + i));
-        let mut block = not_before.saturating_sub(1);
-        while block < count && (block < not_before || self.fence(start + block) == key) {
-            let bytes = self.block(start + block)?;
-            let held = u32_at(bytes, COUNT) as usize;
-            // Between this fence and the next one, keys are evenly spread again.
-            let first = u64_at(bytes, 0);
-            let next = if block + 1 < count { self.fence(start + block + 1) } else { u64::MAX };
-            let share = key.saturating_sub(first) as f64 / next.saturating_sub(first).max(1) as f64;
-            let place = (share * held as f64) as usize;
+        let (place, fence) = (guess(span.count, key), |i| self.fence(span.start + i));
+        lower_bound(span.count, key, place, span.step, fence).saturating_sub(1)
+    }
+
+    /// Where a key would be in a block: between its fence and the next, keys are evenly spread.
+    fn guess_in_block(&self, span: Span, block: usize, key: u64) -> usize {
+        let first = self.fence(span.start + block);
+        let is_last = block + 1 == span.count;
+        let next = if is_last { u64::MAX } else { self.fence(span.start + block + 1) };
+        let share = key.saturating_sub(first) as f64 / next.saturating_sub(first).max(1) as f64;
+        ((share * span.held(block) as f64) as usize).min(span.held(block) - 1)
+    }
+
+    /// Documents that have a key, which is in no block before that and perhaps near that place.
+    fn find_from(
+        &self,
+        span: Span,
+        (mut block, mut place): (usize, usize),
+        key: u64,
+        mut each: impl FnMut(u32),
+    ) -> Result<(), IndexError> {
+        while block < span.count && self.fence(span.start + block) <= key {
+            let (bytes, held) = (self.block(span.start + block)?, span.held(block));
             let mut low = lower_bound(held, key, place, 8, |i| u64_at(bytes, 8 * i));
             while low < held && u64_at(bytes, 8 * low) == key {
-                out.push(u64::from(u32_at(bytes, NUMBERS + 4 * low)));
+                each(u32_at(bytes, NUMBERS + 4 * low));
                 low += 1;
             }
             if low < held {
                 break;
             }
-            block += 1;
+            (block, place) = (block + 1, 0);
         }
         Ok(())
     }
 
     /// All postings of a list, from the least key on.
     pub(super) fn cursor(segment: &Arc<Self>, list: List) -> Cursor {
-        let (start, count) = segment.blocks(list);
+        let Span { start, count, .. } = segment.span(list);
         Cursor { segment: Arc::clone(segment), block: start, end: start + count, at: 0 }
     }
 
@@ -140,7 +190,7 @@ impl Segment {
     pub(super) fn verify(&self) -> Result<(), IndexError> {
         let mut sums = Vec::new();
         for list in List::BOTH {
-            let (start, count) = self.blocks(list);
+            let Span { start, count, .. } = self.span(list);
             let (mut before, mut postings) = (0, 0);
             for index in start..start + count {
                 let bytes = self.check_block(index)?;
@@ -166,11 +216,17 @@ impl Segment {
         if sound { Ok(()) } else { Err(damaged(&self.path, "its checksum is wrong")) }
     }
 
-    fn blocks(&self, list: List) -> (usize, usize) {
+    fn span(&self, list: List) -> Span {
         let [bands, ids] = self.counts;
-        match list {
+        let (start, count) = match list {
             List::Bands => (0, bands),
             List::Ids => (bands, ids),
+        };
+        Span {
+            start,
+            count,
+            step: self.steps[list as usize],
+            postings: self.postings(list) as usize,
         }
     }
 
@@ -197,14 +253,33 @@ impl Segment {
 
     fn check_block(&self, index: usize) -> Result<&[u8], IndexError> {
         let bytes = self.bytes_of(index);
-        let held = u32_at(bytes, COUNT) as usize;
+        let bands = self.span(List::Bands);
+        let is_band = index < bands.count;
+        let span = if is_band { bands } else { self.span(List::Ids) };
         let sound = checksum(&bytes[..CHECKSUM]) == u64_at(bytes, CHECKSUM)
             && u32_at(bytes, PLACE) as usize == index
-            && (1..=PER_BLOCK).contains(&held);
+            && u32_at(bytes, COUNT) as usize == span.held(index - span.start);
         if sound {
             return Ok(bytes);
         }
         Err(damaged(&self.path, &format!("the checksum of block {index} is wrong")))
+    }
+}
+
+/// The blocks of a list.
+#[derive(Clone, Copy)]
+struct Span {
+    start: usize,
+    count: usize,
+    /// How far from a guess a fence is searched for at first.
+    step: usize,
+    postings: usize,
+}
+
+impl Span {
+    /// How many postings a block has: all but the last are full.
+    fn held(&self, block: usize) -> usize {
+        (self.postings - block * PER_BLOCK).min(PER_BLOCK)
     }
 }
 
@@ -257,4 +332,55 @@ fn damaged(path: &Path, why: &str) -> IndexError {
 
 fn io(path: &Path, source: std::io::Error) -> IndexError {
     IndexError::Io { path: path.display().to_string(), source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sqlite::fault::Place;
+    use crate::sqlite::segment_file::SegmentFile;
+    use proptest::prelude::*;
+
+    fn written(folder: &Path, bands: &[Posting], ids: &[Posting]) -> Segment {
+        let place = Place::new(folder);
+        let mut file = SegmentFile::create(&place, "1.seg".to_owned()).unwrap();
+        bands.iter().for_each(|(key, number)| file.push(*key, *number).unwrap());
+        file.end_bands().unwrap();
+        ids.iter().for_each(|(key, number)| file.push(*key, *number).unwrap());
+        file.finish((1, 9), 0, 0).unwrap()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(60))]
+
+        /// Few keys, so that one goes on over several blocks and many begin or end with one.
+        #[test]
+        fn every_key_is_found(
+            kinds in 1u64..60,
+            shift in 0u32..60,
+            counts in (0usize..2500, 0usize..800),
+            seed in any::<u64>(),
+        ) {
+            let mut random = lookalike_core::hash::SplitMix64::new(seed);
+            let mut drawn = |count: usize| {
+                let posting = |number| ((random.below(kinds) * 0x9e37_79b9) << shift, number as u32);
+                let mut postings: Vec<Posting> = (0..count).map(posting).collect();
+                postings.sort_unstable();
+                postings
+            };
+            let lists = [drawn(counts.0), drawn(counts.1)];
+            let folder = tempfile::tempdir().unwrap();
+            let segment = written(folder.path(), &lists[0], &lists[1]);
+            let keys = (0..kinds).map(|kind| (kind * 0x9e37_79b9) << shift);
+            let mut keys: Vec<u64> = keys.flat_map(|key| [key, key ^ 1]).chain([u64::MAX]).collect();
+            keys.sort_unstable();
+            keys.dedup();
+            for (list, postings) in List::BOTH.into_iter().zip(lists) {
+                let mut found = Vec::new();
+                segment.find(list, &keys, |at, number| found.push((keys[at], number))).unwrap();
+                prop_assert_eq!(found, postings);
+            }
+            segment.verify().unwrap();
+        }
+    }
 }

@@ -213,7 +213,8 @@ impl Snapshot for Moment {
 
     fn number_of(&mut self, id: &str) -> Result<Option<u64>, IndexError> {
         let mut numbers = Vec::new();
-        self.parts.find(List::Ids, id_key(id.as_bytes()), &mut numbers)?;
+        let keys = [id_key(id.as_bytes())];
+        self.parts.find(List::Ids, &keys, |_, number| numbers.push(u64::from(number)))?;
         for number in numbers {
             if self.reader().has(number, id)? {
                 return Ok(Some(number));
@@ -224,7 +225,7 @@ impl Snapshot for Moment {
 
     fn candidates(&mut self, keys: &[u64], numbers: &mut Vec<u64>) -> Result<(), IndexError> {
         numbers.clear();
-        keys.iter().try_for_each(|key| self.parts.find(List::Bands, *key, numbers))?;
+        self.parts.find(List::Bands, keys, |_, number| numbers.push(u64::from(number)))?;
         numbers.sort_unstable();
         numbers.dedup();
         Ok(())

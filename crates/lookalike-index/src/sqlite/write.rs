@@ -415,7 +415,7 @@ fn numbers<'a>(
     parts: &Parts,
     changes: &[Change<'a>],
 ) -> Result<HashMap<&'a str, Option<u32>>, IndexError> {
-    let mut keys: Vec<(u64, &'a str)> = changes
+    let mut ids: Vec<(u64, &'a str)> = changes
         .iter()
         .map(|change| {
             let (Change::Add(Entry { id, .. })
@@ -425,23 +425,12 @@ fn numbers<'a>(
         })
         .collect();
     // In the order of keys, neighbours are in the same blocks.
-    keys.sort_unstable();
-    keys.dedup();
+    ids.sort_unstable();
+    ids.dedup();
+    let keys: Vec<u64> = ids.iter().map(|(key, _)| *key).collect();
     let mut numbers = HashMap::with_capacity(keys.len());
     let mut found: Vec<(u64, &str)> = Vec::new();
-    let mut same = Vec::new();
-    for segment in &parts.segments {
-        for (key, id) in &keys {
-            segment.find(List::Ids, *key, &mut same)?;
-            found.extend(same.drain(..).map(|number| (number, *id)));
-        }
-    }
-    for run in &parts.runs {
-        for (key, id) in &keys {
-            run.find(List::Ids, *key, &mut same);
-            found.extend(same.drain(..).map(|number| (number, *id)));
-        }
-    }
+    parts.find(List::Ids, &keys, |at, number| found.push((u64::from(number), ids[at].1)))?;
     found.sort_unstable();
     let reader = Reader { place, connection };
     for (number, id) in found {
