@@ -5,7 +5,8 @@
 
 use lookalike_core::params::{Case, ShingleRule, TokenRule, Unit};
 use lookalike_core::text::{self, CharClass};
-use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
+use similar::DiffOp;
+use similar::algorithms::{Capture, Compact, Replace, myers};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -45,7 +46,7 @@ impl<'a> Differences<'a> {
         let mut numbers = HashMap::new();
         let [a_keys, b_keys] = [&a, &b].map(|words| words.numbered(rule.case(), &mut numbers));
         let deadline = patience.map(|patience| Instant::now() + patience);
-        let found = capture_diff_slices_deadline(Algorithm::Myers, &a_keys, &b_keys, deadline);
+        let found = operations(&a_keys, &b_keys, deadline);
         let cut_short = deadline.is_some_and(|deadline| Instant::now() > deadline);
         let mut stretches: Vec<Stretch> = Vec::new();
         let mut counts = [0; 3];
@@ -69,6 +70,15 @@ impl<'a> Differences<'a> {
     /// The changed stretches in order.
     pub fn changes(&self) -> impl Iterator<Item = &Stretch> {
         self.stretches.iter().filter(|stretch| !stretch.shared)
+    }
+}
+
+/// One way from `a` to `b`. Asking for this algorithm by name would compile all there are.
+fn operations(a: &[u32], b: &[u32], deadline: Option<Instant>) -> Vec<DiffOp> {
+    let mut way = Compact::new(Replace::new(Capture::new()), a, b);
+    match myers::diff_deadline(&mut way, a, 0..a.len(), b, 0..b.len(), deadline) {
+        Ok(()) => way.into_inner().into_inner().into_ops(),
+        Err(never) => match never {},
     }
 }
 
