@@ -182,7 +182,11 @@ impl fmt::Display for IndexError {
             ),
             Self::NotAnIndex { index, why } => write!(f, "{index} is no index: {why}"),
             Self::NotBuilt { index, feature } => {
-                write!(f, "{index}: this program was built without the feature `{feature}`")
+                write!(
+                    f,
+                    "{index}: this program was built without the feature `{feature}`; build it \
+                     with --features {feature}"
+                )
             }
             Self::Version { index, got, expected } => write!(
                 f,

@@ -23,9 +23,17 @@ impl Targets {
     /// Refuses names that do not say what to write, and two of one file.
     pub(in crate::cmd) fn new(args: &ResultArgs) -> Result<Self, Failure> {
         const LIST: &[OutputFormat] = &[OutputFormat::Csv];
-        const TABLE: &[OutputFormat] = &[OutputFormat::Csv, OutputFormat::Parquet];
-        const GROUPS: &[OutputFormat] =
-            &[OutputFormat::Jsonl, OutputFormat::Csv, OutputFormat::Parquet];
+        const TABLE: &[OutputFormat] = &[
+            OutputFormat::Csv,
+            #[cfg(feature = "parquet")]
+            OutputFormat::Parquet,
+        ];
+        const GROUPS: &[OutputFormat] = &[
+            OutputFormat::Jsonl,
+            OutputFormat::Csv,
+            #[cfg(feature = "parquet")]
+            OutputFormat::Parquet,
+        ];
         const REPORT: &[OutputFormat] = &[OutputFormat::Json, OutputFormat::Html];
         let named = |option: &str, path: &Path, possible| {
             let target = Target::new(path, possible);
@@ -119,6 +127,7 @@ impl Outputs {
     ) -> Result<(), Failure> {
         let groups = &findings.groups;
         match self.groups {
+            #[cfg(feature = "parquet")]
             Some((output, OutputFormat::Parquet)) => {
                 write::parquet::groups(output, groups, measure)?;
             }
@@ -133,6 +142,7 @@ impl Outputs {
         let none = Pairs::default();
         let pairs = findings.pairs.as_ref().unwrap_or(&none);
         match self.pairs {
+            #[cfg(feature = "parquet")]
             Some((output, OutputFormat::Parquet)) => {
                 write::parquet::pairs(output, pairs, measure)?;
             }
