@@ -13,6 +13,7 @@ mod catalogue;
 mod check;
 mod fault;
 mod folder;
+mod known;
 mod layout;
 mod map;
 mod merge;

@@ -43,6 +43,12 @@ impl Parts {
         self.runs.iter().map(|run| run.documents()).sum()
     }
 
+    /// How many documents there are postings of.
+    pub(super) fn documents(&self) -> u64 {
+        let in_segments: u64 = self.segments.iter().map(|segment| segment.documents()).sum();
+        in_segments + self.tail() as u64
+    }
+
     /// The last document of the last segment.
     pub(super) fn in_segments(&self) -> u32 {
         self.segments.last().map_or(0, |segment| segment.listed.last)

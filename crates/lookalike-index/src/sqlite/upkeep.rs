@@ -3,6 +3,7 @@
 use super::Tuning;
 use super::catalogue::{self, Head};
 use super::fault::Place;
+use super::known::Known;
 use super::merge::{merge, swap};
 use super::parts::gathered;
 use super::segment::{Listed, Segment};
@@ -119,6 +120,7 @@ pub(super) fn repair(shared: &Arc<Shared>) -> Result<(), IndexError> {
         let mut held = lock(&shared.writer);
         let writer = held.as_mut().ok_or_else(|| shared.read_only())?;
         writer.connection.execute_batch("REINDEX").map_err(failed)?;
+        writer.known = Known::default();
         writer.transaction(shared, |writer, _| {
             count_anew(&writer.connection, &mut writer.head).map_err(failed)
         })?;

@@ -2,6 +2,7 @@
 
 use super::catalogue::{self, Head};
 use super::fault::Place;
+use super::known::Known;
 use super::parts::Parts;
 use super::posting::{List, Posting, Run, id_key};
 use super::rows::Reader;
@@ -25,11 +26,13 @@ pub(super) struct Writer {
     /// Locked while the index is open for writing.
     pub(super) _lock: File,
     texts: Option<zstd::bulk::Compressor<'static>>,
+    /// What is known of ids; to be forgotten when segments are made anew.
+    pub(super) known: Known,
 }
 
 impl Writer {
     pub(super) fn new(connection: Connection, head: Head, lock: File) -> Self {
-        Self { connection, head, _lock: lock, texts: None }
+        Self { connection, head, _lock: lock, texts: None, known: Known::default() }
     }
 
     /// Does something in one transaction and shows its parts; all or nothing.
@@ -200,6 +203,7 @@ struct Batch<'a> {
     connection: &'a Connection,
     head: &'a mut Head,
     texts: &'a mut Option<zstd::bulk::Compressor<'static>>,
+    known: &'a mut Known,
     /// What number an id of this call has, if any.
     numbers: HashMap<&'a str, Option<u32>>,
     /// The last number before this call.
@@ -221,7 +225,8 @@ impl<'a> Batch<'a> {
         changes: &[Change<'a>],
     ) -> Result<Self, IndexError> {
         let (settings, count) = (&shared.settings, changes.len());
-        let numbers = numbers(&shared.place, &writer.connection, parts, changes)?;
+        let (connection, known) = (&writer.connection, &mut writer.known);
+        let numbers = numbers(&shared.place, connection, known, parts, changes)?;
         Ok(Self {
             place: &shared.place,
             settings,
@@ -229,6 +234,7 @@ impl<'a> Batch<'a> {
             before: writer.head.last,
             head: &mut writer.head,
             texts: &mut writer.texts,
+            known,
             numbers,
             gone: HashSet::new(),
             bands: Vec::with_capacity(count * settings.bands),
@@ -294,7 +300,9 @@ impl<'a> Batch<'a> {
         })?;
         self.head.documents += 1;
         self.head.without_shingles += u64::from(entry.signature.is_empty());
-        self.ids.push((id_key(entry.id.as_bytes()), number));
+        let key = id_key(entry.id.as_bytes());
+        self.known.add(key);
+        self.ids.push((key, number));
         bucket_keys(self.settings, entry.signature, &mut self.keys);
         self.bands.extend(self.keys.iter().map(|key| (*key, number)));
         Ok(number)
@@ -412,6 +420,7 @@ pub(super) fn bury(connection: &Connection, number: u32, change: u64) -> rusqlit
 fn numbers<'a>(
     place: &Place,
     connection: &Connection,
+    known: &mut Known,
     parts: &Parts,
     changes: &[Change<'a>],
 ) -> Result<HashMap<&'a str, Option<u32>>, IndexError> {
@@ -427,6 +436,8 @@ fn numbers<'a>(
     // In the order of keys, neighbours are in the same blocks.
     ids.sort_unstable();
     ids.dedup();
+    known.prepare(parts, ids.len())?;
+    ids.retain(|(key, _)| known.may_have(*key));
     let keys: Vec<u64> = ids.iter().map(|(key, _)| *key).collect();
     let mut numbers = HashMap::with_capacity(keys.len());
     let mut found: Vec<(u64, &str)> = Vec::new();

@@ -1,0 +1,154 @@
+//! Which ids an index may have: most of the new ones need not be looked for in any segment.
+//!
+//! A Bloom filter (Bloom 1970) whose bits of a key are all in one word (Putze, Sanders, Singler,
+//! *Cache-, hash- and space-efficient Bloom filters*, 2007), made from the lists of ids when so much
+//! was written that it pays; a byte to a byte and a half a document.
+
+use super::parts::Parts;
+use super::posting::{List, Posting};
+use super::segment::Segment;
+use crate::error::IndexError;
+
+/// A filter is made when so many times the ids that were looked for are as many as there are.
+const PAYS: u64 = 8;
+/// Ids that are read at once.
+const AT_ONCE: u64 = 1 << 14;
+
+/// What a writer knows of ids. All that it writes are to be added.
+#[derive(Default)]
+pub(super) struct Known {
+    filter: Option<Filter>,
+    /// Ids that were looked for since the filter was made.
+    asked: u64,
+}
+
+impl Known {
+    /// So many ids are about to be looked for: makes a filter if it pays by now.
+    ///
+    /// # Errors
+    /// [`IndexError::Damaged`] for a segment that is.
+    pub(super) fn prepare(&mut self, parts: &Parts, ids: usize) -> Result<(), IndexError> {
+        self.asked += ids as u64;
+        let documents = parts.documents();
+        let is_full = self.filter.as_ref().is_none_or(|filter| filter.left == 0);
+        if is_full && self.asked * PAYS >= documents && !parts.segments.is_empty() {
+            self.filter = Some(Filter::of(parts, documents + documents / 2)?);
+            self.asked = 0;
+        }
+        Ok(())
+    }
+
+    /// Whether there may be an id with this key; `false` is certain.
+    pub(super) fn may_have(&self, key: u64) -> bool {
+        self.filter.as_ref().is_none_or(|filter| filter.may_have(key))
+    }
+
+    /// There is an id with this key from now on.
+    pub(super) fn add(&mut self, key: u64) {
+        if let Some(filter) = &mut self.filter {
+            filter.add(key);
+        }
+    }
+}
+
+/// Eight bits for each of so many keys.
+struct Filter {
+    words: Vec<u64>,
+    /// Keys for which there is room; with more, more are thought to be there that are not.
+    left: u64,
+}
+
+impl Filter {
+    fn new(room: u64) -> Self {
+        Self { words: vec![0; room.div_ceil(8) as usize + 1], left: room }
+    }
+
+    /// All ids there are.
+    fn of(parts: &Parts, room: u64) -> Result<Self, IndexError> {
+        let mut filter = Self::new(room);
+        let mut postings: Vec<Posting> = Vec::new();
+        for segment in &parts.segments {
+            let mut cursor = Segment::cursor(segment, List::Ids);
+            let pieces = segment.documents().div_ceil(AT_ONCE).max(1);
+            for piece in 1..=pieces {
+                let end = (u128::from(piece) << 64) / u128::from(pieces);
+                let most = u64::try_from(end).unwrap_or(u64::MAX);
+                cursor.take_up_to(most, |_| false, &mut postings)?;
+                postings.drain(..).for_each(|(key, _)| filter.add(key));
+            }
+        }
+        for run in &parts.runs {
+            run.ids.iter().for_each(|(key, _)| filter.add(*key));
+        }
+        Ok(filter)
+    }
+
+    fn add(&mut self, key: u64) {
+        let (word, bits) = self.place(key);
+        self.words[word] |= bits;
+        self.left = self.left.saturating_sub(1);
+    }
+
+    fn may_have(&self, key: u64) -> bool {
+        let (word, bits) = self.place(key);
+        self.words[word] & bits == bits
+    }
+
+    /// A word, by the upper bits of a key, and three bits in it, by the lower ones.
+    fn place(&self, key: u64) -> (usize, u64) {
+        let word = (u128::from(key) * self.words.len() as u128) >> 64;
+        let bits = [key, key >> 6, key >> 12].map(|part| 1 << (part & 63));
+        (word as usize, bits[0] | bits[1] | bits[2])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sqlite::posting::{Run, id_key};
+    use std::sync::Arc;
+
+    fn key(number: u64) -> u64 {
+        id_key(&number.to_le_bytes())
+    }
+
+    #[test]
+    fn a_filter_forgets_nothing_and_invents_little() {
+        let mut filter = Filter::new(30_000);
+        (0..20_000).for_each(|number| filter.add(key(number)));
+        assert!((0..20_000).all(|number| filter.may_have(key(number))));
+        let invented = |filter: &Filter| {
+            (100_000..200_000).filter(|number| filter.may_have(key(*number))).count()
+        };
+        // Three of 64 bits for each of 5.3 keys a word; then for each of 8.
+        assert!((500..2_500).contains(&invented(&filter)), "{}", invented(&filter));
+        (20_000..30_000).for_each(|number| filter.add(key(number)));
+        assert_eq!(filter.left, 0);
+        assert!((2_000..6_000).contains(&invented(&filter)), "{}", invented(&filter));
+    }
+
+    #[test]
+    fn every_place_is_in_range() {
+        for room in [0, 1, 8, 9] {
+            let mut filter = Filter::new(room);
+            for key in [0, 1, u64::MAX, 1 << 63] {
+                filter.add(key);
+                assert!(filter.may_have(key));
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_known_may_be_there() {
+        let ids = (0..1000).map(|number| (key(number), number as u32)).collect();
+        let parts = Parts { runs: vec![Arc::new(Run::sorted(vec![], ids))], ..Parts::default() };
+        let mut known = Known::default();
+        // Without segments there is nothing to save.
+        known.prepare(&parts, 5000).unwrap();
+        assert!((0..2000).all(|number| known.may_have(key(number))));
+        known.filter = Some(Filter::of(&parts, 1500).unwrap());
+        known.add(key(5000));
+        assert!((0..1000).chain([5000]).all(|number| known.may_have(key(number))));
+        assert!((1000..2000).filter(|number| known.may_have(key(*number))).count() < 100);
+    }
+}
