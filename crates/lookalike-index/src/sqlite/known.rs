@@ -1,8 +1,8 @@
 //! Which ids an index may have: most of the new ones need not be looked for in any segment.
 //!
 //! A Bloom filter (Bloom 1970) whose bits of a key are all in one word (Putze, Sanders, Singler,
-//! *Cache-, hash- and space-efficient Bloom filters*, 2007), made from the lists of ids when so much
-//! was written that it pays; a byte to a byte and a half a document.
+//! *Cache-, hash- and space-efficient Bloom filters*, 2007), made from the lists of ids when so
+//! much was written that it pays; a byte to a byte and a half a document.
 
 use super::parts::Parts;
 use super::posting::{List, Posting};
@@ -23,19 +23,17 @@ pub(super) struct Known {
 }
 
 impl Known {
-    /// So many ids are about to be looked for: makes a filter if it pays by now.
-    ///
-    /// # Errors
-    /// [`IndexError::Damaged`] for a segment that is.
-    pub(super) fn prepare(&mut self, parts: &Parts, ids: usize) -> Result<(), IndexError> {
+    /// So many ids are about to be looked for: makes a filter if it pays by now. What that takes
+    /// is a small part of what they took that were looked for.
+    pub(super) fn prepare(&mut self, parts: &Parts, ids: usize) {
         self.asked += ids as u64;
         let documents = parts.documents();
         let is_full = self.filter.as_ref().is_none_or(|filter| filter.left == 0);
         if is_full && self.asked * PAYS >= documents && !parts.segments.is_empty() {
-            self.filter = Some(Filter::of(parts, documents + documents / 2)?);
-            self.asked = 0;
+            (self.filter, self.asked) = (None, 0);
+            // Without a filter, what is damaged is an error for those only who need it.
+            self.filter = Filter::of(parts, documents + documents / 2).ok();
         }
-        Ok(())
     }
 
     /// Whether there may be an id with this key; `false` is certain.
@@ -106,6 +104,8 @@ impl Filter {
 mod tests {
     use super::*;
     use crate::sqlite::posting::{Run, id_key};
+    use crate::sqlite::shared::{Shared, lock};
+    use crate::sqlite::{Tuning, sample};
     use std::sync::Arc;
 
     fn key(number: u64) -> u64 {
@@ -144,11 +144,38 @@ mod tests {
         let parts = Parts { runs: vec![Arc::new(Run::sorted(vec![], ids))], ..Parts::default() };
         let mut known = Known::default();
         // Without segments there is nothing to save.
-        known.prepare(&parts, 5000).unwrap();
+        known.prepare(&parts, 5000);
         assert!((0..2000).all(|number| known.may_have(key(number))));
         known.filter = Some(Filter::of(&parts, 1500).unwrap());
         known.add(key(5000));
         assert!((0..1000).chain([5000]).all(|number| known.may_have(key(number))));
         assert!((1000..2000).filter(|number| known.may_have(key(*number))).count() < 100);
+    }
+
+    #[test]
+    fn damage_is_told_to_those_only_who_come_upon_it() {
+        let above = tempfile::tempdir().unwrap();
+        let path = above.path().join("index");
+        let tuning = Tuning { tail: 1, fan_out: 4, background: false };
+        let shared = sample::shared(&path, tuning);
+        (0..8).for_each(|number| sample::put(&shared, &number.to_string()));
+        let known = |shared: &Shared| lock(&shared.writer).as_ref().unwrap().known.filter.is_some();
+        assert!(known(&shared));
+        drop(shared);
+        let broken = path.join("0000000001.seg");
+        let bytes = std::fs::read(&broken).unwrap();
+        let shared = sample::opened(&path, tuning);
+        let mut flipped = bytes.clone();
+        flipped[4096] ^= 1;
+        std::fs::write(&broken, flipped).unwrap();
+        // Keys from the upper end of that block's list on are looked for in the block as well.
+        let ids = (100..200).map(|number| number.to_string());
+        let done = ids.map(|id| sample::try_put(&shared, &id).is_ok());
+        assert!(!known(&shared) && done.filter(|done| *done).count() < 100);
+        std::fs::write(&broken, bytes).unwrap();
+        drop(shared);
+        let shared = sample::opened(&path, tuning);
+        (200..300).for_each(|number| sample::put(&shared, &number.to_string()));
+        assert!(known(&shared));
     }
 }

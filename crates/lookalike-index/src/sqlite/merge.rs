@@ -5,7 +5,7 @@ use super::posting::{List, Posting};
 use super::segment::{Cursor, Segment};
 use super::segment_file::SegmentFile;
 use super::shared::{Shared, lock};
-use super::write::next_name;
+use super::write::{Writer, next_name};
 use crate::error::IndexError;
 use std::sync::Arc;
 
@@ -13,16 +13,15 @@ use std::sync::Arc;
 const AT_ONCE: u64 = 1 << 16;
 
 /// Makes one segment of neighbours; documents that are gone are left out. Nobody else merges.
+/// `false` when they are not there any more.
 ///
 /// # Errors
 /// What keeps segments from being read or written.
-pub(super) fn merge(shared: &Arc<Shared>, segments: &[Arc<Segment>]) -> Result<(), IndexError> {
-    if segments.is_empty() {
-        return Ok(());
-    }
-    let mut merge = Merge::begin(shared, segments)?;
+pub(super) fn merge(shared: &Arc<Shared>, segments: &[Arc<Segment>]) -> Result<bool, IndexError> {
+    let Some(mut merge) = Merge::begin(shared, segments)? else { return Ok(false) };
     while !merge.step()? {}
-    merge.finish()
+    merge.finish()?;
+    Ok(true)
 }
 
 /// A merge of neighbours that is under way. Its file is removed unless it is finished.
@@ -46,24 +45,31 @@ pub(super) struct Merge<'a> {
 }
 
 impl<'a> Merge<'a> {
-    /// Begins to merge neighbours.
+    /// Begins to merge neighbours; `None` when they are not there any more.
     ///
     /// # Errors
     /// What keeps the catalogue from being read, and the file from being made.
     pub(super) fn begin(
         shared: &'a Arc<Shared>,
         segments: &[Arc<Segment>],
-    ) -> Result<Self, IndexError> {
+    ) -> Result<Option<Self>, IndexError> {
+        let name = {
+            let mut held = lock(&shared.writer);
+            let writer = held.as_mut().ok_or_else(|| shared.read_only())?;
+            // A segment may have been seen whose transaction was undone meanwhile.
+            let parts = shared.parts();
+            let is_there = |one| parts.segments.iter().any(|segment| Arc::ptr_eq(one, segment));
+            if !segments.iter().all(is_there) {
+                return Ok(None);
+            }
+            next_name(&mut writer.head)
+        };
         let range = covered(segments);
         let (dead, changes) = {
             let moment = shared.begin()?;
             let dead = catalogue::dead(moment.connection(), range, moment.head.changes);
             let dead = dead.map_err(|error| shared.place.database(error))?;
             (Dead::new(range, &dead), moment.head.changes)
-        };
-        let name = {
-            let mut held = lock(&shared.writer);
-            next_name(&mut held.as_mut().ok_or_else(|| shared.read_only())?.head)
         };
         let mut merge = Self {
             shared,
@@ -79,7 +85,7 @@ impl<'a> Merge<'a> {
             taken: 0,
         };
         merge.begin_list(List::Bands);
-        Ok(merge)
+        Ok(Some(merge))
     }
 
     fn begin_list(&mut self, list: List) {
@@ -96,6 +102,11 @@ impl<'a> Merge<'a> {
     /// How many documents were put into its segments.
     pub(super) fn documents(&self) -> u64 {
         self.segments.iter().map(|segment| segment.documents()).sum()
+    }
+
+    /// Those that become one.
+    pub(super) fn segments(&self) -> &[Arc<Segment>] {
+        &self.segments
     }
 
     /// Whether a segment is one of those that become one.
@@ -152,7 +163,7 @@ impl<'a> Merge<'a> {
         let before = segments.iter().map(|segment| segment.listed.dropped).max().unwrap_or(0);
         let dropped = if self.dead.count == 0 { before } else { self.changes };
         let merged = Arc::new(self.file.finish(covered(segments), level, dropped)?);
-        let swapped = swap(shared, segments, &[Arc::clone(&merged)], self.changes);
+        let swapped = swap(shared, segments, &[Arc::clone(&merged)], self.changes, |_| {});
         if swapped.is_err() {
             remove_files(shared, &[merged]);
         }
@@ -168,6 +179,7 @@ fn covered(segments: &[Arc<Segment>]) -> (u32, u32) {
 }
 
 /// Puts other segments into the place of neighbours, in one transaction, and removes their files.
+/// `also` is done in it.
 ///
 /// # Errors
 /// What keeps it from being stored; nothing has changed then.
@@ -176,11 +188,13 @@ pub(super) fn swap(
     old: &[Arc<Segment>],
     new: &[Arc<Segment>],
     changes: u64,
+    also: impl FnOnce(&mut Writer),
 ) -> Result<(), IndexError> {
     let mut held = lock(&shared.writer);
     let writer = held.as_mut().ok_or_else(|| shared.read_only())?;
     let place = &shared.place;
     writer.transaction(shared, |writer, parts| {
+        also(writer);
         let failed = |error| place.database(error);
         for segment in old {
             let name = &segment.listed.name;

@@ -21,6 +21,8 @@ mod parts;
 mod posting;
 mod reading;
 mod rows;
+#[cfg(test)]
+mod sample;
 mod schedule;
 mod segment;
 mod segment_file;

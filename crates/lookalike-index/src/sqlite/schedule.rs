@@ -7,15 +7,18 @@
 //! and all are done as fast as they can be.
 
 use super::merge::Merge;
+use super::parts::Parts;
+use super::segment::Segment;
 use super::shared::{Shared, lock};
 use crate::error::IndexError;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A merge is done when so many documents were added for each one in it.
 const SPREAD: f64 = 0.75;
-/// Nothing is being added when nothing was for so long.
+/// Nothing is being added when nothing was for so long, at least and at most.
 const PATIENCE: Duration = Duration::from_millis(100);
+const MOST_PATIENCE: Duration = Duration::from_secs(2);
 
 /// What the thread that merges is told, and tells.
 #[derive(Default)]
@@ -58,7 +61,10 @@ impl Signal {
         lock(&self.told).asked += 1;
         self.changed.notify_all();
         let turn = lock(&self.turn);
-        lock(&self.told).asked -= 1;
+        let mut told = lock(&self.told);
+        // What was given up is planned anew after this turn.
+        (told.asked, told.flushed) = (told.asked - 1, true);
+        self.changed.notify_all();
         turn
     }
 
@@ -127,44 +133,110 @@ pub(super) fn work(shared: &Arc<Shared>) {
 /// Merges what should be merged until nothing should be, or someone wants to be alone.
 ///
 /// # Errors
-/// What keeps segments from being read or written.
+/// The first thing that kept segments from being read or written; what it does not concern is
+/// merged nevertheless.
 fn merge_all(shared: &Arc<Shared>) -> Result<(), IndexError> {
-    let (signal, fan_out) = (&shared.signal, shared.tuning.fan_out);
-    let mut under_way: Vec<(Merge<'_>, Pace)> = Vec::new();
-    // The last document when nothing was added for a while.
-    let mut quiet_since = None;
-    while !signal.is_asked() {
-        let parts = shared.parts();
-        let ends = signal.ends();
-        if !ends {
-            let busy = |segment| under_way.iter().any(|(merge, _)| merge.takes(segment));
-            let levels = parts.segments.iter();
-            let levels = levels.map(|segment| (!busy(segment)).then_some(segment.listed.level));
-            if let Some(range) = plan(&levels.collect::<Vec<_>>(), fan_out) {
-                let merge = Merge::begin(shared, &parts.segments[range])?;
-                let pace = Pace { from: parts.last, documents: merge.documents() };
-                under_way.push((merge, pace));
-                continue;
-            }
+    let mut merges = Merges { shared, under_way: Vec::new(), unfit: Vec::new(), error: None };
+    let mut adding = Adding::new(shared.parts().last, Instant::now());
+    while !shared.signal.is_asked() {
+        let (parts, ends) = (shared.parts(), shared.signal.ends());
+        if !ends && merges.begin(&parts) {
+            continue;
         }
-        let is_quiet = quiet_since == Some(parts.last);
-        let at_once = ends || is_quiet || parts.segments.len() >= hurried(fan_out);
-        let lags = under_way.iter().map(|(merge, pace)| pace.due(parts.last) - merge.share_done());
-        match next(lags, at_once) {
-            Next::Nothing => return Ok(()),
-            Next::Wait => {
-                signal.pause();
-                quiet_since = Some(parts.last);
-            }
-            Next::Step(at) => {
-                if under_way[at].0.step()? {
-                    under_way.swap_remove(at).0.finish()?;
-                    signal.merged(true);
-                }
-            }
+        let at_once = ends
+            || adding.is_over(parts.last, Instant::now())
+            || parts.segments.len() >= hurried(shared.tuning.fan_out);
+        match next(merges.lags(parts.last), at_once) {
+            Next::Nothing => break,
+            Next::Wait => shared.signal.pause(),
+            Next::Step(at) => merges.go_on(at),
         }
     }
-    Ok(())
+    merges.error.map_or(Ok(()), Err)
+}
+
+/// Merges under way.
+struct Merges<'a> {
+    shared: &'a Arc<Shared>,
+    under_way: Vec<(Merge<'a>, Pace)>,
+    /// Segments whose merge failed.
+    unfit: Vec<Arc<Segment>>,
+    /// Why the first did.
+    error: Option<IndexError>,
+}
+
+impl Merges<'_> {
+    /// Begins what should be merged first and is not; `false` when there is no such thing.
+    fn begin(&mut self, parts: &Parts) -> bool {
+        let is_taken = |segment: &Arc<Segment>| {
+            self.under_way.iter().any(|(merge, _)| merge.takes(segment))
+                || self.unfit.iter().any(|one| Arc::ptr_eq(one, segment))
+        };
+        let levels = parts.segments.iter();
+        let levels = levels.map(|segment| (!is_taken(segment)).then_some(segment.listed.level));
+        let planned = plan(&levels.collect::<Vec<_>>(), self.shared.tuning.fan_out);
+        let Some(range) = planned else { return false };
+        let segments = &parts.segments[range];
+        match Merge::begin(self.shared, segments) {
+            Ok(Some(merge)) => {
+                let pace = Pace { from: parts.last, documents: merge.documents() };
+                self.under_way.push((merge, pace));
+            }
+            Ok(None) => {}
+            Err(error) => self.fail(segments.to_vec(), error),
+        }
+        true
+    }
+
+    /// How far each is behind what is due.
+    fn lags(&self, last: u32) -> impl Iterator<Item = f64> {
+        self.under_way.iter().map(move |(merge, pace)| pace.due(last) - merge.share_done())
+    }
+
+    /// Does a piece of one, or finishes it.
+    fn go_on(&mut self, at: usize) {
+        let done = match self.under_way[at].0.step() {
+            Ok(false) => return,
+            Ok(true) => None,
+            Err(error) => Some(error),
+        };
+        let (merge, _) = self.under_way.swap_remove(at);
+        let segments = merge.segments().to_vec();
+        match done.map_or_else(|| merge.finish(), Err) {
+            Ok(()) => self.shared.signal.merged(true),
+            Err(error) => self.fail(segments, error),
+        }
+    }
+
+    fn fail(&mut self, segments: Vec<Arc<Segment>>, error: IndexError) {
+        self.unfit.extend(segments);
+        self.error.get_or_insert(error);
+        self.shared.signal.merged(false);
+    }
+}
+
+/// Whether documents are being added.
+struct Adding {
+    last: u32,
+    since: Instant,
+    /// Between the last two additions.
+    gap: Duration,
+}
+
+impl Adding {
+    fn new(last: u32, now: Instant) -> Self {
+        Self { last, since: now, gap: Duration::ZERO }
+    }
+
+    /// Whether none was added for much longer than between the last two times.
+    fn is_over(&mut self, last: u32, now: Instant) -> bool {
+        let passed = now.saturating_duration_since(self.since);
+        if last != self.last {
+            *self = Self { last, since: now, gap: passed };
+            return false;
+        }
+        passed >= (4 * self.gap).clamp(PATIENCE, MOST_PATIENCE)
+    }
 }
 
 /// What to do now.
@@ -199,9 +271,9 @@ impl Pace {
     }
 }
 
-/// Which segments are merged next: neighbours of the least level of which there are enough, with
-/// the smaller ones between them; or all, where more lie side by side than there are while one
-/// level after the other fills.
+/// Which segments are merged next: the first neighbours of the least level of which there are
+/// enough, with the smaller ones between them; or all, where more lie side by side than there are
+/// while one level after the other fills.
 /// Those without a level are being merged already.
 fn plan(levels: &[Option<u32>], fan_out: usize) -> Option<std::ops::Range<usize>> {
     let mut known: Vec<u32> = levels.iter().flatten().copied().collect();
@@ -213,8 +285,8 @@ fn plan(levels: &[Option<u32>], fan_out: usize) -> Option<std::ops::Range<usize>
             let all = start..start + group.len();
             start = all.end + 1;
             let same: Vec<_> = all.clone().filter(|at| levels[*at] == Some(most)).collect();
-            match same[..] {
-                [first, .., last] if same.len() >= fan_out => Some(first..last + 1),
+            match same.get(..fan_out) {
+                Some([first, .., last]) => Some(*first..last + 1),
                 _ => (group.len() >= how_many * fan_out).then_some(all),
             }
         })
@@ -224,12 +296,8 @@ fn plan(levels: &[Option<u32>], fan_out: usize) -> Option<std::ops::Range<usize>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::{Change, Snapshot};
-    use crate::entry::{Entry, Metadata};
-    use crate::settings::{Settings, Store};
-    use crate::sqlite::fault::Place;
-    use crate::sqlite::{Tuning, folder, write};
-    use lookalike_core::params::{Params, Wishes};
+    use crate::backend::Snapshot;
+    use crate::sqlite::{Tuning, sample};
 
     #[test]
     fn enough_neighbours_of_a_level_are_merged() {
@@ -241,6 +309,7 @@ mod tests {
         assert_eq!(plan("", 3), None);
         assert_eq!(plan("2100", 3), None);
         assert_eq!(plan("21000", 3), Some(2..5));
+        assert_eq!(plan("210000000", 3), Some(2..5));
         assert_eq!(plan("002000", 3), Some(3..6));
         assert_eq!(plan("0002000", 3), Some(0..3));
         assert_eq!(plan("2020", 3), None);
@@ -263,8 +332,8 @@ mod tests {
         assert_eq!(next([0.1, 0.3, -0.2].into_iter(), false), Next::Step(1));
     }
 
-    /// Merges that are exactly as far as they should be, while one segment of 10 documents after the
-    /// other comes.
+    /// Merges that are exactly as far as they should be, while one segment of 10 documents after
+    /// the other comes.
     #[test]
     fn merges_in_step_keep_segments_few() {
         struct Model {
@@ -324,28 +393,9 @@ mod tests {
 
     /// An index of 80 documents in 40 segments, and none else who merges.
     fn unmerged(folder: &std::path::Path) -> Arc<Shared> {
-        let params = Params::new(&Wishes::default()).unwrap();
-        let settings = Settings::new(&params, "", Store::Signatures).unwrap();
-        folder::create(folder, &settings).unwrap();
         let tuning = Tuning { tail: 1, fan_out: 4, background: false };
-        let shared = folder::open_for_writing(&Place::new(folder), Duration::ZERO, tuning);
-        let shared = Arc::new(shared.unwrap());
-        for number in 0..80 {
-            let id = number.to_string();
-            let entry = Entry {
-                id: &id,
-                fingerprint: 0,
-                bytes: 0,
-                signature: &[],
-                set: &[],
-                text: None,
-                metadata: &Metadata::default(),
-                added: 0,
-                modified: None,
-                expires: None,
-            };
-            write::write(&shared, &[Change::Add(entry)]).unwrap();
-        }
+        let shared = sample::shared(folder, tuning);
+        (0..80).for_each(|number| sample::put(&shared, &number.to_string()));
         assert_eq!(shared.parts().segments.len(), 40);
         shared
     }
@@ -381,14 +431,79 @@ mod tests {
         lock(&shared.signal.told).asked = 0;
         // One that is given up half done leaves nothing behind.
         let segments = shared.parts().segments.clone();
-        let mut merge = Merge::begin(&shared, &segments).unwrap();
+        let mut merge = Merge::begin(&shared, &segments).unwrap().unwrap();
         assert!(!merge.step().unwrap());
         assert_eq!(files(&path), 41);
         drop(merge);
         assert_eq!(files(&path), 40);
-        drop(shared.signal.alone());
+    }
+
+    #[test]
+    fn what_was_given_up_is_merged_later() {
+        let above = tempfile::tempdir().unwrap();
+        let shared = unmerged(&above.path().join("index"));
+        let thread = {
+            let shared = Arc::clone(&shared);
+            std::thread::spawn(move || work(&shared))
+        };
+        let turn = shared.signal.alone();
+        std::thread::sleep(Duration::from_millis(10));
+        assert_eq!(shared.parts().segments.len(), 40);
+        drop(turn);
+        let begun = Instant::now();
+        while shared.parts().segments.len() > 6 {
+            assert!(begun.elapsed() < Duration::from_secs(60), "nobody merges");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        shared.signal.end();
+        thread.join().unwrap();
+    }
+
+    #[test]
+    fn a_merge_that_fails_keeps_no_other_from_being_done() {
+        let above = tempfile::tempdir().unwrap();
+        let path = above.path().join("index");
+        let shared = unmerged(&path);
+        let (tuning, name) = (shared.tuning, shared.parts().segments[0].listed.name.clone());
+        drop(shared);
+        let broken = path.join(name);
+        // The first block of ids, behind the header.
+        let mut bytes = std::fs::read(&broken).unwrap();
+        bytes[4096] ^= 1;
+        std::fs::write(&broken, bytes).unwrap();
+        let shared = sample::opened(&path, tuning);
+        let segments = shared.parts().segments.clone();
+        let error = merge_all(&shared).unwrap_err();
+        assert!(matches!(error, IndexError::Damaged { .. }), "{error}");
+        let left = shared.parts().segments.clone();
+        assert!(left.len() <= 10, "{}", left.len());
+        assert!(Arc::ptr_eq(&left[0], &segments[0]));
+        assert_eq!(files(&path), left.len());
+    }
+
+    #[test]
+    fn what_is_not_there_any_more_is_not_merged() {
+        let above = tempfile::tempdir().unwrap();
+        let path = above.path().join("index");
+        let shared = unmerged(&path);
+        let segments = shared.parts().segments.clone();
         merge_all(&shared).unwrap();
-        assert!(shared.parts().segments.len() <= 6);
+        assert!(Merge::begin(&shared, &segments[..4]).unwrap().is_none());
+    }
+
+    #[test]
+    fn adding_is_over_after_some_times_the_last_gap() {
+        let start = Instant::now();
+        let at = |ms| start + Duration::from_millis(ms);
+        let mut adding = Adding::new(10, start);
+        assert!(!adding.is_over(10, at(99)));
+        assert!(adding.is_over(10, at(100)));
+        assert!(!adding.is_over(20, at(300)));
+        assert!(!adding.is_over(20, at(1499)));
+        assert!(adding.is_over(20, at(1500)));
+        assert!(!adding.is_over(30, at(60_000)));
+        assert!(!adding.is_over(30, at(61_999)));
+        assert!(adding.is_over(30, at(62_000)));
     }
 
     #[test]

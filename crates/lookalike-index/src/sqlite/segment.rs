@@ -191,7 +191,7 @@ impl Segment {
         let mut sums = Vec::new();
         for list in List::BOTH {
             let Span { start, count, .. } = self.span(list);
-            let (mut before, mut postings) = (0, 0);
+            let mut before = 0;
             for index in start..start + count {
                 let bytes = self.check_block(index)?;
                 sums.extend_from_slice(&bytes[CHECKSUM..]);
@@ -199,7 +199,6 @@ impl Segment {
                     return Err(damaged(&self.path, &format!("fence {index} is wrong")));
                 }
                 let held = u32_at(bytes, COUNT) as usize;
-                postings += held as u64;
                 for at in 0..held {
                     let key = u64_at(bytes, 8 * at);
                     if key < before {
@@ -207,9 +206,6 @@ impl Segment {
                     }
                     before = key;
                 }
-            }
-            if postings != self.postings(list) {
-                return Err(damaged(&self.path, "it has not as many postings as its header says"));
             }
         }
         let sound = checksum(&sums) == self.header.blocks;
@@ -262,7 +258,7 @@ impl Segment {
         if sound {
             return Ok(bytes);
         }
-        Err(damaged(&self.path, &format!("the checksum of block {index} is wrong")))
+        Err(damaged(&self.path, &format!("block {index} is not as it was written")))
     }
 }
 
@@ -363,7 +359,8 @@ mod tests {
         ) {
             let mut random = lookalike_core::hash::SplitMix64::new(seed);
             let mut drawn = |count: usize| {
-                let posting = |number| ((random.below(kinds) * 0x9e37_79b9) << shift, number as u32);
+                let mut key = || (random.below(kinds) * 0x9e37_79b9) << shift;
+                let posting = |number| (key(), number as u32);
                 let mut postings: Vec<Posting> = (0..count).map(posting).collect();
                 postings.sort_unstable();
                 postings
@@ -372,7 +369,8 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let segment = written(folder.path(), &lists[0], &lists[1]);
             let keys = (0..kinds).map(|kind| (kind * 0x9e37_79b9) << shift);
-            let mut keys: Vec<u64> = keys.flat_map(|key| [key, key ^ 1]).chain([u64::MAX]).collect();
+            let keys = keys.flat_map(|key| [key, key ^ 1]).chain([u64::MAX]);
+            let mut keys: Vec<u64> = keys.collect();
             keys.sort_unstable();
             keys.dedup();
             for (list, postings) in List::BOTH.into_iter().zip(lists) {

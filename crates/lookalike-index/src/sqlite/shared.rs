@@ -259,34 +259,19 @@ impl Snapshot for Moment {
 mod tests {
     use super::*;
     use crate::backend::{Backend, Change};
-    use crate::entry::{Entry, Metadata};
-    use crate::settings::Store;
-    use crate::sqlite::{create, folder};
-    use lookalike_core::params::{Params, Wishes};
+    use crate::entry::Metadata;
+    use crate::sqlite::{create, folder, sample};
 
     fn put(backend: &dyn Backend, id: &str) {
-        let entry = Entry {
-            id,
-            fingerprint: 0,
-            bytes: 0,
-            signature: &[],
-            set: &[0],
-            text: None,
-            metadata: &Metadata::default(),
-            added: 0,
-            modified: None,
-            expires: None,
-        };
-        backend.write(&[Change::Put(entry)]).unwrap();
+        let metadata = Metadata::default();
+        backend.write(&[Change::Put(sample::entry(id, &metadata))]).unwrap();
     }
 
     #[test]
     fn parts_of_a_later_moment_do_not_cover_an_earlier_one() {
         let above = tempfile::tempdir().unwrap();
         let place = above.path().join("index");
-        let params = Params::new(&Wishes::default()).unwrap();
-        let settings = Settings::new(&params, "", Store::Sets).unwrap();
-        let writer = create(&place, &settings).unwrap();
+        let writer = create(&place, &sample::settings()).unwrap();
         put(&*writer, "a");
         let reader = Arc::new(folder::open_for_reading(&place, Tuning::default()).unwrap());
         let earlier = reader.begin().unwrap();
@@ -296,13 +281,12 @@ mod tests {
         assert!(later.parts.covers(&later.head));
         assert!(!later.parts.covers(&earlier.head), "document 1 is in no run");
     }
+
     #[test]
     fn a_panic_within_a_transaction_leaves_nothing() {
         let above = tempfile::tempdir().unwrap();
         let path = above.path().join("index");
-        let params = Params::new(&Wishes::default()).unwrap();
-        let settings = Settings::new(&params, "", Store::Sets).unwrap();
-        put(&*create(&path, &settings).unwrap(), "a");
+        put(&*create(&path, &sample::settings()).unwrap(), "a");
         let (place, tuning) = (Place::new(&path), Tuning::default());
         let shared = Arc::new(folder::open_for_writing(&place, Duration::ZERO, tuning).unwrap());
         let head = shared.begin().unwrap().head;
@@ -328,9 +312,7 @@ mod tests {
     fn a_set_that_is_missing_is_not_that_of_another_document() {
         let above = tempfile::tempdir().unwrap();
         let place = above.path().join("index");
-        let params = Params::new(&Wishes::default()).unwrap();
-        let settings = Settings::new(&params, "", Store::Sets).unwrap();
-        let writer = create(&place, &settings).unwrap();
+        let writer = create(&place, &sample::settings()).unwrap();
         put(&*writer, "a");
         put(&*writer, "b");
         let catalogue = rusqlite::Connection::open(place.join("catalog.sqlite")).unwrap();

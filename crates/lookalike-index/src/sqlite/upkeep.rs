@@ -45,9 +45,12 @@ pub(super) fn compact(shared: &Arc<Shared>, now: i64) -> Result<(), IndexError> 
     }
     {
         let _one = shared.signal.alone();
-        let parts = shared.parts();
-        if parts.segments.len() > 1 || any_dead(shared)? {
-            merge(shared, &parts.segments)?;
+        loop {
+            let parts = shared.parts();
+            let is_one = parts.segments.len() == 1 && !any_dead(shared)?;
+            if is_one || parts.segments.is_empty() || merge(shared, &parts.segments)? {
+                break;
+            }
         }
     }
     give_back(shared)
@@ -120,7 +123,6 @@ pub(super) fn repair(shared: &Arc<Shared>) -> Result<(), IndexError> {
         let mut held = lock(&shared.writer);
         let writer = held.as_mut().ok_or_else(|| shared.read_only())?;
         writer.connection.execute_batch("REINDEX").map_err(failed)?;
-        writer.known = Known::default();
         writer.transaction(shared, |writer, _| {
             count_anew(&writer.connection, &mut writer.head).map_err(failed)
         })?;
@@ -140,7 +142,8 @@ pub(super) fn repair(shared: &Arc<Shared>) -> Result<(), IndexError> {
         }
         (parts.segments.clone(), new, writer.head.changes)
     };
-    swap(shared, &old, &new, changes)?;
+    // They may have ids that the old ones lacked.
+    swap(shared, &old, &new, changes, |writer| writer.known = Known::default())?;
     shared.signal.flushed();
     Ok(())
 }

@@ -436,7 +436,7 @@ fn numbers<'a>(
     // In the order of keys, neighbours are in the same blocks.
     ids.sort_unstable();
     ids.dedup();
-    known.prepare(parts, ids.len())?;
+    known.prepare(parts, ids.len());
     ids.retain(|(key, _)| known.may_have(*key));
     let keys: Vec<u64> = ids.iter().map(|(key, _)| *key).collect();
     let mut numbers = HashMap::with_capacity(keys.len());
