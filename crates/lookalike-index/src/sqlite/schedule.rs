@@ -123,8 +123,8 @@ fn hurried(fan_out: usize) -> usize {
 /// What the thread does that merges, to the end.
 pub(super) fn work(shared: &Arc<Shared>) {
     while let Some(_turn) = shared.signal.next() {
-        // What fails is tried again when there is one more segment, and by `compact`, which
-        // says why it cannot be done; until then nothing is wrong but the speed.
+        // What fails is tried again in the next round, which a new segment begins, and by
+        // `compact`, which says why it cannot be done; until then nothing is wrong but the speed.
         let done = merge_all(shared);
         shared.signal.merged(done.is_ok());
     }
