@@ -340,9 +340,13 @@ mod tests {
     fn written(folder: &Path, bands: &[Posting], ids: &[Posting]) -> Segment {
         let place = Place::new(folder);
         let mut file = SegmentFile::create(&place, "1.seg".to_owned()).unwrap();
-        bands.iter().for_each(|(key, number)| file.push(*key, *number).unwrap());
+        for (key, number) in bands {
+            file.push(*key, *number).unwrap();
+        }
         file.end_bands().unwrap();
-        ids.iter().for_each(|(key, number)| file.push(*key, *number).unwrap());
+        for (key, number) in ids {
+            file.push(*key, *number).unwrap();
+        }
         file.finish((1, 9), 0, 0).unwrap()
     }
 
