@@ -20,11 +20,15 @@ struct Load {
     next: AtomicU64,
 }
 
+/// Share of the processors' time given to other machines of the host up to which a second counts
+/// as undisturbed.
+const UNDISTURBED: f64 = 0.02;
+
 /// What came of it.
 #[derive(Default)]
 struct Outcome {
-    /// From when a request was due to the end of its answer, in µs.
-    took: Vec<u64>,
+    /// The second in which a request was due, and the µs from then to the end of its answer.
+    took: Vec<(usize, u64)>,
     errors: u64,
 }
 
@@ -47,34 +51,85 @@ pub(crate) fn serve(mut options: Options) -> Result<(), Problem> {
         Load { address, requests, rate, total: (rate * seconds) as u64, next: AtomicU64::new(0) };
     let before = pid.as_deref().and_then(resident_kib);
     let start = Instant::now();
-    let outcomes: Vec<Outcome> = std::thread::scope(|scope| {
+    let (outcomes, stolen): (Vec<Outcome>, Vec<f64>) = std::thread::scope(|scope| {
+        let watch = scope.spawn(|| stolen_by_seconds(start, seconds as usize));
         let threads: Vec<_> =
             (0..connections).map(|_| scope.spawn(|| load.ask_all(start))).collect();
-        threads.into_iter().map(|thread| thread.join().unwrap_or_default()).collect()
+        let outcomes = threads.into_iter().map(|thread| thread.join().unwrap_or_default());
+        (outcomes.collect(), watch.join().unwrap_or_default())
     });
     let elapsed = start.elapsed().as_secs_f64();
     let errors: u64 = outcomes.iter().map(|outcome| outcome.errors).sum();
-    let mut took: Vec<u64> = outcomes.into_iter().flat_map(|outcome| outcome.took).collect();
-    took.sort_unstable();
-    let at = |share: f64| {
-        let place = (share * took.len() as f64) as usize;
-        took.get(place.min(took.len().saturating_sub(1))).map_or(0.0, |us| *us as f64 / 1e3)
-    };
+    let took: Vec<(usize, u64)> = outcomes.into_iter().flat_map(|outcome| outcome.took).collect();
     let (done, achieved) = (took.len(), took.len() as f64 / elapsed);
     println!("{done} answers in {elapsed:.1} s, {achieved:.0} a second, {errors} errors");
-    println!(
-        "ms: p50 {:.2}, p90 {:.2}, p99 {:.2}, p99.9 {:.2}, most {:.2}",
-        at(0.5),
-        at(0.9),
-        at(0.99),
-        at(0.999),
-        at(1.0)
-    );
+    println!("ms: {}", quantiles(took.iter().map(|(_, us)| *us).collect()));
+    print_undisturbed(&took, &stolen);
     if let (Some(pid), Some(before)) = (pid, before) {
         let after = resident_kib(&pid).unwrap_or(0);
         println!("resident memory of the server: {before} KiB before, {after} KiB after");
     }
     Ok(())
+}
+
+/// The share of the processors' time that went to other machines of the host, in each second from
+/// `start`; empty where the system does not tell.
+fn stolen_by_seconds(start: Instant, seconds: usize) -> Vec<f64> {
+    let Some(mut before) = processor_time() else { return Vec::new() };
+    let mut stolen = Vec::with_capacity(seconds);
+    for second in 1..=seconds {
+        let end = start + Duration::from_secs(second as u64);
+        std::thread::sleep(end.saturating_duration_since(Instant::now()));
+        let Some(now) = processor_time() else { break };
+        stolen.push((now.0 - before.0) / (now.1 - before.1).max(1.0));
+        before = now;
+    }
+    stolen
+}
+
+/// Time stolen and time in all since the system started, of all processors (`/proc/stat`).
+fn processor_time() -> Option<(f64, f64)> {
+    let text = std::fs::read_to_string("/proc/stat").ok()?;
+    let times = text.lines().next()?.split_whitespace().skip(1);
+    // What guests take is part of the first two columns as well.
+    let times: Vec<f64> = times.take(8).map_while(|ticks| ticks.parse().ok()).collect();
+    Some((*times.get(7)?, times.iter().sum()))
+}
+
+/// Says what the answers took in the seconds in which the machine had its processors to itself.
+fn print_undisturbed(took: &[(usize, u64)], stolen: &[f64]) {
+    if stolen.is_empty() {
+        return;
+    }
+    let calm = |second: usize| stolen.get(second).is_some_and(|share| *share <= UNDISTURBED);
+    let of_them: Vec<u64> =
+        took.iter().filter(|(second, _)| calm(*second)).map(|(_, us)| *us).collect();
+    println!(
+        "other machines of the host took {:.1} % of the processors' time, at most {:.0} % in {} of \
+         {} seconds; ms in those: {}",
+        stolen.iter().sum::<f64>() / stolen.len() as f64 * 100.0,
+        UNDISTURBED * 100.0,
+        (0..stolen.len()).filter(|second| calm(*second)).count(),
+        stolen.len(),
+        quantiles(of_them)
+    );
+}
+
+/// The quantiles of times in µs, said in ms.
+fn quantiles(mut took: Vec<u64>) -> String {
+    took.sort_unstable();
+    let at = |share: f64| {
+        let place = (share * took.len() as f64) as usize;
+        took.get(place.min(took.len().saturating_sub(1))).map_or(0.0, |us| *us as f64 / 1e3)
+    };
+    format!(
+        "p50 {:.2}, p90 {:.2}, p99 {:.2}, p99.9 {:.2}, most {:.2}",
+        at(0.5),
+        at(0.9),
+        at(0.99),
+        at(0.999),
+        at(1.0)
+    )
 }
 
 /// The queries, as they are sent.
@@ -120,7 +175,8 @@ impl Load {
             std::thread::sleep(due.saturating_duration_since(Instant::now()));
             let request = &self.requests[number as usize % self.requests.len()];
             if self.ask(&mut stream, request).is_some() {
-                outcome.took.push(due.elapsed().as_micros() as u64);
+                let second = (number as f64 / self.rate) as usize;
+                outcome.took.push((second, due.elapsed().as_micros() as u64));
             } else {
                 outcome.errors += 1;
                 stream = None;
