@@ -1,0 +1,66 @@
+"""What can go wrong. Every error of this package is a :class:`LookalikeError`.
+
+::
+
+    LookalikeError
+    ├── OptionError       an option cannot be what was given   (also a ValueError)
+    ├── DocumentError     a document cannot be used            (also a ValueError)
+    │   └── DocumentTypeError   it is of a wrong type          (also a TypeError)
+    ├── FileError         a file cannot be read or written     (also an OSError)
+    ├── ChangedError      documents changed while they were worked on
+    └── StoreError        an index cannot be used as it is
+        ├── MismatchError       it was made with other settings
+        └── DamagedError        it was changed by something else
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "ChangedError",
+    "DamagedError",
+    "DocumentError",
+    "DocumentTypeError",
+    "FileError",
+    "LookalikeError",
+    "MismatchError",
+    "OptionError",
+    "StoreError",
+]
+
+
+class LookalikeError(Exception):
+    """Anything this package cannot do; the text says why, and what to do about it."""
+
+
+class OptionError(LookalikeError, ValueError):
+    """An option cannot be what was given."""
+
+
+class DocumentError(LookalikeError, ValueError):
+    """A document cannot be used; the text names its row, from 0, and so does :attr:`row`."""
+
+    row: int | None = None
+
+
+class DocumentTypeError(DocumentError, TypeError):
+    """A document, an id or a column is of a type that cannot be used."""
+
+
+class FileError(LookalikeError, OSError):
+    """A file cannot be read or written, or a record in it."""
+
+
+class ChangedError(LookalikeError):
+    """Documents are no longer what they were when the work began."""
+
+
+class StoreError(LookalikeError):
+    """An index cannot be created, opened, read or changed."""
+
+
+class MismatchError(StoreError, ValueError):
+    """An index was made with other settings; the text names both."""
+
+
+class DamagedError(StoreError):
+    """What an index keeps is not what was written."""
