@@ -16,10 +16,76 @@ pyo3::import_exception!(lookalike.errors, MismatchError);
 pyo3::import_exception!(lookalike.errors, OptionError);
 pyo3::import_exception!(lookalike.errors, StoreError);
 
-/// What went wrong in a call, before it is a Python error.
-pub(crate) enum Failure {
-    /// In the run.
-    Run(Error),
-    /// In Python code that was called, or in what it handed over.
-    Python(PyErr),
+/// What a run came to.
+pub(crate) fn run_error(error: Error) -> PyErr {
+    match error {
+        Error::Params(error) => params_error(&error),
+        Error::Read(error) => read_error(error),
+        Error::Index(error) => index_error(error),
+        Error::Changed { .. } => ChangedError::new_err(error.to_string()),
+        Error::DuplicateId { .. } | Error::NotAdded { .. } => {
+            DocumentError::new_err(error.to_string())
+        }
+        Error::Write { .. } | Error::Survivors { .. } | Error::Spill { .. } => {
+            FileError::new_err(error.to_string())
+        }
+        error => LookalikeError::new_err(error.to_string()),
+    }
+}
+
+/// What is wrong with an option. The engine names options as the command line does; here they are
+/// names of arguments.
+pub(crate) fn params_error(error: &ParamsError) -> PyErr {
+    OptionError::new_err(as_arguments(&error.to_string()))
+}
+
+/// What kept documents from being read.
+pub(crate) fn read_error(error: ReadError) -> PyErr {
+    let text = as_arguments(&error.to_string());
+    match error {
+        ReadError::Changed { .. } | ReadError::InputChanged { .. } => ChangedError::new_err(text),
+        ReadError::BadRecord(_) => DocumentError::new_err(text),
+        ReadError::Index(error) => index_error(*error),
+        ReadError::UnknownFormat { .. } | ReadError::UnknownEncoding { .. } => {
+            OptionError::new_err(text)
+        }
+        _ => FileError::new_err(text),
+    }
+}
+
+/// What an index came to.
+pub(crate) fn index_error(error: IndexError) -> PyErr {
+    let text = as_arguments(&error.to_string());
+    match error {
+        IndexError::Params(error) => params_error(&error),
+        IndexError::OtherSettings { .. } => MismatchError::new_err(text),
+        IndexError::Damaged { .. } | IndexError::DamagedCatalogue { .. } => {
+            DamagedError::new_err(text)
+        }
+        IndexError::Document { .. } | IndexError::IdTaken { .. } => DocumentError::new_err(text),
+        IndexError::Filter { .. } => OptionError::new_err(text),
+        _ => StoreError::new_err(text),
+    }
+}
+
+/// `--num-hashes` → `num_hashes`.
+pub(crate) fn as_arguments(text: &str) -> String {
+    let mut named = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("--") {
+        let (before, option) = (&rest[..at], &rest[at + 2..]);
+        named.push_str(before);
+        let is_name = |c: char| c.is_ascii_lowercase() || c == '-';
+        let end = option.find(|c| !is_name(c)).unwrap_or(option.len());
+        let at_word = before.chars().next_back().is_none_or(|c| !c.is_alphanumeric());
+        if end > 1 && at_word && option.starts_with(|c: char| c.is_ascii_lowercase()) {
+            named.push_str(&option[..end].replace('-', "_"));
+        } else {
+            named.push_str("--");
+            named.push_str(&option[..end]);
+        }
+        rest = &option[end..];
+    }
+    named.push_str(rest);
+    named
 }

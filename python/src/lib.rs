@@ -1,4 +1,6 @@
 //! The module `lookalike._engine`.
+mod error;
+
 use pyo3::prelude::*;
 
 /// What is done in Rust.
