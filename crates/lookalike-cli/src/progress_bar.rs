@@ -1,7 +1,7 @@
 //! How far a run is, on standard error, where that is a terminal.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use lookalike::progress::{Progress, Stage};
+use lookalike::progress::{Interrupted, Progress, Stage};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -69,11 +69,12 @@ impl Progress for Bar {
         self.inner.reset();
     }
 
-    fn advance(&self, done: u64) {
+    fn advance(&self, done: u64) -> Result<(), Interrupted> {
         self.inner.inc(done);
         if self.start.elapsed() > PATIENCE {
             self.show();
         }
+        Ok(())
     }
 
     fn end(&self, _: Stage, _: Duration) {}
@@ -93,7 +94,7 @@ mod tests {
         }
         let bar = Bar::new();
         bar.begin(Stage::Prepare, None);
-        bar.advance(3);
+        assert_eq!(bar.advance(3), Ok(()));
         bar.end(Stage::Prepare, EVERY);
         bar.begin(Stage::Decide, Some(7));
         assert_eq!((bar.inner.position(), bar.inner.length()), (0, Some(7)));

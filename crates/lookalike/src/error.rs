@@ -1,6 +1,7 @@
 //! What can go wrong in a run.
 
 use crate::audit::AuditError;
+use crate::progress::Interrupted;
 use crate::read::ReadError;
 use crate::run::{MAX_PAIRS, MAX_SOURCES};
 use crate::spill::Difference;
@@ -129,6 +130,8 @@ pub enum Error {
         /// The folder of that run.
         path: PathBuf,
     },
+    /// The one who asked for it does not want it any more.
+    Interrupted,
     /// A report or truth file cannot be understood.
     Table {
         /// The file.
@@ -194,6 +197,7 @@ impl fmt::Display for Error {
             | Self::TempDir { .. }
             | Self::RunDiffers { .. }
             | Self::RunInUse { .. } => self.fmt_spill(f),
+            Self::Interrupted => f.write_str("interrupted; nothing was written"),
             Self::Table { path, line: 0, problem } => write!(f, "{}: {problem}", path.display()),
             Self::Table { path, line, problem } => {
                 write!(f, "{} line {line}: {problem}", path.display())
@@ -351,6 +355,12 @@ impl std::error::Error for Error {
             | Self::TempDir { source, .. } => Some(source),
             _ => None,
         }
+    }
+}
+
+impl From<Interrupted> for Error {
+    fn from(_: Interrupted) -> Self {
+        Self::Interrupted
     }
 }
 

@@ -1,4 +1,4 @@
-//! How far a run is: a callback, never a print.
+//! How far a run is, and whether it is still wanted: a callback, never a print.
 
 use std::fmt;
 use std::time::Duration;
@@ -33,12 +33,19 @@ impl fmt::Display for Stage {
     }
 }
 
+/// The work is not wanted any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Interrupted;
+
 /// Told what happens, from any thread.
 pub trait Progress: Sync {
     /// A stage begins, with that much to do where it is known.
     fn begin(&self, stage: Stage, total: Option<u64>);
-    /// So much more is done.
-    fn advance(&self, done: u64);
+    /// So much more is done. Asked after every block, band and component of documents.
+    ///
+    /// # Errors
+    /// [`Interrupted`] ends the work with [`Error::Interrupted`](crate::error::Error::Interrupted).
+    fn advance(&self, done: u64) -> Result<(), Interrupted>;
     /// The stage has ended.
     fn end(&self, stage: Stage, elapsed: Duration);
 }
@@ -49,6 +56,8 @@ pub struct Silent;
 
 impl Progress for Silent {
     fn begin(&self, _: Stage, _: Option<u64>) {}
-    fn advance(&self, _: u64) {}
+    fn advance(&self, _: u64) -> Result<(), Interrupted> {
+        Ok(())
+    }
     fn end(&self, _: Stage, _: Duration) {}
 }

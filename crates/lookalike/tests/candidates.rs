@@ -13,7 +13,7 @@ use lookalike::core::shingle::Shingler;
 use lookalike::core::signature::Signer;
 use lookalike::core::verify::{Overlap, overlap};
 use lookalike::error::Error;
-use lookalike::progress::{Progress, Silent, Stage};
+use lookalike::progress::{Interrupted, Progress, Silent, Stage};
 use lookalike::read::{Collection, ReadOptions};
 use lookalike::run::{self, FindOptions, Findings, Grouping};
 use std::collections::BTreeMap;
@@ -242,7 +242,9 @@ impl Progress for Rewrite<'_> {
             std::fs::write(self.0, self.1).unwrap();
         }
     }
-    fn advance(&self, _: u64) {}
+    fn advance(&self, _: u64) -> Result<(), Interrupted> {
+        Ok(())
+    }
     fn end(&self, _: Stage, _: Duration) {}
 }
 

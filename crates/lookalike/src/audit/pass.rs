@@ -39,7 +39,7 @@ pub(super) fn each_document<V: Visitor>(
                 stop.ask();
             }
             let read = collection.bytes_read();
-            progress.advance(read.saturating_sub(told.fetch_max(read, Ordering::Relaxed)));
+            progress.advance(read.saturating_sub(told.fetch_max(read, Ordering::Relaxed)))?;
         }
         Ok(visitor)
     });

@@ -131,17 +131,19 @@ pub fn add(
                 return;
             }
         };
+        let mut wanted = Ok(());
         while let Some((number, block)) = next(collection, &handed_out) {
-            let part = match block {
-                Ok(block) => maker.part(&block),
-                Err(error) => Part::failed(error),
+            let part = match (wanted, block) {
+                (Ok(()), Ok(block)) => maker.part(&block),
+                (Ok(()), Err(error)) => Part::failed(error),
+                (Err(interrupted), _) => Part::failed(interrupted),
             };
             let failed = part.failure.is_some();
             if !ordered.put(number, part) || failed {
                 break;
             }
             let read = collection.bytes_read();
-            progress.advance(read.saturating_sub(told.fetch_max(read, Ordering::Relaxed)));
+            wanted = progress.advance(read.saturating_sub(told.fetch_max(read, Ordering::Relaxed)));
         }
     };
     let outcome = std::thread::scope(|scope| {

@@ -52,7 +52,7 @@ pub fn remove_inputs(
         remover.remove(ids.0.iter().map(String::as_str))?;
         read?;
         ids.0.clear();
-        progress.advance(collection.bytes_read() - told);
+        progress.advance(collection.bytes_read() - told)?;
         told = collection.bytes_read();
     }
     progress.end(Stage::Add, start.elapsed());

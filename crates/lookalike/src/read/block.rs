@@ -2,6 +2,7 @@
 
 use super::error::ReadError;
 use super::file::{self, DocumentFile};
+use super::held;
 use super::parse::Piece;
 use super::retained::{Kept, Retained, Stretch};
 use super::source::{Kind, Source};
@@ -28,6 +29,7 @@ enum Content {
     Records(Records),
     Files(Range<usize>),
     Stored(StoredBlock),
+    Held(Range<usize>),
 }
 
 impl Block {
@@ -46,6 +48,11 @@ impl Block {
         Self { number, source, content: Content::Stored(block) }
     }
 
+    pub(super) fn held(source: Arc<Source>, index: u32, range: Range<usize>) -> Self {
+        let number = BlockNumber { source: source.number, index };
+        Self { number, source, content: Content::Held(range) }
+    }
+
     /// Where the block stands in the reading order.
     pub fn number(&self) -> BlockNumber {
         self.number
@@ -60,7 +67,8 @@ impl Block {
                 files.iter().map(DocumentFile::bytes).max().unwrap_or(0)
             }
             (Content::Stored(block), _) => block.bytes(),
-            (Content::Files(_), _) => 0,
+            // They are in memory already.
+            (Content::Files(_) | Content::Held(_), _) => 0,
         }
     }
 
@@ -107,6 +115,11 @@ impl Block {
                 settings.consumed.fetch_add(block.bytes(), Ordering::Relaxed);
                 block.read(&settings.fields.further, sink)
             }
+            (Content::Held(range), Kind::Held(documents)) => {
+                let bytes = held::bytes(&*documents.rows, range);
+                self.source.settings.consumed.fetch_add(bytes, Ordering::Relaxed);
+                held::read(&self.source, &*documents.rows, range.clone(), sink)
+            }
             _ => Ok(()),
         };
         scratch.words = words;
@@ -118,7 +131,7 @@ impl Block {
     pub fn line(&self, place: Place) -> Option<u64> {
         match &self.content {
             Content::Records(records) => Some(records.first_line + u64::from(place.line)),
-            Content::Files(_) | Content::Stored(_) => None,
+            Content::Files(_) | Content::Stored(_) | Content::Held(_) => None,
         }
     }
 
@@ -132,6 +145,7 @@ impl Block {
         let content = match self.content {
             Content::Files(range) => Kept::Files(range),
             Content::Stored(block) => Kept::Stored(block.stretch),
+            Content::Held(range) => Kept::Held(range),
             Content::Records(records) => {
                 let stretch = Stretch {
                     offset: records.offset,

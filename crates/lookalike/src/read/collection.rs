@@ -3,6 +3,7 @@
 use super::block::Block;
 use super::csv::{Columns, Header};
 use super::error::{ReadError, Skipped};
+use super::held::HeldDocuments;
 use super::open;
 use super::options::{Format, ReadOptions};
 use super::retained::{Retained, RetainedState};
@@ -32,6 +33,15 @@ pub struct Collection {
     settings: Arc<Settings>,
     listed: Vec<Skipped>,
     bytes: Option<u64>,
+}
+
+/// What is compared, or compared with.
+#[derive(Clone, Copy)]
+pub enum Side<'a> {
+    /// Files, folders and `-`.
+    Paths(&'a [PathBuf]),
+    /// Documents that the caller holds, a source each.
+    Held(&'a [HeldDocuments]),
 }
 
 /// Options that decide what documents there are, in words.
@@ -82,7 +92,22 @@ impl Collection {
         options: &ReadOptions,
         block_bytes: usize,
     ) -> Result<Self, ReadError> {
+        let (inputs, reference) = (Side::Paths(inputs), Side::Paths(reference));
         let opened = open::open(inputs, reference, options, block_bytes)?;
+        Ok(Self::of(opened, reading(options)))
+    }
+
+    /// The same with documents on either side that the caller holds. Of the options, those count
+    /// that are about texts, `fields`, and `skip_bad`.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn of_sides(
+        inputs: Side<'_>,
+        reference: Side<'_>,
+        options: &ReadOptions,
+    ) -> Result<Self, ReadError> {
+        let opened = open::open(inputs, reference, options, BLOCK_BYTES)?;
         Ok(Self::of(opened, reading(options)))
     }
 
@@ -167,10 +192,11 @@ impl Collection {
         source >= self.first_reference
     }
 
-    /// The format of a source; [`Format::Text`] for text files, `None` for an index.
+    /// The format of a source; [`Format::Text`] for text files, `None` for an index and for
+    /// documents that the caller holds.
     pub fn source_format(&self, source: u32) -> Option<Format> {
         let source = self.sources.get(source as usize)?;
-        source.stored().is_none().then(|| source.format())
+        (source.stored().is_none() && source.held().is_none()).then(|| source.format())
     }
 
     /// The file of a source of records, or for text files the first of them or their folder; `None`
@@ -218,7 +244,8 @@ impl Collection {
         Ok(())
     }
 
-    /// The first source that another run could not read as it is: standard input, a pipe, an index.
+    /// The first source that another run could not read as it is: standard input, a pipe, an index,
+    /// documents that the caller holds.
     pub fn stream(&self) -> Option<&str> {
         let streams = self.sources.iter().filter(|source| source.is_stream());
         streams.map(|source| source.shown.as_str()).next()
@@ -319,6 +346,7 @@ impl Collection {
             Ok(Some(Next::Files { index, range })) => {
                 Ok(Some(Block::files(source(), index, range)))
             }
+            Ok(Some(Next::Held { index, range })) => Ok(Some(Block::held(source(), index, range))),
             end => {
                 // Closes the file.
                 *progress = Progress::Fresh;

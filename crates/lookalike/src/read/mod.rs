@@ -20,6 +20,7 @@
 //! | any other file | by its first bytes: JSONL, Parquet, mbox, WARC, tar, else [`Format::File`] |
 //! | a folder | its files of these names as such, CSV and TSV not; any other as [`Format::File`] |
 //! | `-`, a pipe | JSONL, mailbox, crawl or tar by its first bytes, else an error that asks |
+//! | [`HeldDocuments`] | as they are: the caller has them in memory |
 //!
 //! each also with `.gz` or `.zst` behind its name (streams: by their first bytes), but for Parquet,
 //! which is read at positions and compresses inside.
@@ -40,6 +41,7 @@ mod encoding;
 mod error;
 mod file;
 mod further;
+mod held;
 mod json;
 mod jsonl;
 mod lanes;
@@ -63,10 +65,11 @@ mod walk;
 mod wording;
 
 pub use block::Block;
-pub use collection::Collection;
+pub use collection::{Collection, Side};
 pub use content::Content;
 pub use csv::Header;
 pub use error::{Field, ReadError, SkipReason, Skipped};
+pub use held::{Held, HeldDocuments};
 pub(crate) use jsonl::has_member;
 pub use options::{Format, ReadOptions};
 pub use retained::{Retained, RetainedState};

@@ -1,9 +1,11 @@
 //! Inputs as they were named → sources: what each is, and how it is to be read.
 
+use super::collection::Side;
 use super::compress::{Compression, Stream, strip};
 use super::encoding;
 use super::error::{ReadError, SkipReason, Skipped};
 use super::file::DocumentFile;
+use super::held;
 use super::options::{Format, ReadOptions};
 use super::source::{Kind, Origin, Settings, Source, peek, without_mark};
 use super::stamp::Stamp;
@@ -27,8 +29,8 @@ pub(super) struct Opened {
 }
 
 pub(super) fn open(
-    inputs: &[PathBuf],
-    reference: &[PathBuf],
+    inputs: Side<'_>,
+    reference: Side<'_>,
     options: &ReadOptions,
     block_bytes: usize,
 ) -> Result<Opened, ReadError> {
@@ -39,7 +41,7 @@ pub(super) fn open(
     let settings = Settings::new(options, encoding, block_bytes);
     let mut opener = Opener {
         options,
-        alone: inputs.len() == 1,
+        alone: false,
         named: Vec::new(),
         opened: Opened {
             sources: Vec::new(),
@@ -49,17 +51,13 @@ pub(super) fn open(
             bytes: Some(0),
         },
     };
-    for input in inputs {
-        opener.input(input)?;
+    if matches!(inputs, Side::Paths([]) | Side::Held([])) {
+        return Err(ReadError::NoInputs);
     }
-    opener.flush();
+    opener.side(inputs)?;
     opener.opened.first_reference = opener.opened.sources.len() as u32;
-    opener.alone = reference.len() == 1;
-    for input in reference {
-        opener.input(input)?;
-    }
-    opener.flush();
-    if inputs.is_empty() { Err(ReadError::NoInputs) } else { Ok(opener.opened) }
+    opener.side(reference)?;
+    Ok(opener.opened)
 }
 
 struct Opener<'a> {
@@ -72,6 +70,27 @@ struct Opener<'a> {
 }
 
 impl Opener<'_> {
+    fn side(&mut self, side: Side<'_>) -> Result<(), ReadError> {
+        match side {
+            Side::Paths(paths) => {
+                self.alone = paths.len() == 1;
+                for path in paths {
+                    self.input(path)?;
+                }
+                self.flush();
+            }
+            Side::Held(all) => {
+                for documents in all {
+                    self.add_bytes(held::bytes(&*documents.rows, &(0..documents.rows.len())));
+                    let name = documents.name.clone();
+                    let kind = Kind::Held(documents.clone());
+                    self.push_source(PathBuf::new(), name.clone(), name, kind);
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn input(&mut self, path: &Path) -> Result<(), ReadError> {
         let shown = name_of(path);
         if path == Path::new("-") {

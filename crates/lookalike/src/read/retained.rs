@@ -4,6 +4,7 @@ use super::container;
 use super::csv;
 use super::error::{ReadError, SkipReason, Skipped};
 use super::file::{self, DocumentFile, OnePart};
+use super::held;
 use super::options::Format;
 use super::parse::Piece;
 use super::source::{Kind, Source};
@@ -33,6 +34,7 @@ pub(super) enum Kept {
     Memory(Box<[u8]>, Stretch),
     Files(Range<usize>),
     Stored(stored::Stretch),
+    Held(Range<usize>),
 }
 
 /// Where the bytes of a block stand, and what else is to be known to read them.
@@ -75,14 +77,14 @@ impl Retained {
         Self { number, source, content }
     }
 
-    /// The value as numbers; `None` when bytes of it are in memory.
+    /// The value as numbers; `None` when bytes of it are in memory, here or with the caller.
     pub fn state(&self) -> Option<RetainedState> {
         let kept = match &self.content {
             Kept::Disk(stretch) => KeptState::Disk(*stretch),
             Kept::Spooled(_, stretch) => KeptState::Spooled(*stretch),
             Kept::Files(range) => KeptState::Files { start: range.start, end: range.end },
             Kept::Stored(stretch) => KeptState::Stored(*stretch),
-            Kept::Memory(..) => return None,
+            Kept::Memory(..) | Kept::Held(_) => return None,
         };
         Some(RetainedState { number: self.number, kept })
     }
@@ -139,7 +141,7 @@ impl Retained {
 
     fn stretch(&self) -> Option<&Stretch> {
         match &self.content {
-            Kept::Files(_) | Kept::Stored(_) => None,
+            Kept::Files(_) | Kept::Stored(_) | Kept::Held(_) => None,
             Kept::Disk(stretch) | Kept::Spooled(_, stretch) | Kept::Memory(_, stretch) => {
                 Some(stretch)
             }
@@ -212,6 +214,11 @@ impl Retained {
             let text = stored.fetch_text(place, id)?;
             let missing = || self.changed(place, "the index keeps no text of it".to_owned());
             return Ok(f(&text.ok_or_else(missing)?));
+        }
+        if let Some(documents) = self.source.held() {
+            let text = held::text(&*documents.rows, place, id);
+            let changed = || self.changed(place, "it is no longer what it was".to_owned());
+            return Ok(f(text.ok_or_else(changed)?));
         }
         if let Some(file) = self.file(place) {
             return self.fetch_part(file, place, scratch, f);
@@ -299,6 +306,12 @@ impl Retained {
                 }
                 _ => Ok(()),
             },
+            (.., Kind::Held(documents)) => match &self.content {
+                Kept::Held(range) => {
+                    held::read(&self.source, &*documents.rows, range.clone(), sink)
+                }
+                _ => Ok(()),
+            },
             (Some(files), ..) => file::read_all(&self.source, files, scratch, sink),
             (_, Some(stretch), Kind::Records { format, .. }) => {
                 let mut buffer = std::mem::take(&mut scratch.bytes);
@@ -350,7 +363,7 @@ impl Retained {
             }
             Kept::Disk(stretch) => (stretch, None),
             Kept::Spooled(spool, stretch) => (stretch, Some(spool)),
-            Kept::Files(_) | Kept::Stored(_) => {
+            Kept::Files(_) | Kept::Stored(_) | Kept::Held(_) => {
                 return Err(self.changed(place, "no such document".to_owned()));
             }
         };

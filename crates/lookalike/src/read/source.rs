@@ -6,6 +6,7 @@ use super::csv::Columns;
 use super::encoding;
 use super::error::{ReadError, SkipReason, Skipped};
 use super::file::{self, DocumentFile};
+use super::held::{self, HeldDocuments};
 use super::options::{Format, ReadOptions};
 #[cfg(feature = "parquet")]
 use super::parquet::{RowGroup, Table};
@@ -86,6 +87,7 @@ pub(super) enum Kind {
     Records { format: Format, origin: Origin },
     Files(Vec<DocumentFile>),
     Stored(StoredDocuments),
+    Held(HeldDocuments),
 }
 
 /// A source and what is known about it for good.
@@ -123,6 +125,7 @@ pub(super) enum Progress {
     #[cfg(feature = "parquet")]
     Rows(Box<RowGroup>),
     Stored(StoredCursor),
+    Held(held::Cursor),
 }
 
 /// What the next block holds.
@@ -130,6 +133,7 @@ pub(super) enum Next {
     Records(Records),
     Files { index: u32, range: Range<usize> },
     Stored(StoredBlock),
+    Held { index: u32, range: Range<usize> },
 }
 
 impl Source {
@@ -172,6 +176,7 @@ impl Source {
                 Kind::Records { .. } => Progress::Records(self.open(true)?),
                 Kind::Files(_) => Progress::Files { next: 0, index: 0 },
                 Kind::Stored(_) => Progress::Stored(StoredCursor::default()),
+                Kind::Held(_) => Progress::Held(held::Cursor::default()),
             };
         }
         match (progress, &self.kind) {
@@ -194,6 +199,10 @@ impl Source {
             (Progress::Stored(cursor), Kind::Stored(stored)) => {
                 let block = stored.next(cursor, self.settings.block_bytes)?;
                 Ok(block.map(Next::Stored))
+            }
+            (Progress::Held(cursor), Kind::Held(held)) => {
+                let block = cursor.next(&*held.rows, self.settings.block_bytes);
+                Ok(block.map(|(index, range)| Next::Held { index, range }))
             }
             #[cfg(feature = "parquet")]
             (Progress::Rows(rows), _) => Ok(self.next_rows(lane, rows)?.map(Next::Records)),
@@ -262,7 +271,7 @@ impl Source {
     pub(super) fn format(&self) -> Format {
         match &self.kind {
             Kind::Records { format, .. } => *format,
-            Kind::Files(_) | Kind::Stored(_) => Format::Text,
+            Kind::Files(_) | Kind::Stored(_) | Kind::Held(_) => Format::Text,
         }
     }
 
@@ -278,7 +287,7 @@ impl Source {
     pub(super) fn stamps(&self) -> impl Iterator<Item = (&Path, Stamp)> {
         let (file, files) = match &self.kind {
             Kind::Records { origin: Origin::File(_, stamp), .. } => (Some(*stamp), None),
-            Kind::Records { .. } | Kind::Stored(_) => (None, None),
+            Kind::Records { .. } | Kind::Stored(_) | Kind::Held(_) => (None, None),
             Kind::Files(files) => (None, Some(files)),
         };
         // Files of one archive stand one after the other.
@@ -293,14 +302,20 @@ impl Source {
         if let Kind::Stored(stored) = &self.kind { Some(stored) } else { None }
     }
 
+    /// The documents that the caller holds, if it is such a source.
+    pub(super) fn held(&self) -> Option<&HeldDocuments> {
+        if let Kind::Held(held) = &self.kind { Some(held) } else { None }
+    }
+
     pub(super) fn columns(&self) -> Option<&Columns> {
         self.columns.get()
     }
 
-    /// Whether another run could not read the same: standard input, a pipe, an index.
+    /// Whether another run could not read the same: standard input, a pipe, an index, documents
+    /// that the caller holds.
     pub(super) fn is_stream(&self) -> bool {
         let stream = matches!(self.kind, Kind::Records { origin: Origin::Stream(_), .. });
-        stream || self.stored().is_some()
+        stream || matches!(self.kind, Kind::Stored(_) | Kind::Held(_))
     }
 
     /// Whether single records can be read from the disk again.

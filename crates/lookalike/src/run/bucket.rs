@@ -61,7 +61,7 @@ pub(super) fn band_buckets(
                 let mut lists = lists.lock().unwrap_or_else(PoisonError::into_inner);
                 lists.add_band(band as u32, of_band, checkpoint)?;
             }
-            progress.advance(1);
+            progress.advance(1)?;
         }
         Ok(())
     })?;

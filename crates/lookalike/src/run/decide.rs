@@ -37,7 +37,7 @@ pub(super) fn decide(
             let placed = Placed::new(batch, options, component);
             let done = placed.decide(&mut sets, most_pairs, &mut decided);
             done.map_err(|error| too_many(error, budget))?;
-            progress.advance(component.members.len() as u64);
+            progress.advance(component.members.len() as u64)?;
         }
         Ok(decided)
     })?;
@@ -47,7 +47,7 @@ pub(super) fn decide(
     }
     for class in batch.lone_classes() {
         copies::of_kept(batch, class, &mut decided);
-        progress.advance(class.len() as u64);
+        progress.advance(class.len() as u64)?;
     }
     // Threads finish in any order.
     decided.duplicates.sort_unstable_by_key(|(duplicate, keeper, _)| (*keeper, *duplicate));

@@ -100,7 +100,7 @@ impl Exact<'_> {
                 let part = self.documents.part(i);
                 part.retained.replay(&mut scratch, &mut again)?;
                 self.check(i, next)?;
-                progress.advance(u64::from(part.documents));
+                progress.advance(u64::from(part.documents))?;
                 if gathered.len() > GATHERED {
                     entries.add(std::mem::take(&mut gathered))?;
                 }

@@ -84,7 +84,7 @@ impl Prepare<'_> {
                     }
                 }
                 let read = self.collection.bytes_read();
-                progress.advance(read.saturating_sub(told.fetch_max(read, Ordering::Relaxed)));
+                progress.advance(read.saturating_sub(told.fetch_max(read, Ordering::Relaxed)))?;
             }
             preparer.finish();
             Ok(())

@@ -3,7 +3,7 @@
 use crate::cmd::Failure;
 use crate::cmd::audit::{positive, refuse_confidence, refuse_streams};
 use lookalike::audit::{Audit, AuditOptions, CONFIDENCE, true_neighbours};
-use lookalike::progress::{Progress, Stage};
+use lookalike::progress::{Interrupted, Progress, Stage};
 use lookalike::read::{Collection, ReadError};
 use lookalike::run::{FindOptions, Findings};
 use std::num::NonZeroUsize;
@@ -78,8 +78,8 @@ impl Progress for Clock<'_> {
         self.progress.begin(stage, total);
     }
 
-    fn advance(&self, done: u64) {
-        self.progress.advance(done);
+    fn advance(&self, done: u64) -> Result<(), Interrupted> {
+        self.progress.advance(done)
     }
 
     fn end(&self, stage: Stage, elapsed: Duration) {

@@ -1,0 +1,192 @@
+//! Documents that the caller holds: found as those of a file are; and work that is broken off.
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+use lookalike::core::hash::SplitMix64;
+use lookalike::core::params::{Params, Wishes};
+use lookalike::error::Error;
+use lookalike::progress::{Interrupted, Progress, Silent, Stage};
+use lookalike::read::{
+    Collection, Field, Held, HeldDocuments, Raw, ReadError, ReadOptions, Side, SkipReason,
+};
+use lookalike::run::{self, FindOptions, Findings};
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// Rows of id, text and date; no text where it is `None`.
+struct Rows(Vec<(String, Option<String>, String)>);
+
+impl Held for Rows {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn id<'a>(&'a self, row: usize, _: &'a mut String) -> Result<&'a str, SkipReason> {
+        Ok(&self.0[row].0)
+    }
+
+    fn text(&self, row: usize) -> Result<&str, SkipReason> {
+        let null = || SkipReason::Null { field: Field::Text, name: "text".to_owned() };
+        self.0[row].1.as_deref().ok_or_else(null)
+    }
+
+    fn field(&self, row: usize, _: usize, buffer: &mut String) -> bool {
+        buffer.push_str(&self.0[row].2);
+        !self.0[row].2.is_empty()
+    }
+}
+
+/// Every third document is the one before it with a word more.
+fn rows(count: usize) -> Rows {
+    let mut random = SplitMix64::new(7);
+    let mut text = String::new();
+    let rows = (0..count).map(|i| {
+        if i % 3 == 0 {
+            let words: Vec<_> = (0..60).map(|_| format!("w{}", random.below(5_000))).collect();
+            text = words.join(" ");
+        } else {
+            text = format!("{text} and{i}");
+        }
+        (format!("d{i:05}"), Some(text.clone()), format!("2026-11-{:02}", 1 + i % 28))
+    });
+    Rows(rows.collect())
+}
+
+fn options() -> FindOptions {
+    let params = Params::new(&Wishes::default()).unwrap();
+    let keep = lookalike::core::keep::KeepPolicy::new(vec!["field:date".parse().unwrap()]);
+    FindOptions {
+        pairs: true,
+        keep,
+        threads: NonZeroUsize::new(3).unwrap(),
+        ..FindOptions::new(params)
+    }
+}
+
+fn reading(options: &FindOptions) -> ReadOptions {
+    ReadOptions { fields: options.fields(), ..ReadOptions::default() }
+}
+
+fn held(rows: Rows, reading: &ReadOptions) -> Collection {
+    let documents = HeldDocuments { name: "documents".to_owned(), rows: Arc::new(rows) };
+    Collection::of_sides(Side::Held(&[documents]), Side::Held(&[]), reading).unwrap()
+}
+
+/// Groups and pairs, without the numbers of documents.
+fn told(findings: &Findings) -> (Vec<String>, Vec<String>) {
+    let groups = findings.groups.iter().map(|group| format!("{:?}", group.unwrap())).collect();
+    let pairs = findings.pairs.as_ref().unwrap();
+    (groups, pairs.iter().map(|pair| format!("{:?}", pair.unwrap())).collect())
+}
+
+#[test]
+fn held_documents_are_found_as_those_of_a_file_are() {
+    let (options, count) = (options(), 12_000);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("d.jsonl");
+    let line = |(id, text, date): &(String, Option<String>, String)| {
+        let text = text.as_deref().unwrap();
+        format!("{{\"id\":\"{id}\",\"text\":\"{text}\",\"date\":\"{date}\"}}\n")
+    };
+    std::fs::write(&path, rows(count).0.iter().map(line).collect::<String>()).unwrap();
+    let reading = reading(&options);
+    let of_file = Collection::open(&[path], &reading).unwrap();
+    let of_file = run::find(&of_file, &options, &Silent).unwrap();
+    let collection = held(rows(count), &reading);
+    assert!(collection.stream().is_some(), "another run cannot read them");
+    let found = run::find(&collection, &options, &Silent).unwrap();
+    assert_eq!(told(&of_file), told(&found));
+    assert_eq!(of_file.counts, found.counts);
+    assert_eq!(of_file.inputs, found.inputs);
+    assert_eq!(found.counts.groups, 4_000);
+    let group = found.groups.iter().next().unwrap().unwrap();
+    let text = found.text(group.keeper.document).unwrap();
+    assert_eq!(Some(text), rows(count).0[group.keeper.document as usize].1);
+    let mut again = 0;
+    let mut count_rows = |document: u32, read: &lookalike::read::Document<'_>, _: Raw<'_>| {
+        assert_eq!(read.id, format!("d{document:05}"));
+        again += 1;
+        Ok(())
+    };
+    found.replay(&mut count_rows).unwrap();
+    assert_eq!(again, count);
+}
+
+#[test]
+fn a_row_without_text_is_an_error_that_names_it_or_is_listed() {
+    let options = options();
+    let without = || {
+        let mut rows = rows(10);
+        rows.0[4].1 = None;
+        rows
+    };
+    let collection = held(without(), &reading(&options));
+    match run::find(&collection, &options, &Silent).err() {
+        Some(Error::Read(ReadError::BadRecord(skipped))) => assert_eq!(skipped.line, Some(4)),
+        other => panic!("{other:?}"),
+    }
+    let collection = held(without(), &ReadOptions { skip_bad: true, ..reading(&options) });
+    let found = run::find(&collection, &options, &Silent).unwrap();
+    assert_eq!((found.counts.documents, found.counts.skipped), (9, 1));
+}
+
+#[test]
+fn held_documents_stand_beside_held_references() {
+    let options = options();
+    let documents = |name: &str| HeldDocuments { name: name.to_owned(), rows: Arc::new(rows(9)) };
+    let (a, b) = ([documents("new")], [documents("old")]);
+    let reading = reading(&options);
+    let collection = Collection::of_sides(Side::Held(&a), Side::Held(&b), &reading).unwrap();
+    let found = run::find(&collection, &options, &Silent).unwrap();
+    assert_eq!((found.counts.reference, found.counts.duplicates), (9, 9));
+    let none = Collection::of_sides(Side::Held(&[]), Side::Held(&b), &reading);
+    assert!(matches!(none.err(), Some(ReadError::NoInputs)));
+}
+
+/// Stops the work at the n-th question.
+struct Until {
+    left: AtomicU64,
+    asked: AtomicU64,
+    stages: Mutex<Vec<Stage>>,
+}
+
+impl Progress for Until {
+    fn begin(&self, stage: Stage, _: Option<u64>) {
+        self.stages.lock().unwrap().push(stage);
+    }
+
+    fn advance(&self, _: u64) -> Result<(), Interrupted> {
+        self.asked.fetch_add(1, Ordering::Relaxed);
+        let less = |left: u64| left.checked_sub(1);
+        let left = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
+        left.map(drop).map_err(|_| Interrupted)
+    }
+
+    fn end(&self, _: Stage, _: Duration) {}
+}
+
+fn until(questions: u64) -> Until {
+    let (left, asked) = (AtomicU64::new(questions), AtomicU64::new(0));
+    Until { left, asked, stages: Mutex::new(Vec::new()) }
+}
+
+#[test]
+fn work_that_is_not_wanted_any_more_ends_in_every_stage() {
+    for exact in [false, true] {
+        let params = Params::new(&Wishes { exact, ..Wishes::default() }).unwrap();
+        let options = FindOptions { params, ..options() };
+        let reading = reading(&options);
+        let whole = until(u64::MAX);
+        run::find(&held(rows(3_000), &reading), &options, &whole).unwrap();
+        let questions = whole.asked.load(Ordering::Relaxed);
+        let mut last = Vec::new();
+        for after in [0, 1, questions / 2, questions - 1] {
+            let until = until(after);
+            let found = run::find(&held(rows(3_000), &reading), &options, &until);
+            assert!(matches!(found.err(), Some(Error::Interrupted)), "after {after}");
+            last.extend(until.stages.lock().unwrap().last().copied());
+        }
+        assert!(last.contains(&Stage::Prepare) && last.contains(&Stage::Decide), "{last:?}");
+    }
+}
