@@ -1,11 +1,54 @@
-//! The module `lookalike._engine`.
+//! The module `lookalike._engine`: what the package `lookalike` is made of that is not Python.
+//! Nothing is decided here about documents; that is the crate `lookalike`'s.
+//!
+//! ```text
+//! Python objects ─ capsule, text, column → documents ─┐
+//! paths ──────────────────────────────────────────────┴ inputs ─┐
+//! keyword arguments ─ options ──────────────────────────────────┴ find … ─ table, files → results
+//! ```
+
+mod audit;
+mod call;
+mod capsule;
+mod column;
+mod compare;
+mod dedup;
+mod documents;
 mod error;
+mod extraction;
+mod files;
+mod find;
+mod ids;
+mod inputs;
+mod options;
+mod parameters;
+mod prepare;
+mod table;
+mod text;
+mod tune;
+mod values;
 
 use pyo3::prelude::*;
 
-/// What is done in Rust.
+/// What is done in Rust; private to the package.
 #[pymodule]
 mod _engine {
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");
+    #[pymodule_export]
+    use super::audit::audit;
+    #[pymodule_export]
+    use super::compare::compare;
+    #[pymodule_export]
+    use super::dedup::dedup;
+    #[pymodule_export]
+    use super::documents::Documents;
+    #[pymodule_export]
+    use super::find::{Findings, fields, find};
+    #[pymodule_export]
+    use super::prepare::prepare;
+    #[pymodule_export]
+    use super::table::Table;
+    #[pymodule_export]
+    use super::tune::{curve, tune};
 }

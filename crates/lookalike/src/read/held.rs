@@ -34,6 +34,11 @@ pub trait Held: Send + Sync {
     /// Why the row has none.
     fn text(&self, row: usize) -> Result<&str, SkipReason>;
 
+    /// Bytes of the text of a row, about.
+    fn bytes(&self, row: usize) -> usize {
+        self.text(row).map_or(0, str::len)
+    }
+
     /// The value of [`ReadOptions::fields`](super::ReadOptions::fields) of that number in a row,
     /// as text, into `buffer`; false where there is none.
     fn field(&self, row: usize, field: usize, buffer: &mut String) -> bool;
@@ -67,7 +72,7 @@ impl Cursor {
         let last = rows.len().min(start.saturating_add(BLOCK_DOCUMENTS));
         let mut bytes = 0;
         while self.next < last && (bytes < block_bytes || self.next == start) {
-            bytes += rows.text(self.next).map_or(0, str::len);
+            bytes += rows.bytes(self.next);
             self.next += 1;
         }
         let index = self.blocks;
@@ -78,7 +83,7 @@ impl Cursor {
 
 /// Bytes of the texts of some rows.
 pub(super) fn bytes(rows: &dyn Held, range: &Range<usize>) -> u64 {
-    range.clone().map(|row| rows.text(row).map_or(0, str::len) as u64).sum()
+    range.clone().map(|row| rows.bytes(row) as u64).sum()
 }
 
 /// Gives rows to the sink, in order.

@@ -1,0 +1,396 @@
+"""Groups of near-duplicates, and collections without them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+from lookalike import _engine
+from lookalike._inputs import Given, given
+from lookalike._progress import Progress, shown
+from lookalike._results import Table
+from lookalike.errors import OptionError
+
+__all__ = ["Found", "Group", "Member", "Written", "dedup", "find"]
+
+
+@dataclass(frozen=True)
+class Member:
+    """A document of a group."""
+
+    #: Its id, of the type that was given; its row where none was given.
+    id: Any
+    #: Exact similarity to the keeper, 0 to 1, with six decimals; 1 for the keeper itself.
+    similarity: float
+
+
+@dataclass(frozen=True)
+class Group:
+    """Documents of which one is kept."""
+
+    #: The document that stays.
+    keeper: Any
+    #: The others, most similar first as the engine orders them.
+    duplicates: tuple[Member, ...]
+
+    def __len__(self) -> int:
+        return 1 + len(self.duplicates)
+
+
+class Found:
+    """What :func:`find` found.
+
+    >>> import lookalike
+    >>> found = lookalike.find({"a": "one two three four five six", "b": "One, two, three; four five six!", "c": "x"})
+    >>> found
+    Found(documents=3, groups=1, duplicates=1)
+    >>> [(group.keeper, [d.id for d in group.duplicates]) for group in found]
+    [('b', ['a'])]
+    """
+
+    def __init__(self, findings: _engine.Findings) -> None:
+        self._findings = findings
+
+    def __iter__(self) -> Iterator[Group]:
+        """The groups, largest first."""
+        table = self.groups
+        measure = table.column_names[-3] if "row" in table.column_names else table.column_names[-1]
+        columns = (table["group"], table["id"], table["keeper"], table[measure])
+        number, keeper, duplicates = None, None, list[Member]()
+        for group, id_, kept, similarity in zip(*columns, strict=True):
+            if group != number:
+                if number is not None:
+                    yield Group(keeper, tuple(duplicates))
+                number, keeper, duplicates = group, kept, []
+            if similarity is not None:
+                duplicates.append(Member(id_, similarity))
+        if number is not None:
+            yield Group(keeper, tuple(duplicates))
+
+    def __len__(self) -> int:
+        """How many groups there are."""
+        return int(self.counts["groups"])
+
+    @cached_property
+    def groups(self) -> Table:
+        """A row for each document of a group: ``group`` (from 1), ``id``, ``role`` (``keeper`` or
+        ``duplicate``), ``keeper`` (an id), ``jaccard`` (float64, null for keepers; ``containment``
+        behind it where that is the measure), and for documents in memory ``row`` and
+        ``keeper_row`` (from 0; null for a reference)."""
+        return Table(self._findings.groups())
+
+    @cached_property
+    def pairs(self) -> Table:
+        """A row for each verified pair: ``id_a``, ``id_b``, ``jaccard`` (and ``containment``).
+
+        :raises OptionError: pairs were not asked for by ``find(…, pairs=True)``.
+        """
+        return Table(self._findings.pairs())
+
+    @cached_property
+    def skipped(self) -> Table:
+        """What was not read: ``source``, ``line`` (from 1; for documents in memory the row, from
+        0), ``id``, ``reason``."""
+        return Table(self._findings.skipped())
+
+    @cached_property
+    def empty(self) -> Table:
+        """Documents without a token, which resemble nothing: ``id``."""
+        return Table(self._findings.empty())
+
+    @cached_property
+    def counts(self) -> dict[str, int]:
+        """Numbers of documents, references, empty and skipped ones, copies (equal shingles),
+        candidates, verified pairs, groups and duplicates."""
+        return self._findings.counts()
+
+    @cached_property
+    def parameters(self) -> dict[str, Any]:
+        """What was chosen (bands, rows, …) and the recall that it promises."""
+        return self._findings.parameters()
+
+    @cached_property
+    def seconds(self) -> dict[str, float]:
+        """Wall-clock seconds of each stage."""
+        return dict(self._findings.times())
+
+    def text(self, row: int) -> str:
+        """The text of a document, by its number in reading order, which for documents in memory
+        is its row.
+
+        :raises DocumentError: there is no such document.
+        """
+        return self._findings.text(row)
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Writes the groups to a file ``.jsonl``, ``.csv`` (also ``.gz``, ``.zst``) or
+        ``.parquet``: the bytes that ``lookalike find -o`` writes.
+
+        :raises FileError: it cannot be written, or the name does not say what to write.
+        """
+        self._findings.write("groups", os.fspath(path))
+
+    def write_pairs(self, path: str | os.PathLike[str]) -> None:
+        """Writes the verified pairs to a file ``.csv`` or ``.parquet``."""
+        self._findings.write("pairs", os.fspath(path))
+
+    def write_skipped(self, path: str | os.PathLike[str]) -> None:
+        """Writes what was not read, and the empty documents, to a file ``.csv``."""
+        self._findings.write("skipped", os.fspath(path))
+
+    def write_report(self, path: str | os.PathLike[str]) -> None:
+        """Writes the whole run to a file ``.json``, which :func:`lookalike.audit` reads."""
+        self._findings.write("report", os.fspath(path))
+
+    def __repr__(self) -> str:
+        c = self.counts
+        return f"Found(documents={c['documents']}, groups={c['groups']}, duplicates={c['duplicates']})"
+
+
+def find(
+    docs: Any,
+    *,
+    threshold: float = 0.8,
+    recall: float = 0.99,
+    text: str | None = None,
+    id: str | Literal[False] | None = None,  # noqa: A002 - the name of the column
+    reference: Any = None,
+    pairs: bool = False,
+    progress: bool | Progress = False,
+    **options: Any,
+) -> Found:
+    """Finds the near-duplicates among documents. Every pair that is reported was compared exactly.
+
+    :param docs: a list of ``str``, ``(id, text)`` pairs, dicts or a dict of texts by id; a table of
+        pyarrow, polars, pandas, DuckDB or Hugging Face datasets; anything with the Arrow PyCapsule
+        interface; or a path, a pattern or a list of paths, read as ``lookalike find`` does.
+    :param threshold: least exact similarity of two documents' shingles; above 0, at most 1.
+    :param recall: least predicted share of the pairs *at* the threshold that are found; above 0,
+        below 1. More similar ones are missed less often.
+    :param text: the column of texts of a table or of dicts; ``"text"`` by default.
+    :param id: the column of ids (``str`` or ``int``, no two the same); ``"id"`` where there is
+        one, else rows, from 0; ``False`` for rows in any case.
+    :param reference: documents that are always kept, of any of these kinds; those of ``docs`` that
+        resemble one of them are its duplicates.
+    :param pairs: whether all verified pairs are listed, too.
+    :param progress: ``True`` for bars by tqdm, or a function of the stage (``str``), how much of it
+        is done and of how much (``int``, or ``None`` where that is not known).
+    :param options: those of the command line, named with ``_`` for ``-``; :data:`OPTIONS` lists
+        them: ``shingle="words:5"``, ``measure="containment"``, ``exact=True``, ``keep="first"``,
+        ``threads=4``, ``skip_bad=True``, …
+
+    :raises OptionError: an option cannot be what was given.
+    :raises DocumentError: a document cannot be used; ``row`` says which.
+    :raises FileError: a file cannot be read.
+    :raises KeyboardInterrupt: Ctrl-C, when the work has stopped; so a handler's own exception.
+
+    The interpreter is free meanwhile; documents in memory are not copied. Cost: one pass over the
+    texts at some hundreds of MB per second and core, and about ``8 · bands + 130`` bytes of
+    memory per document.
+
+    >>> import lookalike
+    >>> found = lookalike.find(["the same old story again", "The same old story, again.", "news"])
+    >>> found.groups["id"], found.counts["duplicates"]
+    ([1, 0], 1)
+    """
+    options = {"threshold": threshold, "recall": recall, "pairs": pairs, **options}
+    return Found(_run(docs, options, text, id, reference, progress)[1])
+
+
+def _run(
+    docs: Any,
+    options: dict[str, Any],
+    text: str | None,
+    id_: str | Literal[False] | None,
+    reference: Any,
+    progress: bool | Progress,
+) -> tuple[Given, _engine.Findings]:
+    unknown = [name for name in options if name not in OPTIONS]
+    if unknown:
+        raise OptionError(_unknown(unknown[0]))
+    fields = _fields(options)
+    if isinstance(id_, str):
+        options.setdefault("id_field", id_)
+    if text is not None:
+        options.setdefault("text_field", text)
+    documents = given(docs, text=text, id=id_, fields=fields)
+    references = None
+    if reference is not None:
+        references = given(reference, text=text, id=id_, fields=fields).engine
+    with shown(progress) as tell:
+        return documents, _engine.find(documents.engine, references, options, tell)
+
+
+def _unknown(name: str) -> str:
+    import difflib
+
+    near = difflib.get_close_matches(name, OPTIONS, 1)
+    hint = f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(sorted(OPTIONS))}"
+    return f"there is no option {name!r}{hint}"
+
+
+def _fields(options: dict[str, Any]) -> list[str]:
+    """The columns that decide what is kept, in the order in which the engine asks for them."""
+    return _engine.fields({k: options[k] for k in ("keep", "source_field") if k in options})
+
+
+@dataclass(frozen=True)
+class Written:
+    """What :func:`dedup` wrote."""
+
+    #: Documents that stay.
+    kept: int
+    #: Documents that were left out, or marked.
+    removed: int
+    #: Files written.
+    files: int
+
+
+def dedup(
+    docs: Any,
+    *,
+    output: str | os.PathLike[str] | None = None,
+    annotate: bool = False,
+    removed: str | os.PathLike[str] | None = None,
+    threshold: float = 0.8,
+    recall: float = 0.99,
+    text: str | None = None,
+    id: str | Literal[False] | None = None,  # noqa: A002 - the name of the column
+    reference: Any = None,
+    progress: bool | Progress = False,
+    **options: Any,
+) -> Any:
+    """Documents without their near-duplicates.
+
+    Documents in memory come back in the type that they were given in: a list as a list, a
+    ``pandas.DataFrame`` as one, a ``datasets.Dataset`` as one. Streams (a ``RecordBatchReader``, a
+    DuckDB relation) come back as a ``pyarrow.Table``, iterables as a list.
+
+    :param docs: as for :func:`find`.
+    :param output: for paths, the file or folder to write, in the format of the input, as
+        ``lookalike dedup -o`` does; the result is a :class:`Written`.
+    :param annotate: keeps all documents and says of each what was decided. Tables get the columns
+        ``lookalike_kept``, ``lookalike_group``, ``lookalike_keeper``, ``lookalike_jaccard``; lists
+        become lists of pairs (document, dict of these).
+    :param removed: for paths, a file ``.csv`` or ``.jsonl`` for the documents that go, with what
+        stays for them and why.
+
+    Other parameters, errors and cost are those of :func:`find`.
+
+    >>> import lookalike
+    >>> lookalike.dedup(["b a n a n a s", "B A N A N A S !", "apples"])
+    ['B A N A N A S !', 'apples']
+    """
+    options = {"threshold": threshold, "recall": recall, **options}
+    if isinstance((documents := given(docs, text=text, id=id, fields=_fields(options))).engine, list):
+        return _dedup_files(documents.engine, output, annotate, removed, options, text, id, reference, progress)
+    if output is not None or removed is not None:
+        raise OptionError(
+            "output and removed are for files; documents in memory are given back, write them "
+            "with what they are from"
+        )
+    documents, findings = _run(docs, options, text, id, reference, progress)
+    rows = len(documents.engine)
+    decisions = findings.decisions(rows)
+    table = Table(decisions)
+    if annotate:
+        names = {name: f"lookalike_{name}" for name in table.column_names}
+        if documents.annotate is not None:
+            return documents.annotate(decisions, names)
+        assert documents.select is not None
+        everything = documents.select([True] * rows)
+        pairs = everything.items() if isinstance(everything, dict) else everything
+        return list(zip(pairs, table, strict=True))
+    assert documents.select is not None
+    return documents.select(table["kept"])
+
+
+def _dedup_files(
+    paths: list[str],
+    output: str | os.PathLike[str] | None,
+    annotate: bool,
+    removed: str | os.PathLike[str] | None,
+    options: dict[str, Any],
+    text: str | None,
+    id_: str | Literal[False] | None,
+    reference: Any,
+    progress: bool | Progress,
+) -> Written:
+    if output is None:
+        raise OptionError(
+            "documents of files are written to files: output names one, in the format of the "
+            "input, or a folder for several"
+        )
+    if isinstance(id_, str):
+        options["id_field"] = id_
+    if text is not None:
+        options["text_field"] = text
+    references: Any = None
+    if reference is not None:
+        references = given(reference, text=text, id=id_).engine
+    with shown(progress) as tell:
+        kept, gone, files = _engine.dedup(
+            paths,
+            references,
+            options,
+            os.fspath(output),
+            annotate,
+            None if removed is None else os.fspath(removed),
+            tell,
+        )
+    return Written(kept, gone, files)
+
+
+#: The options of :func:`find` and :func:`dedup` beside their parameters: what the command line's
+#: are, with ``_`` for ``-``.
+OPTIONS: dict[str, str] = {
+    "threshold": "least exact similarity: above 0, at most 1",
+    "recall": "least predicted share of pairs at the threshold that are found: above 0, below 1",
+    "measure": "'jaccard', or 'containment': an excerpt inside a longer text",
+    "exact": "miss no pair: candidates by shared rare shingles; slower",
+    "num_hashes": "values in a signature, 1 to 8192; chosen for threshold and recall",
+    "bands": "bands of a signature; chosen",
+    "rows": "rows of a band; chosen",
+    "scheme": "'fss', or classic MinHash: 'multiply-shift', 'mod-prime', 'xor', 'xor-multiply'",
+    "seed": "draws the hash functions; a whole number",
+    "shingle": "'words:N', 'chars:N', 'bytes:N' with N from 1 to 256, or 'bag'",
+    "tokens": "'words', 'word-runs' or 'whitespace'",
+    "case": "'fold' or 'keep'",
+    "frequencies": "let repeats count",
+    "stop_words": "leave out the stop words of a language: 'en', 'de', 'zh', …",
+    "normalize": "'nfc' or 'nfkc'",
+    "language": "'auto': the stop words of each document's language are left out",
+    "segment": "'dictionary': words of scripts without spaces by dictionaries",
+    "keep": "'longest', 'shortest', 'first', 'last', 'newest', 'oldest', 'field:NAME[:asc]', "
+    "'path:GLOB', or a list of these",
+    "group": "'stars', or 'components': chains are followed",
+    "pairs": "whether all verified pairs are listed",
+    "source_field": "the column whose value documents are counted under",
+    "memory": "the most memory for the run, in bytes or such as '512MiB'",
+    "temp_dir": "the folder for temporary files",
+    "threads": "how many work at a time; one per processor",
+    "skip_bad": "leave out bad documents and repeated ids, count them and go on",
+    "format": "paths: 'file', 'text', 'lines', 'jsonl', 'csv', 'tsv', 'parquet', 'mbox', 'warc', 'tar'",
+    "id_field": "paths: the field or column of ids",
+    "text_field": "paths: the field or column of texts",
+    "line_ids": "paths: ids are FILE:LINE",
+    "hidden": "folders: read what begins with a dot, too",
+    "no_ignore": "folders: read what .gitignore leaves out, too",
+    "follow": "folders: follow symbolic links",
+    "encoding": "paths: the encoding of all files",
+    "html": "web pages: 'main' text, or 'all'",
+    "quotes": "mail: 'keep' or 'cut' quoted text",
+    "signatures": "mail: 'keep' or 'cut' signatures",
+    "attachments": "mail: attachments are documents of their own",
+    "max_file_size": "the largest file that is no plain text",
+    "max_expanded": "the most that what is compressed in a file may become",
+    "max_depth": "levels of files in files",
+    "max_members": "files in a file",
+    "max_pages": "pages of a PDF",
+    "max_seconds": "seconds for one file",
+}
+
+

@@ -1,0 +1,64 @@
+"""Progress of long calls: none, a function of the caller's, or tqdm."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from lookalike.errors import OptionError
+
+__all__ = ["Progress", "shown"]
+
+#: Called with the name of the stage, how much of it is done, and of how much where that is known.
+Progress = Callable[[str, int, "int | None"], None]
+
+
+@contextmanager
+def shown(progress: bool | Progress | None) -> Iterator[Progress | None]:
+    """What the engine tells its progress.
+
+    :raises ImportError: bars are asked for and tqdm is not installed.
+    """
+    if progress is None or progress is False:
+        yield None
+    elif progress is True:
+        bar = _Bar()
+        try:
+            yield bar.tell
+        finally:
+            bar.close()
+    elif callable(progress):
+        yield progress
+    else:
+        raise OptionError(
+            "progress: expected True (for bars by tqdm), False, or a function of the stage, "
+            f"what is done and the total, got {type(progress).__name__}"
+        )
+
+
+class _Bar:
+    """A bar for the stage at hand."""
+
+    def __init__(self) -> None:
+        try:
+            from tqdm.auto import tqdm
+        except ImportError as error:
+            raise ImportError(
+                "progress=True shows bars by tqdm, which is not installed: pip install tqdm, or "
+                "give a function of the stage, what is done and the total"
+            ) from error
+        self._make: Any = tqdm
+        self._bar: Any = None
+        self._stage = ""
+
+    def tell(self, stage: str, done: int, total: int | None) -> None:
+        if stage != self._stage:
+            self.close()
+            self._stage, self._bar = stage, self._make(desc=stage, total=total, unit_scale=True)
+        self._bar.update(done - self._bar.n)
+
+    def close(self) -> None:
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None

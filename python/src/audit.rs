@@ -1,0 +1,69 @@
+//! `audit`: a report and its documents in, measured recall out.
+
+use crate::call;
+use crate::error::OptionError;
+use crate::inputs::{Input, Inputs};
+use crate::options::Options;
+use lookalike::audit::{Audit, AuditError, AuditOptions, Report, true_neighbours};
+use lookalike::core::params::Params;
+use lookalike::error::Error;
+use lookalike::write::json;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+/// Measures how much of what is there the run of a report found: JSON, as `docs/audit.md` has it.
+#[pyfunction]
+#[pyo3(signature = (report, documents, reference, options, sample, confidence, progress=None))]
+#[expect(clippy::too_many_arguments, reason = "the package names each of them")]
+pub(crate) fn audit(
+    py: Python<'_>,
+    report: PathBuf,
+    documents: Input,
+    reference: Option<Input>,
+    options: &Bound<'_, PyDict>,
+    sample: usize,
+    confidence: f64,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let given = Options::new(options)?;
+    let seed = given.whole("seed")?.unwrap_or(1);
+    let how = self::options(sample, seed, confidence, given.threads()?)?;
+    let wording = given.wording()?;
+    let mut reading = given.reading(wording, crate::extraction::options(py)?)?;
+    given.finish()?;
+    reading.leave_out = vec![report.clone()];
+    let inputs = Inputs::new(py, &documents, reference.as_ref(), reading)?;
+    call::long(py, progress.as_ref(), |watch| {
+        let report = Report::open(&report)?;
+        let open = || Ok(inputs.open()?);
+        let neighbours = true_neighbours(open, &report.params, &how, watch)?;
+        report.check(neighbours.inputs())?;
+        json(&report.judge(&neighbours, None)?, &report.params)
+    })
+}
+
+/// How an audit is made.
+pub(crate) fn options(
+    sample: usize,
+    seed: u64,
+    confidence: f64,
+    threads: NonZeroUsize,
+) -> PyResult<AuditOptions> {
+    let Some(sample) = NonZeroUsize::new(sample) else {
+        return Err(OptionError::new_err("sample: expected 1 or more, got 0"));
+    };
+    if !(confidence > 0.0 && confidence < 1.0) {
+        let error = AuditError::Confidence { got: confidence };
+        return Err(OptionError::new_err(error.to_string()));
+    }
+    Ok(AuditOptions { sample, seed, confidence, threads, ..AuditOptions::default() })
+}
+
+/// What was measured, as the command line prints it.
+pub(crate) fn json(audit: &Audit, params: &Params) -> Result<String, Error> {
+    let mut text = Vec::new();
+    json::audit(&mut text, audit, params).map_err(Error::of_io)?;
+    Ok(String::from_utf8_lossy(&text).into_owned())
+}

@@ -1,0 +1,125 @@
+//! Values of Arrow columns as text: ids that are numbers, and fields that decide what is kept.
+
+use crate::capsule::Chunks;
+use crate::error::DocumentTypeError;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    ArrowPrimitiveType, Date32Type, Date64Type, DurationMicrosecondType, DurationMillisecondType,
+    DurationNanosecondType, DurationSecondType, Float32Type, Float64Type, Int8Type, Int16Type,
+    Int32Type, Int64Type, Time32MillisecondType, Time32SecondType, Time64MicrosecondType,
+    Time64NanosecondType, TimestampMicrosecondType, TimestampMillisecondType,
+    TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+};
+use arrow_array::{Array, ArrayRef, Int64Array};
+use arrow_schema::{DataType, TimeUnit};
+use pyo3::prelude::*;
+use std::fmt::{Display, Write};
+use std::sync::Arc;
+
+/// A column of numbers, booleans, dates or times; the last two are the number that stands for them.
+pub(crate) struct Values {
+    arrays: Vec<ArrayRef>,
+    /// The first row of each array.
+    starts: Vec<usize>,
+    rows: usize,
+    write: WriteValue,
+}
+
+type WriteValue = fn(&dyn Array, usize, &mut String);
+
+impl Values {
+    /// Those of an Arrow column; `what` names it in messages.
+    pub(crate) fn of_arrow(column: Chunks, what: &str) -> PyResult<Self> {
+        let kind = column.field.data_type();
+        let write = writer(kind).ok_or_else(|| {
+            DocumentTypeError::new_err(format!(
+                "{what}: expected a column of strings, numbers, booleans, dates or times, got {kind}"
+            ))
+        })?;
+        let (mut starts, mut rows) = (Vec::with_capacity(column.arrays.len()), 0);
+        for array in &column.arrays {
+            starts.push(rows);
+            rows += array.len();
+        }
+        Ok(Self { arrays: column.arrays, starts, rows, write })
+    }
+
+    /// Integers.
+    pub(crate) fn of_integers(values: Vec<i64>) -> Self {
+        let (rows, array): (_, ArrayRef) = (values.len(), Arc::new(Int64Array::from(values)));
+        Self { arrays: vec![array], starts: vec![0], rows, write: number::<Int64Type> }
+    }
+
+    /// How many rows there are.
+    pub(crate) fn len(&self) -> usize {
+        self.rows
+    }
+
+    /// Writes the value of a row; false where there is none.
+    pub(crate) fn write(&self, row: usize, out: &mut String) -> bool {
+        let chunk = self.starts.partition_point(|start| *start <= row);
+        let Some(array) = chunk.checked_sub(1).and_then(|chunk| self.arrays.get(chunk)) else {
+            return false;
+        };
+        let row = row - self.starts[chunk - 1];
+        if row >= array.len() || array.is_null(row) {
+            return false;
+        }
+        (self.write)(array.as_ref(), row, out);
+        true
+    }
+
+    /// The first row without a value.
+    pub(crate) fn first_missing(&self) -> Option<usize> {
+        let mut before = 0;
+        for array in &self.arrays {
+            if array.null_count() > 0 {
+                return (0..array.len()).find(|row| array.is_null(*row)).map(|row| before + row);
+            }
+            before += array.len();
+        }
+        None
+    }
+}
+
+/// How a value of that type is written; nothing for types that are no single value.
+fn writer(kind: &DataType) -> Option<WriteValue> {
+    Some(match kind {
+        DataType::Boolean => |array, row, out| {
+            out.push_str(if array.as_boolean().value(row) { "true" } else { "false" });
+        },
+        DataType::Int8 => number::<Int8Type>,
+        DataType::Int16 => number::<Int16Type>,
+        DataType::Int32 => number::<Int32Type>,
+        DataType::Int64 => number::<Int64Type>,
+        DataType::UInt8 => number::<UInt8Type>,
+        DataType::UInt16 => number::<UInt16Type>,
+        DataType::UInt32 => number::<UInt32Type>,
+        DataType::UInt64 => number::<UInt64Type>,
+        DataType::Float32 => number::<Float32Type>,
+        DataType::Float64 => number::<Float64Type>,
+        DataType::Date32 => number::<Date32Type>,
+        DataType::Date64 => number::<Date64Type>,
+        DataType::Time32(TimeUnit::Second) => number::<Time32SecondType>,
+        DataType::Time32(_) => number::<Time32MillisecondType>,
+        DataType::Time64(TimeUnit::Microsecond) => number::<Time64MicrosecondType>,
+        DataType::Time64(_) => number::<Time64NanosecondType>,
+        DataType::Timestamp(TimeUnit::Second, _) => number::<TimestampSecondType>,
+        DataType::Timestamp(TimeUnit::Millisecond, _) => number::<TimestampMillisecondType>,
+        DataType::Timestamp(TimeUnit::Microsecond, _) => number::<TimestampMicrosecondType>,
+        DataType::Timestamp(TimeUnit::Nanosecond, _) => number::<TimestampNanosecondType>,
+        DataType::Duration(TimeUnit::Second) => number::<DurationSecondType>,
+        DataType::Duration(TimeUnit::Millisecond) => number::<DurationMillisecondType>,
+        DataType::Duration(TimeUnit::Microsecond) => number::<DurationMicrosecondType>,
+        DataType::Duration(TimeUnit::Nanosecond) => number::<DurationNanosecondType>,
+        _ => return None,
+    })
+}
+
+fn number<T: ArrowPrimitiveType>(array: &dyn Array, row: usize, out: &mut String)
+where
+    T::Native: Display,
+{
+    // Writing to a text does not fail.
+    let _ = write!(out, "{}", array.as_primitive::<T>().value(row));
+}

@@ -1,0 +1,89 @@
+//! `dedup` of files: what stays is written in the format of the input.
+
+use crate::call;
+use crate::error::{FileError, OptionError, run_error};
+use crate::inputs::{Input, Inputs};
+use crate::options::Options;
+use lookalike::core::params::Measure;
+use lookalike::dedup::{
+    Annotate, DEFAULT_FIELD, Destination, Origin, Removed, Survivors, Written, apply,
+};
+use lookalike::read::Collection;
+use lookalike::run::{self, FindOptions};
+use lookalike::write::{OutputFormat, Target};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::path::{Path, PathBuf};
+
+/// What a list of removed documents can be.
+const LISTS: &[OutputFormat] = &[OutputFormat::Csv, OutputFormat::Jsonl];
+
+/// Writes the documents that stay; how many these are, how many went, and how many files there are.
+#[pyfunction]
+#[pyo3(signature = (paths, reference, options, output, annotate, removed, progress=None))]
+#[expect(clippy::too_many_arguments, reason = "the package names each of them")]
+pub(crate) fn dedup(
+    py: Python<'_>,
+    paths: Vec<PathBuf>,
+    reference: Option<Input>,
+    options: &Bound<'_, PyDict>,
+    output: PathBuf,
+    annotate: bool,
+    removed: Option<PathBuf>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<(u64, u64, u64)> {
+    let options = Options::new(options)?;
+    let wording = options.wording()?;
+    let mut find = options.find(options.params(wording)?)?;
+    let mut reading = options.reading(wording, crate::extraction::options(py)?)?;
+    options.finish()?;
+    reading.fields = find.fields();
+    reading.leave_out = removed.iter().cloned().chain([output.clone()]).collect();
+    find.skip_duplicate_ids = reading.skip_bad;
+    let targets = Targets { paths: &paths, output, annotate, removed: target(removed.as_deref())? };
+    let inputs = Inputs::new(py, &Input::Paths(paths.clone()), reference.as_ref(), reading)?;
+    let collection = inputs.opened()?;
+    let reference = inputs.paths().1;
+    // What cannot be written is told before the work.
+    targets.create(&collection, reference, &find)?.0.rehearse(&collection).map_err(run_error)?;
+    let findings = call::long(py, progress.as_ref(), |watch| run::find(&collection, &find, watch))?;
+    let (survivors, removed) = targets.create(&collection, reference, &find)?;
+    let written =
+        call::long(py, None, |_| apply(&findings, &collection, &find, survivors, removed))?;
+    let Written { kept, removed, files } = written;
+    Ok((kept, removed, files))
+}
+
+struct Targets<'a> {
+    paths: &'a [PathBuf],
+    output: PathBuf,
+    annotate: bool,
+    removed: Option<Target>,
+}
+
+impl Targets<'_> {
+    fn create(
+        &self,
+        collection: &Collection,
+        reference: &[PathBuf],
+        options: &FindOptions,
+    ) -> PyResult<(Survivors, Option<Removed>)> {
+        let measure = match options.params.measure() {
+            Measure::Containment => "containment",
+            Measure::Jaccard => "jaccard",
+        };
+        let annotate = self.annotate.then(|| Annotate { field: DEFAULT_FIELD.to_owned(), measure });
+        let origins = (0..collection.sources()).filter_map(|n| Origin::of(collection, n)).collect();
+        let annotated = annotate.as_ref();
+        let place = Destination::new(&self.output, self.paths, reference, origins, annotated);
+        let place = place.map_err(|error| OptionError::new_err(error.to_string()))?;
+        let survivors = Survivors::create(place, annotate).map_err(run_error)?;
+        let removed = self.removed.as_ref().map(|target| Removed::create(target, measure));
+        Ok((survivors, removed.transpose().map_err(run_error)?))
+    }
+}
+
+fn target(path: Option<&Path>) -> PyResult<Option<Target>> {
+    let target = path.map(|path| Target::new(path, LISTS)).transpose();
+    target.map_err(|error| FileError::new_err(format!("removed: {error}")))
+}

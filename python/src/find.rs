@@ -1,0 +1,403 @@
+//! `find`: documents in, groups of near-duplicates out, as tables and files.
+
+use crate::call;
+use crate::error::{DocumentError, FileError, LookalikeError, OptionError, run_error};
+use crate::ids::{IdColumn, IdKind};
+use crate::inputs::{Input, Inputs};
+use crate::options::Options;
+use crate::table::Table;
+use arrow_array::builder::{Float64Builder, Int64Builder, StringBuilder, UInt64Builder};
+use arrow_array::{ArrayRef, BooleanArray, UInt64Array};
+use lookalike::audit::true_neighbours;
+use lookalike::core::params::Measure;
+use lookalike::core::verify::Overlap;
+use lookalike::error::Error;
+use lookalike::read::Raw;
+use lookalike::run::{self, FindOptions};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::sync::Arc;
+
+/// What a run found, with everything to tell of it.
+#[pyclass(frozen, module = "lookalike._engine")]
+pub(crate) struct Findings {
+    pub(crate) findings: run::Findings,
+    pub(crate) options: FindOptions,
+    pub(crate) inputs: Inputs,
+    pub(crate) ids: IdKind,
+    /// The rows of the documents, where they may not be their numbers: bad ones are skipped.
+    rows: Option<Vec<u64>>,
+}
+
+/// Finds the near-duplicates among documents.
+#[pyfunction]
+#[pyo3(signature = (documents, reference, options, progress=None))]
+pub(crate) fn find(
+    py: Python<'_>,
+    documents: Input,
+    reference: Option<Input>,
+    options: &Bound<'_, PyDict>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Findings> {
+    let options = Options::new(options)?;
+    let wording = options.wording()?;
+    let mut find = options.find(options.params(wording)?)?;
+    let mut reading = options.reading(wording, crate::extraction::options(py)?)?;
+    options.finish()?;
+    reading.fields = find.fields();
+    find.skip_duplicate_ids = reading.skip_bad;
+    let ids = IdKind::of(&documents, reference.as_ref());
+    let inputs = Inputs::new(py, &documents, reference.as_ref(), reading)?;
+    let held = matches!(documents, Input::Documents(_));
+    let (findings, rows) = call::long(py, progress.as_ref(), |watch| {
+        let findings = run::find(&inputs.open()?, &find, watch)?;
+        let rows = (held && find.skip_duplicate_ids).then(|| rows(&findings)).transpose()?;
+        Ok((findings, rows))
+    })?;
+    Ok(Findings { findings, options: find, inputs, ids, rows })
+}
+
+/// The fields that documents must have beside id and text for `keep` and `source_field`.
+#[pyfunction]
+pub(crate) fn fields(options: &Bound<'_, PyDict>) -> PyResult<Vec<String>> {
+    let options = Options::new(options)?;
+    let find = options.find(options.params(options.wording()?)?)?;
+    Ok(find.fields())
+}
+
+/// The row of each document that is no reference.
+fn rows(findings: &run::Findings) -> Result<Vec<u64>, Error> {
+    let mut rows = Vec::new();
+    let mut take = |_: u32, _: &lookalike::read::Document<'_>, raw: Raw<'_>| {
+        rows.push(if let Raw::Row(row) = raw { row } else { 0 });
+        Ok(())
+    };
+    findings.replay(&mut take)?;
+    Ok(rows)
+}
+
+#[pymethods]
+impl Findings {
+    /// Documents of groups: `group`, `id`, `role`, `keeper`, `jaccard` (and `containment`), and for
+    /// documents in memory `row` and `keeper_row`, which is null for a reference.
+    fn groups(&self, py: Python<'_>) -> PyResult<Table> {
+        py.detach(|| GroupColumns::of(self)).map_err(run_error)?.table(self)
+    }
+
+    /// Verified pairs: `id_a`, `id_b`, `jaccard` (and `containment`).
+    fn pairs(&self, py: Python<'_>) -> PyResult<Table> {
+        let Some(pairs) = &self.findings.pairs else {
+            return Err(OptionError::new_err("pairs were not asked for; find with pairs=True"));
+        };
+        let measures = self.measures();
+        let columns = py.detach(|| {
+            let (mut a, mut b) = (IdColumn::new(self.ids), IdColumn::new(self.ids));
+            let mut similarities = Similarities::new(measures);
+            let mut cursor = pairs.cursor();
+            while let Some(pair) = cursor.next_pair().map_err(Error::of_io)? {
+                a.push(Some(pair.a));
+                b.push(Some(pair.b));
+                similarities.push(Some(&pair.overlap));
+            }
+            Ok((a, b, similarities))
+        });
+        let (mut a, mut b, similarities) = columns.map_err(run_error)?;
+        let mut columns = vec![("id_a", a.finish(), false), ("id_b", b.finish(), false)];
+        columns.extend(similarities.finish(false));
+        Table::new(columns)
+    }
+
+    /// What was not read: `source`, `line` (from 1; for documents in memory the row, from 0), `id`,
+    /// `reason`.
+    fn skipped(&self) -> PyResult<Table> {
+        let (mut sources, mut ids) = (StringBuilder::new(), StringBuilder::new());
+        let (mut lines, mut reasons) = (Int64Builder::new(), StringBuilder::new());
+        for skipped in self.findings.skipped.iter() {
+            let skipped = skipped.map_err(|error| run_error(Error::of_io(error)))?;
+            sources.append_value(&skipped.source);
+            lines.append_option(skipped.line.map(|line| line as i64));
+            ids.append_option(skipped.id.as_deref());
+            reasons.append_value(skipped.reason.to_string());
+        }
+        Table::new(vec![
+            ("source", Arc::new(sources.finish()), false),
+            ("line", Arc::new(lines.finish()), true),
+            ("id", Arc::new(ids.finish()), true),
+            ("reason", Arc::new(reasons.finish()), false),
+        ])
+    }
+
+    /// Documents without a token: `id`.
+    fn empty(&self) -> PyResult<Table> {
+        let mut ids = IdColumn::new(self.ids);
+        for id in self.findings.empty.iter() {
+            let id = id.map_err(|error| run_error(Error::of_io(error)))?;
+            ids.push(Some(&id));
+        }
+        Table::new(vec![("id", ids.finish(), false)])
+    }
+
+    /// What was decided about every row of documents in memory, in their order: `kept`, `group`,
+    /// `keeper` (an id), and the similarities with it. `rows` is how many there are.
+    fn decisions(&self, py: Python<'_>, rows: usize) -> PyResult<Table> {
+        py.detach(|| Decisions::of(self, rows)).map_err(run_error)?.table()
+    }
+
+    /// Numbers of everything.
+    fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let counts = &self.findings.counts;
+        let all = [
+            ("documents", counts.documents),
+            ("reference", counts.reference),
+            ("empty", counts.empty),
+            ("skipped", counts.skipped),
+            ("copies", counts.copies),
+            ("candidates", counts.candidates),
+            ("verified", counts.verified),
+            ("groups", counts.groups),
+            ("duplicates", counts.duplicates),
+        ];
+        let dict = PyDict::new(py);
+        all.iter().try_for_each(|(name, count)| dict.set_item(name, count))?;
+        Ok(dict)
+    }
+
+    /// The parameters of the run, and what they promise.
+    fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        crate::parameters::dict(py, &self.options.params)
+    }
+
+    /// Seconds of each stage, in order.
+    fn times(&self) -> Vec<(String, f64)> {
+        let times = self.findings.times.iter();
+        times.map(|(stage, elapsed)| (stage.to_string(), elapsed.as_secs_f64())).collect()
+    }
+
+    /// The text of a document by its row or number.
+    fn text(&self, py: Python<'_>, document: u32) -> PyResult<String> {
+        if u64::from(document) >= self.findings.counts.documents {
+            let text = format!("there is no document {document}");
+            return Err(DocumentError::new_err(text));
+        }
+        py.detach(|| self.findings.text(document)).map_err(run_error)
+    }
+
+    /// Measures the recall of the run on documents drawn at random: JSON.
+    #[pyo3(signature = (sample, seed, confidence, progress=None))]
+    fn audit(
+        &self,
+        py: Python<'_>,
+        sample: usize,
+        seed: u64,
+        confidence: f64,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<String> {
+        let options = &self.options;
+        let how = crate::audit::options(sample, seed, confidence, options.threads)?;
+        call::long(py, progress.as_ref(), |watch| {
+            let open = || Ok(self.inputs.open()?);
+            let neighbours = true_neighbours(open, &options.params, &how, watch)?;
+            let audit = neighbours.judge_findings(&self.findings)?;
+            crate::audit::json(&audit, &options.params)
+        })
+    }
+
+    /// Writes groups, pairs, skipped records or the report, as the command line does.
+    fn write(&self, py: Python<'_>, what: &str, path: std::path::PathBuf) -> PyResult<()> {
+        let (inputs, reference) = self.inputs.paths();
+        if inputs.iter().chain(reference).any(|input| same_file(input, &path)) {
+            let path = path.display();
+            return Err(FileError::new_err(format!(
+                "{path} is an input; write to another file, inputs are never changed"
+            )));
+        }
+        py.detach(|| crate::files::write(what, &path, &self.findings, &self.options))
+    }
+
+    fn __repr__(&self) -> String {
+        let counts = &self.findings.counts;
+        format!(
+            "<{} documents, {} groups, {} duplicates>",
+            counts.documents, counts.groups, counts.duplicates
+        )
+    }
+}
+
+fn same_file(a: &std::path::Path, b: &std::path::Path) -> bool {
+    matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
+}
+
+impl Findings {
+    fn measures(&self) -> &'static [(&'static str, Measure)] {
+        match self.options.params.measure() {
+            Measure::Jaccard => &[("jaccard", Measure::Jaccard)],
+            Measure::Containment => {
+                &[("jaccard", Measure::Jaccard), ("containment", Measure::Containment)]
+            }
+        }
+    }
+
+    /// The row of a document; none where it is a reference, or was read from a file.
+    fn row(&self, document: u32, reference: bool) -> Option<u64> {
+        match (&self.rows, reference || !self.ids.is_held()) {
+            (_, true) => None,
+            (Some(rows), _) => rows.get(document as usize).copied(),
+            (None, _) => Some(u64::from(document)),
+        }
+    }
+}
+
+/// Similarities, a column for each measure.
+struct Similarities {
+    measures: &'static [(&'static str, Measure)],
+    columns: Vec<Float64Builder>,
+}
+
+impl Similarities {
+    fn new(measures: &'static [(&'static str, Measure)]) -> Self {
+        Self { measures, columns: measures.iter().map(|_| Float64Builder::new()).collect() }
+    }
+
+    /// The numbers that stand in files, with six decimals.
+    fn push(&mut self, overlap: Option<&Overlap>) {
+        for (column, (_, measure)) in self.columns.iter_mut().zip(self.measures) {
+            let text = overlap.map(|overlap| overlap.six_decimals_of(*measure));
+            column.append_option(text.and_then(|text| text.parse().ok()));
+        }
+    }
+
+    fn finish(mut self, null: bool) -> Vec<(&'static str, ArrayRef, bool)> {
+        let columns = self.columns.iter_mut().zip(self.measures);
+        columns.map(|(column, (name, _))| (*name, Arc::new(column.finish()) as _, null)).collect()
+    }
+}
+
+struct GroupColumns {
+    groups: UInt64Builder,
+    ids: IdColumn,
+    roles: StringBuilder,
+    keepers: IdColumn,
+    similarities: Similarities,
+    rows: UInt64Builder,
+    keeper_rows: UInt64Builder,
+}
+
+impl GroupColumns {
+    fn of(found: &Findings) -> Result<Self, Error> {
+        let mut columns = Self {
+            groups: UInt64Builder::new(),
+            ids: IdColumn::new(found.ids),
+            roles: StringBuilder::new(),
+            keepers: IdColumn::new(found.ids),
+            similarities: Similarities::new(found.measures()),
+            rows: UInt64Builder::new(),
+            keeper_rows: UInt64Builder::new(),
+        };
+        for (number, group) in (1u64..).zip(found.findings.groups.iter()) {
+            let group = group.map_err(Error::of_io)?;
+            let keeper = &group.keeper;
+            let keeper_row = found.row(keeper.document, keeper.reference);
+            columns.push(number, &keeper.id, (&keeper.id, keeper_row), keeper_row, None);
+            for duplicate in &group.duplicates {
+                let row = found.row(duplicate.document, false);
+                let overlap = Some(&duplicate.overlap);
+                columns.push(number, &duplicate.id, (&keeper.id, keeper_row), row, overlap);
+            }
+        }
+        Ok(columns)
+    }
+
+    fn push(
+        &mut self,
+        group: u64,
+        id: &str,
+        keeper: (&str, Option<u64>),
+        row: Option<u64>,
+        overlap: Option<&Overlap>,
+    ) {
+        self.groups.append_value(group);
+        self.ids.push(Some(id));
+        self.roles.append_value(if overlap.is_some() { "duplicate" } else { "keeper" });
+        self.keepers.push(Some(keeper.0));
+        self.similarities.push(overlap);
+        self.rows.append_option(row);
+        self.keeper_rows.append_option(keeper.1);
+    }
+
+    fn table(mut self, found: &Findings) -> PyResult<Table> {
+        let mut columns: Vec<(&str, ArrayRef, bool)> = vec![
+            ("group", Arc::new(self.groups.finish()), false),
+            ("id", self.ids.finish(), false),
+            ("role", Arc::new(self.roles.finish()), false),
+            ("keeper", self.keepers.finish(), false),
+        ];
+        columns.extend(self.similarities.finish(true));
+        if found.ids.is_held() {
+            columns.push(("row", Arc::new(self.rows.finish()), true));
+            columns.push(("keeper_row", Arc::new(self.keeper_rows.finish()), true));
+        }
+        Table::new(columns)
+    }
+}
+
+/// A row for each document in memory.
+struct Decisions {
+    kept: Vec<bool>,
+    groups: Vec<Option<u64>>,
+    keepers: ArrayRef,
+    similarities: Vec<(&'static str, ArrayRef, bool)>,
+}
+
+impl Decisions {
+    fn of(found: &Findings, rows: usize) -> Result<Self, Error> {
+        let (mut kept, mut groups) = (vec![found.rows.is_none(); rows], vec![None; rows]);
+        // What was skipped, and the later of two documents with one id, is left out.
+        for (document, row) in (0..).zip(found.rows.iter().flatten()) {
+            if let Some(kept) = kept.get_mut(*row as usize) {
+                *kept = !found.findings.standing(document).left_out;
+            }
+        }
+        let mut keepers: Vec<Option<(usize, Overlap)>> = vec![None; rows];
+        let mut names = Vec::new();
+        let place = |document, reference| {
+            let row = found.row(document, reference);
+            row.map(|row| row as usize).filter(|row| *row < rows)
+        };
+        for (number, group) in (1u64..).zip(found.findings.groups.iter()) {
+            let group = group.map_err(Error::of_io)?;
+            if let Some(row) = place(group.keeper.document, group.keeper.reference) {
+                groups[row] = Some(number);
+            }
+            let name = names.len();
+            names.push(group.keeper.id);
+            for duplicate in &group.duplicates {
+                let Some(row) = place(duplicate.document, false) else { continue };
+                (kept[row], groups[row]) = (false, Some(number));
+                keepers[row] = Some((name, duplicate.overlap));
+            }
+        }
+        let mut column = IdColumn::new(found.ids);
+        let mut similarities = Similarities::new(found.measures());
+        for keeper in &keepers {
+            column.push(keeper.as_ref().and_then(|(name, _)| names.get(*name)).map(String::as_str));
+            similarities.push(keeper.as_ref().map(|(_, overlap)| overlap));
+        }
+        let (keepers, similarities) = (column.finish(), similarities.finish(true));
+        Ok(Self { kept, groups, keepers, similarities })
+    }
+
+    fn table(self) -> PyResult<Table> {
+        let mut columns: Vec<(&str, ArrayRef, bool)> = vec![
+            ("kept", Arc::new(BooleanArray::from(self.kept)), false),
+            ("group", Arc::new(UInt64Array::from(self.groups)), true),
+            ("keeper", self.keepers, true),
+        ];
+        columns.extend(self.similarities);
+        Table::new(columns)
+    }
+}
+
+/// What cannot be because the engine would not have it.
+pub(crate) fn unexpected(what: &str) -> PyErr {
+    LookalikeError::new_err(format!("{what}; this is a fault of lookalike, please report it"))
+}

@@ -1,0 +1,100 @@
+//! What a call is given to compare: documents that Python holds, or paths.
+
+use crate::documents::Documents;
+use crate::error::{OptionError, read_error};
+use lookalike::read::{Collection, HeldDocuments, ReadError, ReadOptions, Side};
+use pyo3::prelude::*;
+use std::path::PathBuf;
+
+/// One side of a comparison.
+#[derive(FromPyObject)]
+pub(crate) enum Input {
+    /// Documents in memory.
+    #[pyo3(transparent)]
+    Documents(Py<Documents>),
+    /// Files and folders.
+    #[pyo3(transparent)]
+    Paths(Vec<PathBuf>),
+}
+
+/// Both sides, ready to be opened as often as is needed.
+pub(crate) struct Inputs {
+    documents: Given,
+    reference: Given,
+    pub(crate) reading: ReadOptions,
+}
+
+enum Given {
+    Held(Vec<HeldDocuments>),
+    Paths(Vec<PathBuf>),
+}
+
+impl Given {
+    fn of(input: Option<&Input>, name: &str) -> Self {
+        match input {
+            Some(Input::Documents(documents)) => Self::Held(vec![documents.get().source(name)]),
+            Some(Input::Paths(paths)) => Self::Paths(paths.clone()),
+            None => Self::Paths(Vec::new()),
+        }
+    }
+
+    fn paths(&self) -> &[PathBuf] {
+        match self {
+            Self::Paths(paths) => paths,
+            Self::Held(_) => &[],
+        }
+    }
+
+    fn side(&self) -> Side<'_> {
+        match self {
+            Self::Held(documents) => Side::Held(documents),
+            Self::Paths(paths) => Side::Paths(paths),
+        }
+    }
+}
+
+impl Inputs {
+    /// Looks at documents in memory: each must have what `reading` needs, unless bad ones are
+    /// skipped.
+    pub(crate) fn new(
+        py: Python<'_>,
+        documents: &Input,
+        reference: Option<&Input>,
+        reading: ReadOptions,
+    ) -> PyResult<Self> {
+        for input in [Some(documents), reference].into_iter().flatten() {
+            let Input::Documents(held) = input else { continue };
+            let held = held.get();
+            if !reading.skip_bad {
+                held.complete(py)?;
+            }
+            let fields: Vec<&str> = held.fields().collect();
+            if fields != reading.fields {
+                return Err(OptionError::new_err(format!(
+                    "the options ask for the fields {:?}, the documents have {fields:?}",
+                    reading.fields
+                )));
+            }
+        }
+        Ok(Self {
+            documents: Given::of(Some(documents), "documents"),
+            reference: Given::of(reference, "reference"),
+            reading,
+        })
+    }
+
+    /// Opens them.
+    pub(crate) fn open(&self) -> Result<Collection, ReadError> {
+        Collection::of_sides(self.documents.side(), self.reference.side(), &self.reading)
+    }
+
+    /// Opens them, with a Python error.
+    pub(crate) fn opened(&self) -> PyResult<Collection> {
+        self.open().map_err(read_error)
+    }
+
+    /// The files and folders of both sides.
+    pub(crate) fn paths(&self) -> (&[PathBuf], &[PathBuf]) {
+        (self.documents.paths(), self.reference.paths())
+    }
+}

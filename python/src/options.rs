@@ -1,0 +1,269 @@
+//! Arguments of a call → what the engine takes. They are named as the command line's options are,
+//! with `_` for `-`.
+
+use crate::error::{OptionError, params_error};
+use lookalike::core::error::ParamsError;
+use lookalike::core::keep::{KeepPolicy, KeepRule};
+use lookalike::core::params::{Params, ShingleRule, TokenRule, Wishes};
+use lookalike::extract::{HtmlText, Options as ExtractOptions};
+use lookalike::read::{NormalForm, ReadOptions, Wording};
+use lookalike::run::{FindOptions, Grouping, Memory};
+use lookalike::spill::parse_memory;
+use lookalike::stop_words::stop_words;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+/// Options by name; what is missing or `None` is as it is by default.
+pub(crate) struct Options<'py>(Bound<'py, PyDict>);
+
+impl<'py> Options<'py> {
+    /// Takes out all there are; whoever asks for one removes it, so that [`finish`](Self::finish)
+    /// knows those nobody asked for.
+    pub(crate) fn new(options: &Bound<'py, PyDict>) -> PyResult<Self> {
+        Ok(Self(options.copy()?))
+    }
+
+    /// Refuses options that were not asked for.
+    pub(crate) fn finish(self) -> PyResult<()> {
+        match self.0.keys().iter().next() {
+            None => Ok(()),
+            Some(name) => Err(OptionError::new_err(format!("there is no option {name} here"))),
+        }
+    }
+
+    fn take(&self, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let value = self.0.get_item(name)?;
+        if value.is_some() {
+            self.0.del_item(name)?;
+        }
+        Ok(value.filter(|value| !value.is_none()))
+    }
+
+    /// A number, whole or not.
+    pub(crate) fn number(&self, name: &str) -> PyResult<Option<f64>> {
+        let Some(value) = self.take(name)? else { return Ok(None) };
+        let is_number = value.is_instance_of::<PyFloat>()
+            || value.is_instance_of::<PyInt>() && !value.is_instance_of::<PyBool>()
+            || value.hasattr("__float__")? && !value.is_instance_of::<PyString>();
+        let number = is_number.then(|| value.extract::<f64>().ok()).flatten();
+        number.map(Some).ok_or_else(|| wrong(name, "a number", &value))
+    }
+
+    /// A whole number from 0.
+    pub(crate) fn whole(&self, name: &str) -> PyResult<Option<u64>> {
+        let Some(value) = self.take(name)? else { return Ok(None) };
+        let is_bool = value.is_instance_of::<PyBool>();
+        let number = (!is_bool).then(|| value.extract::<u64>().ok()).flatten();
+        number.map(Some).ok_or_else(|| wrong(name, "a whole number from 0 to 2**64 - 1", &value))
+    }
+
+    /// A whole number from 1.
+    pub(crate) fn count(&self, name: &str) -> PyResult<Option<NonZeroUsize>> {
+        let Some(number) = self.whole(name)? else { return Ok(None) };
+        let count = usize::try_from(number).ok().and_then(NonZeroUsize::new);
+        let refused = || OptionError::new_err(format!("{name}: expected 1 or more, got {number}"));
+        count.map(Some).ok_or_else(refused)
+    }
+
+    /// Yes or no; no by default.
+    pub(crate) fn flag(&self, name: &str) -> PyResult<bool> {
+        let Some(value) = self.take(name)? else { return Ok(false) };
+        value.extract().map_err(|_| wrong(name, "True or False", &value))
+    }
+
+    /// A text.
+    pub(crate) fn text(&self, name: &str) -> PyResult<Option<String>> {
+        let Some(value) = self.take(name)? else { return Ok(None) };
+        value.extract().map(Some).map_err(|_| wrong(name, "a str", &value))
+    }
+
+    /// A path.
+    pub(crate) fn path(&self, name: &str) -> PyResult<Option<PathBuf>> {
+        let Some(value) = self.take(name)? else { return Ok(None) };
+        value.extract().map(Some).map_err(|_| wrong(name, "a path", &value))
+    }
+
+    /// One of the engine's closed choices.
+    pub(crate) fn choice<T: FromStr<Err = ParamsError>>(&self, name: &str) -> PyResult<Option<T>> {
+        let Some(text) = self.text(name)? else { return Ok(None) };
+        text.parse().map(Some).map_err(|error| params_error(&error))
+    }
+
+    /// One of some words, and which of them it is.
+    pub(crate) fn word(&self, name: &str, words: &[&str]) -> PyResult<Option<usize>> {
+        let Some(text) = self.text(name)? else { return Ok(None) };
+        let place = words.iter().position(|word| *word == text);
+        let expected = || words.iter().map(|w| format!("'{w}'")).collect::<Vec<_>>().join(" or ");
+        let refused =
+            || OptionError::new_err(format!("{name}: expected {}, got '{text}'", expected()));
+        place.map(Some).ok_or_else(refused)
+    }
+
+    /// Bytes: a whole number, or a text such as `512MiB`.
+    pub(crate) fn bytes(&self, name: &str) -> PyResult<Option<u64>> {
+        let Some(value) = self.take(name)? else { return Ok(None) };
+        if let Ok(text) = value.extract::<String>() {
+            let bytes = parse_memory(&text);
+            return bytes
+                .map(Some)
+                .map_err(|error| OptionError::new_err(format!("{name}: {error}")));
+        }
+        let bytes = value.extract::<u64>().ok().filter(|_| !value.is_instance_of::<PyBool>());
+        bytes.map(Some).ok_or_else(|| wrong(name, "bytes, or a text such as '512MiB'", &value))
+    }
+
+    /// What is done to every text.
+    pub(crate) fn wording(&self) -> PyResult<Wording> {
+        let form = self.word("normalize", &["nfc", "nfkc"])?;
+        Ok(Wording {
+            normal_form: form.map(|form| [NormalForm::Nfc, NormalForm::Nfkc][form]),
+            stop_words_by_language: self.word("language", &["auto"])?.is_some(),
+            segment: self.word("segment", &["dictionary"])?.is_some(),
+        })
+    }
+
+    /// What a shingle is.
+    pub(crate) fn shingle(&self, wording: Wording) -> PyResult<ShingleRule> {
+        let list = self.text("stop_words")?;
+        if list.is_some() && wording.stop_words_by_language {
+            let text = "stop_words names a list for all documents, language='auto' takes that of \
+                        each document's language; give one of the two";
+            return Err(OptionError::new_err(text));
+        }
+        let list = list.as_deref().map(stop_words).transpose();
+        let tokens = if wording.segment { TokenRule::WordRuns } else { TokenRule::Words };
+        let rule = self.choice::<ShingleRule>("shingle")?.unwrap_or_default();
+        let rule = rule
+            .with_tokens(self.choice("tokens")?.unwrap_or(tokens))
+            .with_frequencies(self.flag("frequencies")?)
+            .with_stop_words(list.map_err(|error| params_error(&error))?);
+        Ok(match self.choice("case")? {
+            Some(case) => rule.with_case(case),
+            None => rule,
+        })
+    }
+
+    /// What [`Params`] start from.
+    pub(crate) fn wishes(&self, shingle: ShingleRule) -> PyResult<Wishes> {
+        let default = Wishes::default();
+        let count = |name| Ok::<_, PyErr>(self.count(name)?.map(NonZeroUsize::get));
+        Ok(Wishes {
+            shingle,
+            measure: self.choice("measure")?.unwrap_or(default.measure),
+            threshold: self.number("threshold")?.unwrap_or(default.threshold),
+            exact: self.flag("exact")?,
+            recall: self.number("recall")?.unwrap_or(default.recall),
+            num_hashes: count("num_hashes")?,
+            bands: count("bands")?,
+            rows: count("rows")?,
+            scheme: self.choice("scheme")?.unwrap_or(default.scheme),
+            seed: self.whole("seed")?.unwrap_or(default.seed),
+        })
+    }
+
+    /// What is similar.
+    pub(crate) fn params(&self, wording: Wording) -> PyResult<Params> {
+        let wishes = self.wishes(self.shingle(wording)?)?;
+        Params::new(&wishes).map_err(|error| params_error(&error))
+    }
+
+    /// How many work at a time; all processors by default.
+    pub(crate) fn threads(&self) -> PyResult<NonZeroUsize> {
+        let all = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        Ok(self.count("threads")?.unwrap_or_else(all))
+    }
+
+    /// Who is kept, and how the work is done.
+    pub(crate) fn find(&self, params: Params) -> PyResult<FindOptions> {
+        let mut options = FindOptions::new(params);
+        if let Some(keep) = self.take("keep")? {
+            options.keep = KeepPolicy::new(keep_rules(&keep)?);
+        }
+        if self.word("group", &["stars", "components"])? == Some(1) {
+            options.grouping = Grouping::Components;
+        }
+        options.pairs = self.flag("pairs")?;
+        options.source_field = self.text("source_field")?;
+        let temp_dir = self.path("temp_dir")?.unwrap_or_else(std::env::temp_dir);
+        options.memory =
+            Memory { limit: self.bytes("memory")?, temp_dir: Some(temp_dir), resume: false };
+        options.threads = self.threads()?;
+        Ok(options)
+    }
+
+    /// How files are read. `extract` says who reads those of strangers.
+    pub(crate) fn reading(
+        &self,
+        wording: Wording,
+        extract: ExtractOptions,
+    ) -> PyResult<ReadOptions> {
+        let default = ReadOptions::default();
+        let format = self.text("format")?.map(|text| text.parse()).transpose();
+        Ok(ReadOptions {
+            format: format.map_err(crate::error::read_error)?,
+            id_field: self.text("id_field")?.unwrap_or(default.id_field),
+            text_field: self.text("text_field")?.unwrap_or(default.text_field),
+            line_ids: self.flag("line_ids")?,
+            skip_bad: self.flag("skip_bad")?,
+            hidden: self.flag("hidden")?,
+            ignore_files: !self.flag("no_ignore")?,
+            follow_links: self.flag("follow")?,
+            leave_out: Vec::new(),
+            fields: Vec::new(),
+            encoding: self.text("encoding")?,
+            extract: self.extraction(extract)?,
+            wording,
+        })
+    }
+
+    fn extraction(&self, mut options: ExtractOptions) -> PyResult<ExtractOptions> {
+        const KEEP: &[&str] = &["keep", "cut"];
+        if let Some(html) = self.word("html", &["main", "all"])? {
+            options.html = [HtmlText::Main, HtmlText::All][html];
+        }
+        options.quotes = self.word("quotes", KEEP)? != Some(1);
+        options.signatures = self.word("signatures", KEEP)? != Some(1);
+        options.attachments = self.flag("attachments")?;
+        let limits = &mut options.limits;
+        limits.bytes = self.bytes("max_file_size")?.unwrap_or(limits.bytes);
+        limits.expanded = self.bytes("max_expanded")?.unwrap_or(limits.expanded);
+        let small = |name: &str, default: u32| {
+            let Some(number) = self.whole(name)? else { return Ok(default) };
+            let refused = |_| {
+                let text = format!("{name}: expected at most {}, got {number}", u32::MAX);
+                OptionError::new_err(text)
+            };
+            u32::try_from(number).map_err(refused)
+        };
+        limits.depth = small("max_depth", limits.depth)?;
+        limits.members = small("max_members", limits.members)?;
+        limits.pages = small("max_pages", limits.pages)?;
+        if let Some(seconds) = self.whole("max_seconds")? {
+            limits.time = Duration::from_secs(seconds);
+        }
+        Ok(options)
+    }
+}
+
+/// One rule, or several that decide in turn.
+fn keep_rules(value: &Bound<'_, PyAny>) -> PyResult<Vec<KeepRule>> {
+    let texts: Vec<String> = match value.extract::<String>() {
+        Ok(text) => vec![text],
+        Err(_) => value
+            .extract()
+            .map_err(|_| wrong("keep", "a rule such as 'longest', or a list of rules", value))?,
+    };
+    let rules: Result<Vec<KeepRule>, _> = texts.iter().map(|text| text.parse()).collect();
+    rules.map_err(|error| params_error(&error))
+}
+
+fn wrong(name: &str, expected: &str, got: &Bound<'_, PyAny>) -> PyErr {
+    let shown = got.repr().map_or_else(|_| "something else".to_owned(), |text| text.to_string());
+    let kind = got.get_type().name().map_or_else(|_| String::new(), |name| name.to_string());
+    let shown: String = shown.chars().take(80).collect();
+    OptionError::new_err(format!("{name}: expected {expected}, got {shown} ({kind})"))
+}
