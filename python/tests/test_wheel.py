@@ -90,7 +90,7 @@ def test_the_source_distribution_is_whole(tmp_path: Path) -> None:
     wanted = {"PKG-INFO", "pyproject.toml", "Cargo.toml", "Cargo.lock", "python/Cargo.toml"}
     crates = [path.parent.name for path in (SOURCES.parent / "crates").glob("*/Cargo.toml")]
     wanted |= {f"crates/{name}/Cargo.toml" for name in crates}
-    wanted |= {"python/lookalike/_engine.pyi", "python/lookalike/py.typed"}
+    wanted |= {"lookalike/_engine.pyi", "lookalike/py.typed"}
     assert len(crates) > 5
     assert wanted <= names, wanted - names
     assert not [name for name in names if name.endswith(".so")]
