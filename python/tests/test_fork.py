@@ -33,7 +33,7 @@ def documents(seed: int) -> list[str]:
 
 
 def found(seed: int) -> str:
-    return repr(lookalike.find(documents(seed), threads=2).groups)
+    return repr(lookalike.find(documents(seed), threads=2).groups.to_pylist())
 
 
 @pytest.fixture(scope="module")
@@ -134,14 +134,14 @@ def test_ends_of_a_child(ending: str, expected: list[str]) -> None:
         "import lookalike, os, sys, warnings\n"
         "warnings.simplefilter('ignore')\n"
         f"texts = {documents(0)!r}\n"
-        "first = repr(lookalike.find(texts, threads=2).groups)\n"
+        "first = repr(lookalike.find(texts, threads=2).groups.to_pylist())\n"
         "child = os.fork()\n"
         "if child == 0:\n"
-        "    assert repr(lookalike.find(texts, threads=2).groups) == first\n"
+        "    assert repr(lookalike.find(texts, threads=2).groups.to_pylist()) == first\n"
         f"    {ending}\n"
         "else:\n"
         "    assert os.waitpid(child, 0)[1] == 0\n"
-        "    assert repr(lookalike.find(texts, threads=2).groups) == first\n"
+        "    assert repr(lookalike.find(texts, threads=2).groups.to_pylist()) == first\n"
         "    print(first)\n"
     )
     done = subprocess.run(
