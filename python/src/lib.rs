@@ -10,6 +10,7 @@
 mod audit;
 mod call;
 mod capsule;
+mod cli;
 mod column;
 mod compare;
 mod dedup;
@@ -33,6 +34,8 @@ use pyo3::prelude::*;
 /// What is done in Rust; private to the package.
 #[pymodule]
 mod _engine {
+    use pyo3::prelude::*;
+
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");
     #[pymodule_export]
@@ -51,4 +54,8 @@ mod _engine {
     use super::table::Table;
     #[pymodule_export]
     use super::tune::{curve, tune};
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::cli::register(module)
+    }
 }

@@ -4,6 +4,7 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line tool")]
 
 mod members;
+mod python;
 mod tidy;
 mod unicode;
 
@@ -13,7 +14,8 @@ use std::process::{Command, ExitCode};
 const HELP: &str = "\
 cargo x lint            format, clippy, documentation, tidy and the Unicode table: all checked
 cargo x check           every crate builds without features, with each, and with all
-cargo x test [ARG…]     all tests; arguments go to `cargo test`
+cargo x test [ARG…]     all tests, those of Python too; arguments go to `cargo test` alone
+cargo x python [ARG…]   builds, installs and tests the wheel; arguments go to pytest alone
 cargo x bench [ARG…]    measures on a generated corpus; arguments go to the benchmark
 cargo x tidy            sizes of files, order of the stages, what must not be committed
 cargo x unicode         writes the Unicode table anew; with --check compares it only
@@ -56,9 +58,11 @@ fn run(root: &Path, args: &[&str]) -> Result<(), String> {
         }
         ["test"] => {
             cargo(root, &["test", "--workspace"], &[])?;
-            cargo(root, &DATABASE_TESTS, &[])
+            cargo(root, &DATABASE_TESTS, &[])?;
+            python::run_if_possible(root)
         }
         ["test", rest @ ..] => cargo(root, &[&["test", "--workspace"], rest].concat(), &[]),
+        ["python", rest @ ..] => python::run(root, rest),
         ["bench", rest @ ..] => {
             // The bench measures the binary that lies beside it.
             let build = ["build", "--release", "--package", "lookalike-cli"];
@@ -97,12 +101,19 @@ fn check(root: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Runs cargo in `root` and shows the command and what it prints.
+/// Runs cargo in `root`.
 fn cargo(root: &Path, args: &[&str], env: &[(&str, &str)]) -> Result<(), String> {
-    let shown = format!("cargo {}", args.join(" "));
-    eprintln!("$ {shown}");
     let mut command = Command::new("cargo");
-    match command.args(args).envs(env.iter().copied()).current_dir(root).status() {
+    call(command.args(args).envs(env.iter().copied()).current_dir(root))
+}
+
+/// Runs a command and shows it and what it prints.
+fn call(command: &mut Command) -> Result<(), String> {
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
+    let shown = words.join(" ");
+    eprintln!("$ {shown}");
+    match command.status() {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(format!("`{shown}` failed: {status}")),
         Err(error) => Err(format!("`{shown}` did not start: {error}")),

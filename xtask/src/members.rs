@@ -21,7 +21,7 @@ pub(crate) fn of(root: &Path) -> Result<Vec<Member>, String> {
         folders.push(entry.map_err(|e| format!("cannot read crates/: {e}"))?.path());
     }
     folders.sort();
-    folders.extend([root.join("xtask"), root.join("bench")]);
+    folders.extend([root.join("python"), root.join("xtask"), root.join("bench")]);
     let manifests = folders.iter().map(|folder| folder.join("Cargo.toml"));
     manifests.filter(|manifest| manifest.exists()).map(|manifest| member(&manifest)).collect()
 }

@@ -1,14 +1,17 @@
 //! What is taken from web pages, mail, PDF and office files, and what they may cost.
 
 use crate::cmd::{Failure, Outcome};
+use crate::exit_code::ExitCode;
 use clap::{Args, ValueEnum};
 use lookalike::extract::{self, HtmlText, Limits, Options, WorkerCommand};
 use lookalike::spill::parse_memory;
-use std::process::ExitCode;
 use std::time::Duration;
 
 /// The hidden command by which this program reads files for itself, in a process of its own.
-pub(crate) const WORKER: &str = "extract-worker";
+pub const WORKER: &str = "extract-worker";
+
+/// How that process is started; without it, files are read in this one.
+pub(crate) type Worker<'a> = Option<&'a WorkerCommand>;
 
 /// How files that are not plain text are read.
 #[derive(Debug, Args)]
@@ -69,7 +72,7 @@ enum Keep {
 
 impl ExtractArgs {
     /// What the readers take.
-    pub(crate) fn options(&self) -> Options {
+    pub(crate) fn options(&self, worker: Worker<'_>) -> Options {
         Options {
             html: match self.html {
                 Html::Main => HtmlText::Main,
@@ -86,10 +89,7 @@ impl ExtractArgs {
                 pages: self.max_pages,
                 time: Duration::from_secs(self.max_seconds),
             },
-            // Where the system does not tell, files are read in this process.
-            worker: std::env::current_exe()
-                .ok()
-                .map(|program| WorkerCommand { program, arguments: vec![WORKER.into()] }),
+            worker: worker.cloned(),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Flags that several commands share, and what they mean.
 
 use crate::cmd::Failure;
-use crate::extraction::ExtractArgs;
+use crate::extraction::{ExtractArgs, Worker};
 use crate::wording::WordingArgs;
 use clap::{Args, ValueEnum};
 use lookalike::core::error::ParamsError;
@@ -352,7 +352,7 @@ pub(crate) struct ReadArgs {
 
 impl ReadArgs {
     /// What the readers take.
-    pub(crate) fn options(&self) -> ReadOptions {
+    pub(crate) fn options(&self, worker: Worker<'_>) -> ReadOptions {
         ReadOptions {
             format: self.format,
             id_field: self.id_field.clone(),
@@ -365,7 +365,7 @@ impl ReadArgs {
             leave_out: Vec::new(),
             fields: Vec::new(),
             encoding: self.encoding.clone(),
-            extract: self.extract.options(),
+            extract: self.extract.options(worker),
             wording: self.wording(),
         }
     }

@@ -2,6 +2,8 @@
 
 use super::{Failure, Outcome};
 use crate::difference::thousands;
+use crate::exit_code::ExitCode;
+use crate::extraction::Worker;
 use crate::options::ReadArgs;
 use crate::progress_bar::Bar;
 use lookalike::audit::{
@@ -16,7 +18,6 @@ use lookalike::write::json;
 use std::io::{self, BufWriter, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 const EXAMPLE: &str = "\
 Examples:
@@ -87,12 +88,12 @@ pub(super) fn positive(text: &str) -> Result<NonZeroUsize, String> {
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &Args) -> Outcome {
+pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
     args.inputs.iter().chain(&args.reference).try_for_each(|input| refuse_streams(input))?;
     let report = Report::open(&args.report)?;
     // What cannot be read is told before the work.
     args.pairs.as_deref().map(audit::pairs_file).transpose()?;
-    let mut reading = args.reading.options();
+    let mut reading = args.reading.options(worker);
     reading.leave_out = args.pairs.iter().cloned().chain([args.report.clone()]).collect();
     let options = audit_options(args)?;
     let bar = (!args.quiet).then(Bar::new);

@@ -2,7 +2,8 @@
 
 use super::{Failure, Outcome};
 use crate::difference::{self, differences, plural, thousands};
-use crate::extraction::ExtractArgs;
+use crate::exit_code::ExitCode;
+use crate::extraction::{ExtractArgs, Worker};
 use crate::options::{ParameterArgs, ShingleArgs};
 use crate::text_width::terminal_columns;
 use crate::wording::WordingArgs;
@@ -21,7 +22,6 @@ use lookalike::read::{
 use serde_json::{Value, json};
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::time::Duration;
 
 const EXAMPLE: &str = "\
@@ -75,12 +75,12 @@ pub(crate) struct Args {
 }
 
 /// Compares and prints.
-pub(crate) fn run(args: &Args) -> Outcome {
+pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
     let params = Params::new(&args.parameters.wishes(args.shingle.rule(args.wording.wording())?))?;
     if args.a == Path::new("-") && args.b == Path::new("-") {
         return Err(ReadError::StdinTwice.into());
     }
-    let (a, b) = (read(&args.a, args)?, read(&args.b, args)?);
+    let (a, b) = (read(&args.a, args, worker)?, read(&args.b, args, worker)?);
     let likeness = Likeness::of(&a, &b, &params);
     let differences =
         (!args.no_diff).then(|| Differences::between(&a, &b, params.shingle(), Some(PATIENCE)));
@@ -105,7 +105,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
 }
 
 /// The text of a file or of standard input.
-fn read(path: &Path, args: &Args) -> Result<String, Failure> {
+fn read(path: &Path, args: &Args, worker: Worker<'_>) -> Result<String, Failure> {
     /// Keeps what it is given first, and counts.
     #[derive(Default)]
     struct Text(String, u64);
@@ -129,7 +129,7 @@ fn read(path: &Path, args: &Args) -> Result<String, Failure> {
     }
     let options = ReadOptions {
         format: Some(Format::File),
-        extract: args.extract.options(),
+        extract: args.extract.options(worker),
         wording: args.wording.wording(),
         encoding: args.encoding.clone(),
         ..ReadOptions::default()

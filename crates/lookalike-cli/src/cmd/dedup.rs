@@ -2,6 +2,8 @@
 
 use super::find::targets::same_name;
 use super::{Failure, Outcome};
+use crate::exit_code::ExitCode;
+use crate::extraction::Worker;
 use crate::options::{ParameterArgs, ReadArgs, RunArgs, ShingleArgs};
 use crate::progress_bar::Bar;
 use crate::sources::{Fate, Table};
@@ -15,7 +17,6 @@ use lookalike::run::{self, FindOptions, Findings};
 use lookalike::write::{self, Output, OutputFormat, Target};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::time::Instant;
 
 const EXAMPLE: &str = "\
@@ -97,11 +98,11 @@ struct ResultArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &Args) -> Outcome {
+pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
     let start = Instant::now();
     let options = options(args)?;
     let targets = Targets::new(args)?;
-    let mut reading = args.reading.options();
+    let mut reading = args.reading.options(worker);
     // A second run must not find the files of the first among its documents.
     reading.leave_out = targets.all().map(|target| target.path().to_owned()).collect();
     reading.fields = options.fields();

@@ -2,6 +2,7 @@
 
 use super::Outcome;
 use crate::difference::thousands;
+use crate::exit_code::ExitCode;
 use crate::options;
 use crate::text_width::visible;
 use lookalike::core::error::ParamsError;
@@ -9,7 +10,6 @@ use lookalike::evaluate::{EvaluateOptions, Evaluation, Example, Kind, evaluate};
 use serde_json::{Value, json};
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 const EXAMPLE: &str = "\
 Examples:

@@ -5,6 +5,8 @@ pub(super) mod targets;
 mod tell;
 
 use super::{Failure, Outcome};
+use crate::exit_code::ExitCode;
+use crate::extraction::Worker;
 use crate::options::{ParameterArgs, ReadArgs, RunArgs, ShingleArgs};
 use crate::page::Subject;
 use crate::progress_bar::Bar;
@@ -15,7 +17,6 @@ use lookalike::read::Collection;
 use lookalike::run::{self, FindOptions};
 use measure::AuditArgs;
 use std::path::PathBuf;
-use std::process::ExitCode;
 use std::time::Instant;
 use targets::Targets;
 
@@ -95,7 +96,7 @@ pub(super) struct ResultArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &Args) -> Outcome {
+pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
     let start = Instant::now();
     let options = find_options(args)?;
     let reference = args.run.reference();
@@ -103,7 +104,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
     targets.refuse_inputs(&args.inputs)?;
     targets.refuse_inputs(reference)?;
     args.audit.refuse(args.inputs.iter().chain(reference))?;
-    let mut reading = args.reading.options();
+    let mut reading = args.reading.options(worker);
     // A second run must not find the files of the first among its documents.
     reading.leave_out = targets.all().map(|target| target.path().to_owned()).collect();
     reading.fields = options.fields();

@@ -14,6 +14,7 @@ pub(super) use open::PlaceArgs;
 pub(super) use settings::Asked;
 
 use super::Outcome;
+use crate::extraction::Worker;
 use clap::Subcommand;
 
 const EXAMPLE: &str = "\
@@ -46,12 +47,12 @@ enum Command {
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &Args) -> Outcome {
+pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
     match &args.command {
-        Command::Create(args) => create::run(args),
-        Command::Add(args) => add::run(args),
-        Command::Update(args) => add::run_update(args),
-        Command::Remove(args) => remove::run(args),
+        Command::Create(args) => create::run(args, worker),
+        Command::Add(args) => add::run(args, worker),
+        Command::Update(args) => add::run_update(args, worker),
+        Command::Remove(args) => remove::run(args, worker),
         Command::Groups(args) => groups::run(args),
         Command::Stats(args) => stats::run(args),
         Command::Export(args) => export::run(args),

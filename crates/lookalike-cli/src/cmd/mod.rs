@@ -11,13 +11,13 @@ pub(crate) mod query;
 pub(crate) mod serve;
 pub(crate) mod tune;
 
+use crate::exit_code::ExitCode;
 use lookalike::core::error::ParamsError;
 use lookalike::error::Error;
 use lookalike::read::ReadError;
 use lookalike::store::IndexError;
 use std::fmt;
 use std::io;
-use std::process::ExitCode;
 
 /// What a command comes to.
 pub(crate) type Outcome = Result<ExitCode, Failure>;

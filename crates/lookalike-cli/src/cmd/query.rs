@@ -4,6 +4,8 @@ mod answer;
 
 use super::index::{Asked, PlaceArgs};
 use super::{Failure, Outcome};
+use crate::exit_code::ExitCode;
+use crate::extraction::Worker;
 use crate::options::{ReadArgs, threshold};
 use crate::told::Told;
 use answer::Asking;
@@ -17,7 +19,6 @@ use lookalike::store::query::{Probe, Question, Scratch as Buffers, query};
 use lookalike::store::settings::Store;
 use lookalike::store::{Index, IndexError, set};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 const EXAMPLE: &str = "\
 Examples:
@@ -83,7 +84,7 @@ pub(crate) struct Args {
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &Args) -> Outcome {
+pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
     if args.documents.is_empty() && args.id.is_empty() {
         return Err(Failure::Usage(
             "nothing is asked for: name files, - for a text on standard input, or --id ID for a \
@@ -101,7 +102,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
     }
     let documents = match args.documents.as_slice() {
         [] => None,
-        inputs => Some(Collection::open(inputs, &reading(args))?),
+        inputs => Some(Collection::open(inputs, &reading(args, worker))?),
     };
     let asker = Asker { index: &index, args, now: time::now() };
     let mut snapshot = index.snapshot()?;
@@ -116,12 +117,12 @@ pub(crate) fn run(args: &Args) -> Outcome {
     Ok(if args.exit_code && found { ExitCode::from(FOUND) } else { ExitCode::SUCCESS })
 }
 
-fn reading(args: &Args) -> ReadOptions {
+fn reading(args: &Args, worker: Worker<'_>) -> ReadOptions {
     let mut options = ReadOptions {
         // The index brings texts to its wording itself.
         wording: Wording::default(),
         leave_out: args.place.folder().into_iter().collect(),
-        ..args.reading.args.options()
+        ..args.reading.args.options(worker)
     };
     if args.documents.iter().all(|path| path == Path::new("-")) {
         options.format = options.format.or(Some(Format::Text));

@@ -4,13 +4,13 @@ mod layers;
 mod settings;
 
 use crate::cmd::{Failure, Outcome};
+use crate::exit_code::ExitCode;
 use layers::Layers;
 use lookalike::store::index::{Access, Place, open};
 use lookalike_server::listen::StartError;
 use lookalike_server::{Server, Stop, Stopped};
 use std::io::Write;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 const EXAMPLE: &str = "\
 Examples:

@@ -6,6 +6,8 @@ mod measured;
 mod plan;
 
 use super::{Failure, Outcome};
+use crate::exit_code::ExitCode;
+use crate::extraction::Worker;
 use crate::options::{ParameterArgs, ReadArgs, ShingleArgs};
 use lookalike::core::params::{Params, ShingleRule};
 use lookalike::error::Error;
@@ -15,7 +17,6 @@ use plan::Plan;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 const EXAMPLE: &str = "\
 Examples:
@@ -66,7 +67,7 @@ pub(crate) struct Args {
 }
 
 /// Measures, chooses and prints.
-pub(crate) fn run(args: &Args) -> Outcome {
+pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
     let wishes = args.parameters.wishes(args.shingle.rule(args.reading.wording())?);
     let params = Params::new(&wishes)?;
     if params.exact() {
@@ -76,7 +77,8 @@ pub(crate) fn run(args: &Args) -> Outcome {
                 .to_owned(),
         ));
     }
-    let measured = if args.inputs.is_empty() { None } else { Some(Measured::of(args, &wishes)?) };
+    let measured =
+        if args.inputs.is_empty() { None } else { Some(Measured::of(args, &wishes, worker)?) };
     let plan = Plan::new(args, &wishes, &params, measured.as_ref())?;
     if let Some(path) = &args.svg {
         let failed = |source| Error::Write { path: path.clone(), source };

@@ -4,6 +4,8 @@ use super::open::{PlaceArgs, WaitArgs};
 use super::settings::Asked;
 use crate::cmd::{Failure, Outcome};
 use crate::difference::thousands;
+use crate::exit_code::ExitCode;
+use crate::extraction::Worker;
 use crate::options::{ReadArgs, ThreadArgs};
 use crate::progress_bar::Bar;
 use crate::span::lifetime;
@@ -18,7 +20,6 @@ use lookalike::store::{Index, IndexError};
 use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::path::PathBuf;
-use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 /// How documents are added.
@@ -93,13 +94,13 @@ struct CommonArgs {
 }
 
 /// Runs `add`.
-pub(super) fn run(args: &AddArgs) -> Outcome {
+pub(super) fn run(args: &AddArgs, worker: Worker<'_>) -> Outcome {
     let keep = args.common.how.skip_existing;
-    put(&args.common, if keep { Existing::Keep } else { Existing::Refuse })
+    put(&args.common, if keep { Existing::Keep } else { Existing::Refuse }, worker)
 }
 
 /// Runs `update`.
-pub(super) fn run_update(args: &UpdateArgs) -> Outcome {
+pub(super) fn run_update(args: &UpdateArgs, worker: Worker<'_>) -> Outcome {
     if args.common.how.skip_existing {
         return Err(Failure::Usage(
             "--skip-existing leaves documents as they are, `index update` replaces them: use \
@@ -107,12 +108,12 @@ pub(super) fn run_update(args: &UpdateArgs) -> Outcome {
                 .to_owned(),
         ));
     }
-    put(&args.common, Existing::Replace)
+    put(&args.common, Existing::Replace, worker)
 }
 
-fn put(args: &CommonArgs, existing: Existing) -> Outcome {
+fn put(args: &CommonArgs, existing: Existing, worker: Worker<'_>) -> Outcome {
     let reading = &args.reading.args;
-    let inputs = collection(&args.inputs, reading, &args.how, &args.place)?;
+    let inputs = collection(&args.inputs, reading.options(worker), &args.how, &args.place)?;
     let index = args.place.write(&args.wait)?;
     args.asked.expect(&index, &args.reading)?;
     let skip_bad = reading.skip_bad();
@@ -122,7 +123,7 @@ fn put(args: &CommonArgs, existing: Existing) -> Outcome {
 /// Opens inputs as an index takes them: texts as they are, with the fields to keep.
 pub(super) fn collection(
     inputs: &[PathBuf],
-    reading: &ReadArgs,
+    reading: ReadOptions,
     how: &HowArgs,
     place: &PlaceArgs,
 ) -> Result<Collection, Failure> {
@@ -131,7 +132,7 @@ pub(super) fn collection(
         // The index brings texts to its wording itself.
         wording: Wording::default(),
         leave_out: place.folder().into_iter().collect(),
-        ..reading.options()
+        ..reading
     };
     Ok(Collection::open(inputs, &options)?)
 }

@@ -4,13 +4,14 @@ use super::add::{Adding, HowArgs, add, collection};
 use super::open::PlaceArgs;
 use super::settings::{self, StoreArg};
 use crate::cmd::Outcome;
+use crate::exit_code::ExitCode;
+use crate::extraction::Worker;
 use crate::options::{AimArgs, ReadArgs, ShingleArgs, SignatureArgs};
 use lookalike::index::Existing;
 use lookalike::store::index::create;
 use serde_json::json;
 use std::io::Write;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 const EXAMPLE: &str = "\
 Examples:
@@ -50,13 +51,13 @@ pub(super) struct Args {
 }
 
 /// Runs the command.
-pub(super) fn run(args: &Args) -> Outcome {
+pub(super) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
     let Args { aim, shingle, signature, reading, store, .. } = args;
     let settings = settings::new(aim, shingle, signature, reading, *store)?;
     // What cannot be read is told before anything is made.
     let inputs = match args.inputs.as_slice() {
         [] => None,
-        inputs => Some(collection(inputs, reading, &args.how, &args.place)?),
+        inputs => Some(collection(inputs, reading.options(worker), &args.how, &args.place)?),
     };
     let index = create(&args.place.place(), &settings)?;
     let Some(inputs) = inputs else {

@@ -2,13 +2,13 @@
 
 use super::open::PlaceArgs;
 use crate::cmd::{Failure, Outcome};
+use crate::exit_code::ExitCode;
 use crate::summary::count;
 use lookalike::index;
 use lookalike::index::time;
 use lookalike::write::{Output, OutputFormat, Target};
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 /// Write the documents of an index as JSON lines: id, metadata, times, and the text if it is kept
 #[derive(Debug, clap::Args)]

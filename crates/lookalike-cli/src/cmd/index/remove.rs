@@ -3,6 +3,8 @@
 use super::open::{PlaceArgs, WaitArgs};
 use crate::cmd::{Failure, Outcome};
 use crate::difference::thousands;
+use crate::exit_code::ExitCode;
+use crate::extraction::Worker;
 use crate::options::ReadArgs;
 use crate::progress_bar::Bar;
 use crate::summary::count;
@@ -13,7 +15,6 @@ use lookalike::read::Collection;
 use serde_json::json;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 const EXAMPLE: &str = "\
 Examples:
@@ -59,7 +60,7 @@ pub(super) struct Args {
 }
 
 /// Runs the command.
-pub(super) fn run(args: &Args) -> Outcome {
+pub(super) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
     let mut ids = args.ids.clone();
     if let Some(path) = &args.ids_from {
         let text = read(path).map_err(|error| {
@@ -68,7 +69,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         let lines = text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line));
         ids.extend(lines.filter(|line| !line.is_empty()).map(str::to_owned));
     }
-    let reading = args.reading.options();
+    let reading = args.reading.options(worker);
     let open = || Collection::open(&args.like, &reading);
     let like = if args.like.is_empty() { None } else { Some(open()?) };
     let index = args.place.write(&args.wait)?;

@@ -3,12 +3,12 @@
 use super::open::{PlaceArgs, ReadingArgs};
 use crate::cmd::Outcome;
 use crate::difference::thousands;
+use crate::exit_code::ExitCode;
 use crate::summary::{count, percent};
 use lookalike::store::Index;
 use lookalike::store::backend::Stats;
 use serde_json::{Value, json};
 use std::io::{self, Write};
-use std::process::ExitCode;
 
 /// Sizes and counts of an index, and what it was made with
 #[derive(Debug, clap::Args)]

@@ -2,13 +2,13 @@
 
 use super::open::{PlaceArgs, ReadingArgs, WaitArgs};
 use crate::cmd::{Failure, Outcome};
+use crate::exit_code::ExitCode;
 use crate::summary::count;
 use lookalike::index::time;
 use lookalike::store::backend::Problem;
 use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 /// Take what is removed and expired off the disk, and make queries as quick as can be
 #[derive(Debug, clap::Args)]

@@ -4,6 +4,7 @@ use super::Args;
 use super::layout::{heading, percent, six, write_table};
 use crate::cmd::Failure;
 use crate::difference::{plural, thousands};
+use crate::extraction::Worker;
 use anstyle::Style;
 use lookalike::core::params::{ShingleRule, Unit, Wishes};
 use lookalike::read::{Collection, Skipped};
@@ -24,8 +25,8 @@ pub(super) struct Measured {
 
 impl Measured {
     /// Draws from the inputs and measures.
-    pub(super) fn of(args: &Args, wishes: &Wishes) -> Result<Self, Failure> {
-        let collection = Collection::open(&args.inputs, &args.reading.options())?;
+    pub(super) fn of(args: &Args, wishes: &Wishes, worker: Worker<'_>) -> Result<Self, Failure> {
+        let collection = Collection::open(&args.inputs, &args.reading.options(worker))?;
         let sample = tune::sample(&collection, args.sample as usize, wishes.seed)?;
         let rule = &wishes.shingle;
         let rules = if args.tried.is_empty() {

@@ -1,0 +1,110 @@
+//! The command `lookalike`: parses, calls one command, prints its error. The program
+//! `lookalike` calls it, and so does the module of that name in Python.
+
+mod cmd;
+mod difference;
+mod exit_code;
+mod extraction;
+mod options;
+mod page;
+mod plot;
+mod progress_bar;
+mod sources;
+mod span;
+mod summary;
+mod table;
+mod text_width;
+mod told;
+mod wording;
+
+use clap::{Parser, Subcommand};
+#[cfg(feature = "serve")]
+use cmd::serve;
+use cmd::{Outcome, audit, compare, dedup, evaluate, find, index, query, tune};
+pub use exit_code::ExitCode;
+pub use extraction::WORKER as EXTRACT_WORKER;
+use extraction::Worker;
+use lookalike::extract::WorkerCommand;
+pub use lookalike::extract::serve as extract_worker;
+use std::ffi::OsString;
+use std::io::{self, Write};
+
+const EXAMPLE: &str = "\
+Examples:
+  lookalike find letters/                              groups of near-duplicates in a folder
+  lookalike find corpus.jsonl --output groups.jsonl    the same for records, into a file
+  lookalike index create news corpus.jsonl             an index of documents, kept
+  lookalike query news draft.txt                       what resembles a text in it
+
+Exit code: 0 success, 1 error, 2 wrong use; with `--exit-code` 3 when something was found.";
+
+/// Finds near-duplicate documents, verified: every reported pair was compared exactly.
+#[derive(Parser)]
+#[command(name = "lookalike", version, after_help = EXAMPLE)]
+#[command(subcommand_required = true, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Find(find::Args),
+    Dedup(dedup::Args),
+    Compare(compare::Args),
+    Tune(tune::Args),
+    Evaluate(evaluate::Args),
+    Audit(audit::Args),
+    Index(index::Args),
+    Query(query::Args),
+    #[cfg(feature = "serve")]
+    Serve(serve::Args),
+    /// Reads files that other processes send, for these
+    #[command(name = extraction::WORKER, hide = true)]
+    ExtractWorker,
+}
+
+/// Does what the arguments say, the first of which is the name that messages give the program,
+/// and tells how it went. It prints to the standard streams of the process and does not end it.
+///
+/// `worker` starts a process that [`extract_worker`] runs in; without it, files are read by
+/// parsers that are not trusted in this process. `<this program> `[`EXTRACT_WORKER`] is one.
+pub fn main(
+    arguments: impl IntoIterator<Item = OsString>,
+    worker: Option<&WorkerCommand>,
+) -> ExitCode {
+    let code = match Cli::try_parse_from(arguments) {
+        Ok(cli) => run(&cli.command, worker),
+        Err(error) => {
+            // Nothing is left to do when even this cannot be written.
+            let _ = error.print();
+            ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+        }
+    };
+    // A program's end does this by itself, the end of an interpreter does not.
+    let _ = io::stdout().flush();
+    code
+}
+
+fn run(command: &Command, worker: Worker<'_>) -> ExitCode {
+    let outcome: Outcome = match command {
+        Command::Find(args) => find::run(args, worker),
+        Command::Dedup(args) => dedup::run(args, worker),
+        Command::Compare(args) => compare::run(args, worker),
+        Command::Tune(args) => tune::run(args, worker),
+        Command::Evaluate(args) => evaluate::run(args),
+        Command::Audit(args) => audit::run(args, worker),
+        Command::Index(args) => index::run(args, worker),
+        Command::Query(args) => query::run(args, worker),
+        #[cfg(feature = "serve")]
+        Command::Serve(args) => serve::run(args),
+        Command::ExtractWorker => extraction::serve(),
+    };
+    outcome.unwrap_or_else(|failure| {
+        if let Some(message) = failure.message() {
+            // As above.
+            let _ = writeln!(anstream::stderr(), "error: {message}");
+        }
+        failure.exit_code()
+    })
+}

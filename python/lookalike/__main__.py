@@ -1,0 +1,46 @@
+"""The command ``lookalike``: ``python -m lookalike``, and the script of that name."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+
+from lookalike import _engine
+
+__all__ = ["main"]
+
+
+def main() -> int:
+    """Runs the command that ``sys.argv`` is, as the program ``lookalike`` does.
+
+    The bytes it prints and its exit code are those of the program. Python's handler of SIGINT is
+    taken out, so that Ctrl-C ends the process at once.
+
+    Returns:
+        The exit code: 0 success, 1 error, 2 wrong use, 3 where ``--exit-code`` asks for it.
+    """
+    _open_standard_streams()
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.flush()
+    return _engine.cli(["lookalike", *sys.argv[1:]])
+
+
+def _open_standard_streams() -> None:
+    """Opens those that were closed, as every Rust program does when it starts.
+
+    Otherwise the next file that is opened would take the number, and what is printed would be
+    written to it.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

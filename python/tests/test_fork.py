@@ -1,0 +1,151 @@
+"""Processes that are forked from, or spawned by, one that has used the engine's threads."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import sys
+import threading
+import warnings
+from collections.abc import Iterator
+from multiprocessing.connection import Connection
+from typing import Any
+
+import lookalike
+import pytest
+
+pytestmark = pytest.mark.skipif(
+    not hasattr(lookalike, "find"), reason="this build has no lookalike.find"
+)
+
+METHODS = multiprocessing.get_all_start_methods()
+# What hangs fails, instead of stopping everything behind it.
+PATIENCE = 120.0
+WORKERS = 2
+
+
+def documents(seed: int) -> list[str]:
+    """60 texts; each second one is the one before with a word added."""
+    return [
+        " ".join(f"w{seed * 101 + (n // 2) * 37 + i * i}" for i in range(50 + n % 2))
+        for n in range(60)
+    ]
+
+
+def found(seed: int) -> str:
+    return repr(lookalike.find(documents(seed), threads=2).groups.to_pylist())
+
+
+@pytest.fixture(scope="module")
+def expected() -> list[str]:
+    """Found in this process, so that its threads have been at work before any other starts."""
+    results = [found(seed) for seed in range(6)]
+    assert len(set(results)) >= 1
+    assert all(len(result) > 100 for result in results)
+    return results
+
+
+@pytest.fixture(autouse=True)
+def fork_is_meant() -> Iterator[None]:
+    """Newer versions of Python warn where a process with threads is forked."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", category=DeprecationWarning, message=".*fork.*")
+        yield
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_pool(method: str, expected: list[str]) -> None:
+    with multiprocessing.get_context(method).Pool(WORKERS) as pool:
+        assert pool.map_async(found, range(6), chunksize=1).get(PATIENCE) == expected
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_loaders_of_data(method: str, expected: list[str]) -> None:
+    """As loaders of training data do: workers that stay, each with its part, in several epochs."""
+    context = multiprocessing.get_context(method)
+    workers = []
+    for number in range(WORKERS):
+        here, there = context.Pipe()
+        worker = context.Process(target=load, args=(there, number), daemon=True)
+        worker.start()
+        there.close()
+        workers.append((worker, here))
+    for _epoch in range(3):
+        for _, here in workers:
+            here.send("epoch")
+        # The process that trains works at the same time.
+        assert found(0) == expected[0]
+        loaded: dict[int, str] = {}
+        for _, here in workers:
+            assert here.poll(PATIENCE), "a worker hangs"
+            loaded |= here.recv()
+        assert [loaded[seed] for seed in range(6)] == expected
+    for worker, here in workers:
+        here.send(None)
+        worker.join(PATIENCE)
+        assert worker.exitcode == 0
+
+
+def load(pipe: Connection[Any, Any], number: int) -> None:
+    while pipe.recv() is not None:
+        pipe.send({seed: found(seed) for seed in range(6) if seed % WORKERS == number})
+
+
+@pytest.mark.skipif("fork" not in METHODS, reason="this system cannot fork")
+def test_a_fork_while_another_thread_is_at_work(expected: list[str]) -> None:
+    """The child has none of the threads that were at work, and whatever they held is held."""
+    stop = threading.Event()
+
+    def work() -> None:
+        while not stop.is_set():
+            found(1)
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    try:
+        context = multiprocessing.get_context("fork")
+        for round in range(12):
+            here, there = context.Pipe(duplex=False)
+            child = context.Process(target=answer, args=(there, round % 6), daemon=True)
+            child.start()
+            there.close()
+            assert here.poll(PATIENCE), f"the child of round {round} hangs"
+            assert here.recv() == expected[round % 6]
+            child.join(PATIENCE)
+            assert child.exitcode == 0
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join(PATIENCE)
+
+
+def answer(pipe: Connection[Any, Any], seed: int) -> None:
+    pipe.send(found(seed))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+@pytest.mark.parametrize("ending", ["os._exit(0)", "sys.exit(0)", "pass"])
+def test_ends_of_a_child(ending: str, expected: list[str]) -> None:
+    """However a child ends, it ends well and leaves the parent alone."""
+    import subprocess
+
+    code = (
+        "import lookalike, os, sys, warnings\n"
+        "warnings.simplefilter('ignore')\n"
+        f"texts = {documents(0)!r}\n"
+        "first = repr(lookalike.find(texts, threads=2).groups.to_pylist())\n"
+        "child = os.fork()\n"
+        "if child == 0:\n"
+        "    assert repr(lookalike.find(texts, threads=2).groups.to_pylist()) == first\n"
+        f"    {ending}\n"
+        "else:\n"
+        "    assert os.waitpid(child, 0)[1] == 0\n"
+        "    assert repr(lookalike.find(texts, threads=2).groups.to_pylist()) == first\n"
+        "    print(first)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == expected[0]

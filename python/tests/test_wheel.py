@@ -1,0 +1,96 @@
+"""What is installed: files, metadata, and what an import costs."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import lookalike
+import pytest
+
+PACKAGE = Path(lookalike.__file__).parent
+SOURCES = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture
+def installed() -> importlib.metadata.Distribution:
+    try:
+        return importlib.metadata.distribution("lookalike")
+    except importlib.metadata.PackageNotFoundError:
+        pytest.skip("the wheel is not installed here; cargo x python does it")
+
+
+def test_metadata(installed: importlib.metadata.Distribution) -> None:
+    metadata = installed.metadata
+    assert metadata["Version"] == lookalike.__version__
+    assert metadata["Requires-Python"] == ">=3.10"
+    assert metadata["License-Expression"] == "MIT OR Apache-2.0"
+    assert sorted(metadata.get_all("License-File", [])) == ["LICENSE-APACHE", "LICENSE-MIT"]
+    assert "```python" in installed.read_text("METADATA")  # the readme
+    assert not installed.requires, "the package needs nothing but Python"
+    scripts = [entry for entry in installed.entry_points if entry.group == "console_scripts"]
+    assert [(entry.name, entry.value) for entry in scripts] == [
+        ("lookalike", "lookalike.__main__:main")
+    ]
+
+
+def test_one_wheel_for_every_cpython(installed: importlib.metadata.Distribution) -> None:
+    tags = [line for line in installed.read_text("WHEEL").splitlines() if line.startswith("Tag:")]
+    assert all(tag.startswith("Tag: cp310-abi3-") for tag in tags), tags
+
+
+def test_files(installed: importlib.metadata.Distribution) -> None:
+    names = {str(file) for file in installed.files or []}
+    for name in ("__init__.py", "_engine.pyi", "py.typed", "errors.py", "__main__.py"):
+        assert f"lookalike/{name}" in names
+    assert not [name for name in names if "test" in name], "tests are no part of the wheel"
+    licences = [name for name in names if "licenses/LICENSE-" in name]
+    assert len(licences) == 2
+    for name in licences:
+        text = installed.locate_file(name).read_text()
+        assert text == (SOURCES.parent / Path(name).name).read_text()
+
+
+def test_an_import_brings_nothing_else() -> None:
+    code = (
+        "import sys; before = set(sys.modules); import lookalike; "
+        "print(*sorted({name.partition('.')[0] for name in set(sys.modules) - before}))"
+    )
+    modules = run(code).split()
+    heavy = {"numpy", "pyarrow", "pandas", "polars", "duckdb", "datasets", "tqdm", "asyncio"}
+    assert not heavy & set(modules)
+    others = set(modules) - {"lookalike"} - sys.stdlib_module_names
+    assert not others, "modules that are no part of Python"
+
+
+def test_an_import_is_quick() -> None:
+    code = (
+        "import time; start = time.perf_counter(); import lookalike; "
+        "print(time.perf_counter() - start)"
+    )
+    # The machine may be busy; the quickest of several is not.
+    assert min(float(run(code)) for _ in range(5)) < 0.1
+
+
+def run(code: str) -> str:
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+def test_the_source_distribution_is_whole(tmp_path: Path) -> None:
+    pytest.importorskip("maturin", reason="maturin makes the source distribution")
+    command = [sys.executable, "-m", "maturin", "sdist", "--out", str(tmp_path)]
+    subprocess.run(command, cwd=SOURCES, check=True, capture_output=True)
+    (file,) = tmp_path.glob("lookalike-*.tar.gz")
+    with tarfile.open(file) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    wanted = {"PKG-INFO", "pyproject.toml", "Cargo.toml", "Cargo.lock", "python/Cargo.toml"}
+    crates = [path.parent.name for path in (SOURCES.parent / "crates").glob("*/Cargo.toml")]
+    wanted |= {f"crates/{name}/Cargo.toml" for name in crates}
+    wanted |= {"lookalike/_engine.pyi", "lookalike/py.typed"}
+    assert len(crates) > 5
+    assert wanted <= names, wanted - names
+    assert not [name for name in names if name.endswith(".so")]

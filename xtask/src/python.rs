@@ -1,0 +1,151 @@
+//! The package for Python: its wheel is built beside the tests of the workspace, put into an
+//! environment of its own, and tested there as a user has it.
+
+use crate::{call, cargo};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Packages that the tests need.
+const REQUIREMENTS: &str = "python/requirements-test.txt";
+
+/// An environment of Python with what the tests need.
+struct Environment {
+    python: PathBuf,
+}
+
+/// Builds, installs and tests the package; `arguments` go to pytest, and with some only that runs.
+///
+/// # Errors
+/// There is no environment, or a step fails.
+pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<(), String> {
+    test(root, &Environment::new(root)?, arguments)
+}
+
+/// The same, and says so where Python or its packages are absent.
+///
+/// # Errors
+/// A step fails.
+pub(crate) fn run_if_possible(root: &Path) -> Result<(), String> {
+    match Environment::new(root) {
+        Ok(environment) => test(root, &environment, &[]),
+        Err(reason) => {
+            eprintln!("SKIPPED: the package for Python is not tested: {reason}");
+            Ok(())
+        }
+    }
+}
+
+fn test(root: &Path, environment: &Environment, arguments: &[&str]) -> Result<(), String> {
+    environment.install(root, &wheel(root, environment)?)?;
+    let program = target()?.join("debug").join(program("lookalike"));
+    let program = ("LOOKALIKE_PROGRAM", program.to_string_lossy().into_owned());
+    let pytest = ["-m", "pytest", "-rs", "--quiet"];
+    if !arguments.is_empty() {
+        return environment.python(root, &[&pytest[..], arguments].concat(), &[program]);
+    }
+    let doctests = ["--doctest-modules", "--pyargs", "lookalike"];
+    environment.python(root, &[&pytest[..], &["python/tests"]].concat(), &[program])?;
+    environment.python(root, &[&pytest[..], &doctests].concat(), &[])?;
+    let sources = root.join("python");
+    environment.python(&sources, &["-m", "mypy", "--strict", "lookalike"], &[])?;
+    environment.python(&sources, &["-m", "pyright", "lookalike"], &[])?;
+    let stubtest = ["-m", "mypy.stubtest", "--allowlist", "python/stubtest.txt"];
+    environment.python(root, &[&stubtest[..], &["lookalike._engine"]].concat(), &[])
+}
+
+/// Builds the wheel, and the program that it is compared with.
+fn wheel(root: &Path, environment: &Environment) -> Result<PathBuf, String> {
+    // Both at once, since what is compiled depends on what else is asked for: so they have the
+    // same dependencies with the same features as in the tests.
+    let packages = ["--package", "lookalike-cli", "--package", "lookalike-python"];
+    let features = ["--features", "lookalike-python/beside-tests"];
+    let program = [&["build"][..], &packages, &features, &["--bin", "lookalike"]].concat();
+    cargo(root, &program, &[])?;
+    let folder = target()?.join("python-wheel");
+    // What an earlier version left is not to be found below.
+    let _ = std::fs::remove_dir_all(&folder);
+    let out = folder.to_string_lossy();
+    let build = ["-m", "maturin", "build", "--profile", "dev", "--features", "beside-tests"];
+    // The symbols of a build for tests are twenty times what is built.
+    let how = ["--strip", "--manifest-path", "python/Cargo.toml", "--out", &*out];
+    let interpreter = environment.python.to_string_lossy();
+    environment.python(
+        root,
+        &[&build[..], &how, &["--interpreter", &*interpreter]].concat(),
+        &[],
+    )?;
+    let files = std::fs::read_dir(&folder).map_err(|e| format!("cannot read {out}: {e}"))?;
+    files
+        .filter_map(|file| Some(file.ok()?.path()))
+        .find(|path| path.extension().is_some_and(|extension| extension == "whl"))
+        .ok_or_else(|| format!("maturin left no wheel in {out}"))
+}
+
+impl Environment {
+    /// That of the shell, or one in the target folder, which is made when it is absent.
+    fn new(root: &Path) -> Result<Self, String> {
+        #[expect(clippy::disallowed_methods, reason = "this is a command line tool")]
+        let given = std::env::var_os("VIRTUAL_ENV").filter(|folder| !folder.is_empty());
+        let folder = match given {
+            Some(folder) => PathBuf::from(folder),
+            None => target()?.join("python-venv"),
+        };
+        let inside = if cfg!(windows) { "Scripts" } else { "bin" };
+        let environment = Self { python: folder.join(inside).join(program("python")) };
+        if !environment.python.exists() {
+            let make = ["-m", "venv", &*folder.to_string_lossy()];
+            call(Command::new("python3").args(make).current_dir(root))?;
+        }
+        let old = "import sys; sys.exit(sys.version_info < (3, 10))";
+        environment
+            .python(root, &["-c", old], &[])
+            .map_err(|_| format!("{} is older than Python 3.10", environment.python.display()))?;
+        environment.require(root, &folder.join("lookalike-requirements.txt"))?;
+        Ok(environment)
+    }
+
+    /// Installs what the tests need, unless `done` says that it has been.
+    fn require(&self, root: &Path, done: &Path) -> Result<(), String> {
+        let wanted = std::fs::read_to_string(root.join(REQUIREMENTS))
+            .map_err(|e| format!("cannot read {REQUIREMENTS}: {e}"))?;
+        if std::fs::read_to_string(done).is_ok_and(|there| there == wanted) {
+            return Ok(());
+        }
+        let install =
+            ["-m", "pip", "install", "--quiet", "--no-compile", "--requirement", REQUIREMENTS];
+        self.python(root, &install, &[]).map_err(|error| {
+            format!("{error}; the packages of {REQUIREMENTS} are needed, and come by network")
+        })?;
+        std::fs::write(done, wanted).map_err(|e| format!("cannot write {}: {e}", done.display()))
+    }
+
+    fn install(&self, root: &Path, wheel: &Path) -> Result<(), String> {
+        let install = ["-m", "pip", "install", "--quiet", "--no-deps", "--no-index"];
+        let wheel = wheel.to_string_lossy();
+        self.python(root, &[&install[..], &["--force-reinstall", &*wheel]].concat(), &[])
+    }
+
+    fn python(
+        &self,
+        folder: &Path,
+        arguments: &[&str],
+        environment: &[(&str, String)],
+    ) -> Result<(), String> {
+        let mut command = Command::new(&self.python);
+        // The package is to be found where it is installed, not in the repository.
+        command.env_remove("PYTHONPATH").env_remove("CONDA_PREFIX");
+        let environment = environment.iter().map(|(name, value)| (name, value));
+        call(command.args(arguments).envs(environment).current_dir(folder))
+    }
+}
+
+/// The folder that cargo builds into: this program lies in it.
+fn target() -> Result<PathBuf, String> {
+    let here = std::env::current_exe().map_err(|e| format!("this program is nowhere: {e}"))?;
+    let folder = here.ancestors().nth(2);
+    folder.map(Path::to_owned).ok_or_else(|| format!("{} is in no folder", here.display()))
+}
+
+fn program(name: &str) -> String {
+    format!("{name}{}", std::env::consts::EXE_SUFFIX)
+}
