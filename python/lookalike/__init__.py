@@ -1,5 +1,48 @@
-"""Near-duplicate documents, found fast and verified."""
+"""Near-duplicate documents, found fast and verified.
 
+>>> import lookalike
+>>> docs = {"draft": "we meet on monday at ten in the hall", "final": "We meet on Monday at ten in the hall!"}
+>>> [(group.keeper, [d.id for d in group.duplicates]) for group in lookalike.find(docs)]
+[('final', ['draft'])]
+
+=====================  =========================================================================
+:func:`find`           groups of near-duplicates
+:func:`dedup`          the documents without them, in the type that they were given in
+:func:`compare`        how alike two texts are, and where they differ
+:func:`prepare`        signatures and bucket keys
+:func:`audit`          how much of what is there a run found, measured
+:func:`tune`           bands and rows for a threshold and a recall, and what they cost
+``lookalike.errors``   what can go wrong
+=====================  =========================================================================
+
+The engine is that of the command line, which is here as ``python -m lookalike``; the same documents
+and parameters give the same bytes.
+"""
+
+from lookalike._compare import Comparison, Difference, compare
 from lookalike._engine import VERSION as __version__
+from lookalike._find import OPTIONS, Found, Group, Member, Written, dedup, find
+from lookalike._measure import Audit, Tuned, audit, tune
+from lookalike._results import Table
+from lookalike._sign import Prepared, prepare
 
-__all__ = ["__version__"]
+__all__ = [
+    "OPTIONS",
+    "Audit",
+    "Comparison",
+    "Difference",
+    "Found",
+    "Group",
+    "Member",
+    "Prepared",
+    "Table",
+    "Tuned",
+    "Written",
+    "__version__",
+    "audit",
+    "compare",
+    "dedup",
+    "find",
+    "prepare",
+    "tune",
+]

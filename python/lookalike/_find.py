@@ -54,6 +54,11 @@ class Found:
     def __init__(self, findings: _engine.Findings) -> None:
         self._findings = findings
 
+    @property
+    def engine(self) -> _engine.Findings:
+        """What the engine has of it; private to the package."""
+        return self._findings
+
     def __iter__(self) -> Iterator[Group]:
         """The groups, largest first."""
         table = self.groups
@@ -208,9 +213,7 @@ def _run(
     reference: Any,
     progress: bool | Progress,
 ) -> tuple[Given, _engine.Findings]:
-    unknown = [name for name in options if name not in OPTIONS]
-    if unknown:
-        raise OptionError(_unknown(unknown[0]))
+    check_options(options)
     fields = _fields(options)
     if isinstance(id_, str):
         options.setdefault("id_field", id_)
@@ -222,6 +225,13 @@ def _run(
         references = given(reference, text=text, id=id_, fields=fields).engine
     with shown(progress) as tell:
         return documents, _engine.find(documents.engine, references, options, tell)
+
+
+def check_options(options: dict[str, Any]) -> None:
+    """Refuses names that are no options."""
+    for name in options:
+        if name not in OPTIONS:
+            raise OptionError(_unknown(name))
 
 
 def _unknown(name: str) -> str:
@@ -285,6 +295,7 @@ def dedup(
     ['B A N A N A S !', 'apples']
     """
     options = {"threshold": threshold, "recall": recall, **options}
+    check_options(options)
     if isinstance((documents := given(docs, text=text, id=id, fields=_fields(options))).engine, list):
         return _dedup_files(documents.engine, output, annotate, removed, options, text, id, reference, progress)
     if output is not None or removed is not None:

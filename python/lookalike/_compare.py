@@ -1,0 +1,86 @@
+"""How alike two texts are, and where they differ."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+from lookalike import _engine
+from lookalike._find import check_options
+from lookalike._inputs import given
+from lookalike.errors import DocumentTypeError
+
+__all__ = ["Comparison", "Difference", "compare"]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Words of both texts, in order."""
+
+    #: ``equal``, ``replace``, ``delete`` (only in the first text) or ``insert`` (only in the second).
+    kind: str
+    #: The words of the first text as they stand there; empty for an insertion.
+    a: str
+    #: Those of the second; empty for a deletion.
+    b: str
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What can be said of two texts."""
+
+    #: Shared shingles among all of both, exactly: 0 to 1.
+    jaccard: float
+    #: The part of the first text's shingles that the second has: 0 to 1.
+    containment_a: float
+    #: The part of the second text's shingles that the first has: 0 to 1.
+    containment_b: float
+    #: The Jaccard similarity as signatures estimate it; ``None`` where a text has no token.
+    estimate: float | None
+    #: Shingles that both have.
+    shared: int
+    #: Different shingles of the first text.
+    shingles_a: int
+    #: Different shingles of the second text.
+    shingles_b: int
+    #: Whether they reach the threshold.
+    similar: bool
+    #: The words in which they agree and differ, if these were asked for.
+    differences: tuple[Difference, ...] = ()
+
+
+def compare(
+    a: str | os.PathLike[str],
+    b: str | os.PathLike[str],
+    *,
+    differences: bool = False,
+    **options: Any,
+) -> Comparison:
+    """Compares two texts exactly.
+
+    :param a: a text; a :class:`pathlib.Path` is read as a file, of any kind that :func:`find` reads.
+    :param b: the other one.
+    :param differences: whether to say where they differ, word by word. Texts that share little
+        are compared for two seconds at most, then more words than needed are among them.
+    :param options: those of :func:`lookalike.find`.
+    :raises DocumentError: a text cannot be used, or a file holds several.
+
+    >>> import lookalike
+    >>> c = lookalike.compare("one two three four", "one two four", shingle="bag", differences=True)
+    >>> c.jaccard, c.containment_b, c.similar
+    (0.75, 1.0, False)
+    >>> [(d.kind, d.a) for d in c.differences]
+    [('equal', 'one two '), ('delete', 'three '), ('equal', 'four')]
+    """
+    check_options(options)
+    engine: Any
+    if isinstance(a, os.PathLike) != isinstance(b, os.PathLike):
+        kinds = f"{type(a).__name__} and {type(b).__name__}"
+        raise DocumentTypeError(f"expected two texts or two paths, got {kinds}")
+    if isinstance(a, os.PathLike):
+        engine = given([a, b]).engine
+    else:
+        engine = _engine.Documents.of_texts([a, b], None, [])
+    figures, stretches = _engine.compare(engine, options, differences)
+    return Comparison(**figures, differences=tuple(Difference(*s) for s in stretches))

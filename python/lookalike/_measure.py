@@ -1,0 +1,190 @@
+"""How much a run found, and how bands and rows are chosen."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from lookalike import _engine
+from lookalike._find import Found, check_options
+from lookalike._inputs import given
+from lookalike._progress import Progress, shown
+from lookalike.errors import OptionError
+
+__all__ = ["Audit", "Tuned", "audit", "tune"]
+
+
+@dataclass(frozen=True)
+class Audit:
+    """Measured recall; ``docs/audit.md`` says what is estimated and why the interval is right."""
+
+    #: The share of true neighbours that the run found, one drawn for each document that has some;
+    #: ``None`` where no document of the sample has one.
+    recall: float | None
+    #: Holds the true recall with at least :attr:`confidence` (Clopper–Pearson).
+    interval: tuple[float, float]
+    #: How often an interval holds the truth, at least.
+    confidence: float
+    #: What bands and rows promise for a pair at the threshold.
+    predicted_recall: float
+    #: Documents drawn.
+    sampled: int
+    #: Documents that could be drawn.
+    population: int
+    #: Documents of the sample that have a neighbour.
+    documents: int
+    #: Of one neighbour drawn for each of these, how many the run found.
+    found: int
+    #: The figures by range of similarity, and everything else, as the report has them.
+    details: dict[str, Any] = field(repr=False)
+
+    @classmethod
+    def of_json(cls, text: str) -> Audit:
+        """Reads what the engine measured."""
+        all_ = json.loads(text)
+        return cls(
+            recall=all_["recall"],
+            interval=(all_["interval"]["low"], all_["interval"]["high"]),
+            confidence=all_["confidence"],
+            predicted_recall=all_["predicted_recall"],
+            sampled=all_["sampled"],
+            population=all_["population"],
+            documents=all_["documents"],
+            found=all_["found"],
+            details=all_,
+        )
+
+
+def audit(
+    found: Found | str | os.PathLike[str],
+    docs: Any = None,
+    *,
+    sample: int = 2_000,
+    seed: int = 1,
+    confidence: float = 0.95,
+    text: str | None = None,
+    id: str | Literal[False] | None = None,  # noqa: A002 - the name of the column
+    reference: Any = None,
+    progress: bool | Progress = False,
+    **options: Any,
+) -> Audit:
+    """Measures how much of what is there a run found: documents drawn at random are compared
+    exactly with all others.
+
+    :param found: what :func:`lookalike.find` gave, or a report (``.json``) that a run wrote.
+    :param docs: for a report, the documents of that run.
+    :param sample: documents to draw, from 1; all where there are fewer.
+    :param seed: draws them; the same number draws the same ones.
+    :param confidence: how often the intervals hold the truth, at least: above 0, below 1.
+    :raises LookalikeError: the documents are not those of the report.
+
+    Cost: two passes over the documents.
+
+    >>> import lookalike
+    >>> found = lookalike.find([f"{i // 2} one two three four five six seven" for i in range(8)])
+    >>> lookalike.audit(found).recall
+    1.0
+    """
+    with shown(progress) as tell:
+        if isinstance(found, Found):
+            if docs is not None or options:
+                raise OptionError("docs and options belong to a report; what was found knows its own")
+            return Audit.of_json(found.engine.audit(sample, seed, confidence, tell))
+        if docs is None:
+            raise OptionError("a report does not hold its documents: give them as docs")
+        options = {"seed": seed, **options}
+        check_options(options)
+        if isinstance(id, str):
+            options.setdefault("id_field", id)
+        if text is not None:
+            options.setdefault("text_field", text)
+        documents = given(docs, text=text, id=id).engine
+        references = None
+        if reference is not None:
+            references = given(reference, text=text, id=id).engine
+        report = os.fspath(found)
+        return Audit.of_json(
+            _engine.audit(report, documents, references, options, sample, confidence, tell)
+        )
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """A choice of bands and rows, and what it comes to."""
+
+    threshold: float
+    recall: float
+    #: Values of a signature, its bands, and the rows of each.
+    num_hashes: int
+    bands: int
+    rows: int
+    #: The probability that a pair at the threshold becomes a candidate.
+    predicted_recall: float
+    #: Documents that the cost is for.
+    documents: int
+    #: Candidate pairs to expect among them.
+    candidates: float
+    #: Time to expect for each of them on one core.
+    microseconds_per_document: float
+    #: All bandings of signatures of this length, each a dict.
+    bandings: list[dict[str, Any]] = field(repr=False)
+    #: Documents of the sample.
+    sampled: int
+    #: What each shingle rule makes of the sample, each a dict.
+    shingles: list[dict[str, Any]] = field(repr=False)
+    #: The rule that suits the sample; ``None`` without one.
+    advice: str | None
+    #: Exact similarities above 0 of the pairs of the sample, ascending.
+    similarities: list[float] = field(repr=False)
+    #: How many pairs of the sample were compared.
+    pairs: int
+
+    def curve(self, similarities: Sequence[float]) -> list[float]:
+        """The probability that a pair becomes a candidate, ``1 − (1 − sʳ)ᵇ``, at each of these
+        similarities, 0 to 1.
+
+        >>> import lookalike
+        >>> [round(p, 3) for p in lookalike.tune(threshold=0.8).curve([0.2, 0.5, 0.8])]
+        [0.001, 0.282, 0.998]
+        """
+        return _engine.curve(list(similarities), self.bands, self.rows)
+
+
+def tune(
+    docs: Any = None,
+    *,
+    threshold: float = 0.8,
+    recall: float = 0.99,
+    sample: int = 2_000,
+    documents: int | None = None,
+    shingles: Sequence[str] = (),
+    text: str | None = None,
+    id: str | Literal[False] | None = None,  # noqa: A002 - the name of the column
+    **options: Any,
+) -> Tuned:
+    """Chooses bands and rows for a threshold and a recall, by what a sample of the documents says.
+
+    :param docs: documents as for :func:`lookalike.find`; without any, the cost is that of newswire
+        articles.
+    :param sample: documents to draw.
+    :param documents: how many the collection has that is planned for; those of ``docs`` by default.
+    :param shingles: rules to try, such as ``["words:3", "chars:9"]``; ten usual ones by default.
+
+    >>> import lookalike
+    >>> t = lookalike.tune(threshold=0.8, recall=0.99)
+    >>> t.num_hashes, t.bands, t.rows, round(t.predicted_recall, 3)
+    (128, 21, 6, 0.998)
+    """
+    options = {"threshold": threshold, "recall": recall, **options}
+    check_options(options)
+    engine = None
+    if docs is not None:
+        if isinstance(id, str):
+            options.setdefault("id_field", id)
+        if text is not None:
+            options.setdefault("text_field", text)
+        engine = given(docs, text=text, id=id).engine
+    return Tuned(**_engine.tune(engine, options, sample, documents, list(shingles)))

@@ -1,0 +1,63 @@
+"""Signatures and bucket keys, for systems that group by them."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from lookalike import _engine
+from lookalike._find import check_options
+from lookalike._inputs import given
+from lookalike._progress import Progress, shown
+from lookalike._results import Table
+
+__all__ = ["Prepared", "prepare"]
+
+
+class Prepared(Table):
+    """A row for each document: ``id``; ``shingles`` (uint64), how many different ones it has;
+    ``fingerprint`` (16 bytes), equal for equal shingle sets; ``signature`` (``num_hashes`` values
+    of uint32); ``band_keys`` (``bands`` keys of uint64). Of a document without a token both lists
+    are zeros: it resembles nothing."""
+
+    __slots__ = ("parameters",)
+
+    def __init__(self, table: _engine.Table, parameters: dict[str, Any]) -> None:
+        super().__init__(table)
+        #: What decided them; only rows of the same parameters mean anything to each other.
+        self.parameters = parameters
+
+
+def prepare(
+    docs: Any,
+    *,
+    threshold: float = 0.8,
+    recall: float = 0.99,
+    text: str | None = None,
+    id: str | Literal[False] | None = None,  # noqa: A002 - the name of the column
+    progress: bool | Progress = False,
+    **options: Any,
+) -> Prepared:
+    """Signs documents and gives the keys of the buckets that they fall into.
+
+    Two documents are candidates where they have the same key at the same place of ``band_keys``;
+    with the probability that :func:`lookalike.tune` tells they are, when they are similar.
+    Parameters, errors and cost are those of :func:`lookalike.find`; rows are in the order of the
+    documents.
+
+    >>> import lookalike
+    >>> rows = lookalike.prepare(["one two three four five six", "One two three four five six!"])
+    >>> rows.parameters["num_hashes"], rows.parameters["bands"], rows["shingles"]
+    (128, 21, [2, 2])
+    >>> rows["band_keys"][0] == rows["band_keys"][1]
+    True
+    """
+    options = {"threshold": threshold, "recall": recall, **options}
+    check_options(options)
+    if isinstance(id, str):
+        options.setdefault("id_field", id)
+    if text is not None:
+        options.setdefault("text_field", text)
+    documents = given(docs, text=text, id=id).engine
+    with shown(progress) as tell:
+        table, parameters = _engine.prepare(documents, options, tell)
+    return Prepared(table, parameters)
