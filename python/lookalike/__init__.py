@@ -21,8 +21,9 @@ and parameters give the same bytes.
 
 from lookalike._compare import Comparison, Difference, compare
 from lookalike._engine import VERSION as __version__
-from lookalike._find import OPTIONS, Found, Group, Member, Written, dedup, find
+from lookalike._find import Found, Group, Member, Written, dedup, find
 from lookalike._measure import Audit, Tuned, audit, tune
+from lookalike._options import OPTIONS, Options
 from lookalike._results import Table
 from lookalike._sign import Prepared, prepare
 
@@ -34,6 +35,7 @@ __all__ = [
     "Found",
     "Group",
     "Member",
+    "Options",
     "Prepared",
     "Table",
     "Tuned",

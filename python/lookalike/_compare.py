@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lookalike import _engine
-from lookalike._find import check_options
+from lookalike._options import Options, check_options
 from lookalike._inputs import given
 from lookalike.errors import DocumentTypeError
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = ["Comparison", "Difference", "compare"]
 
@@ -55,7 +58,7 @@ def compare(
     b: str | os.PathLike[str],
     *,
     differences: bool = False,
-    **options: Any,
+    **options: Unpack[Options],
 ) -> Comparison:
     """Compares two texts exactly.
 
@@ -82,5 +85,5 @@ def compare(
         engine = given([a, b]).engine
     else:
         engine = _engine.Documents.of_texts([a, b], None, [])
-    figures, stretches = _engine.compare(engine, options, differences)
+    figures, stretches = _engine.compare(engine, {**options}, differences)
     return Comparison(**figures, differences=tuple(Difference(*s) for s in stretches))

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from lookalike import _engine
 from lookalike._inputs import Given, given
+from lookalike._options import Options, check_options, named
 from lookalike._progress import Progress, shown
 from lookalike._results import Table
 from lookalike.errors import OptionError
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = ["Found", "Group", "Member", "Written", "dedup", "find"]
 
@@ -165,7 +169,7 @@ def find(
     reference: Any = None,
     pairs: bool = False,
     progress: bool | Progress = False,
-    **options: Any,
+    **options: Unpack[Options],
 ) -> Found:
     """Finds the near-duplicates among documents. Every pair that is reported was compared exactly.
 
@@ -201,50 +205,40 @@ def find(
     >>> found.groups["id"], found.counts["duplicates"]
     ([1, 0], 1)
     """
-    options = {"threshold": threshold, "recall": recall, "pairs": pairs, **options}
-    return Found(_run(docs, options, text, id, reference, progress)[1])
+    wishes = {"threshold": threshold, "recall": recall, "pairs": pairs, **options}
+    run = _Run(wishes, text, id, reference)
+    return Found(run.find(run.take(docs).engine, progress))
 
 
-def _run(
-    docs: Any,
-    options: dict[str, Any],
-    text: str | None,
-    id_: str | Literal[False] | None,
-    reference: Any,
-    progress: bool | Progress,
-) -> tuple[Given, _engine.Findings]:
-    check_options(options)
-    fields = _fields(options)
-    if isinstance(id_, str):
-        options.setdefault("id_field", id_)
-    if text is not None:
-        options.setdefault("text_field", text)
-    documents = given(docs, text=text, id=id_, fields=fields)
-    references = None
-    if reference is not None:
-        references = given(reference, text=text, id=id_, fields=fields).engine
-    with shown(progress) as tell:
-        return documents, _engine.find(documents.engine, references, options, tell)
+_DECIDING = ("keep", "source_field")
 
 
-def check_options(options: dict[str, Any]) -> None:
-    """Refuses names that are no options."""
-    for name in options:
-        if name not in OPTIONS:
-            raise OptionError(_unknown(name))
+class _Run:
+    """What is to be done, once it is known that it can be."""
 
+    def __init__(
+        self,
+        options: dict[str, Any],
+        text: str | None,
+        id_: str | Literal[False] | None,
+        reference: Any,
+    ) -> None:
+        check_options(options)
+        self.options = named(options, text, id_)
+        self._text, self._id = text, id_
+        # The columns that decide what is kept, in the order in which the engine asks for them.
+        deciding: dict[str, Any] = {key: options[key] for key in _DECIDING if key in options}
+        self._fields = _engine.fields(deciding)
+        self.reference = None if reference is None else self.take(reference).engine
 
-def _unknown(name: str) -> str:
-    import difflib
+    def take(self, docs: Any) -> Given:
+        return given(docs, text=self._text, id=self._id, fields=self._fields)
 
-    near = difflib.get_close_matches(name, OPTIONS, 1)
-    hint = f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(sorted(OPTIONS))}"
-    return f"there is no option {name!r}{hint}"
-
-
-def _fields(options: dict[str, Any]) -> list[str]:
-    """The columns that decide what is kept, in the order in which the engine asks for them."""
-    return _engine.fields({k: options[k] for k in ("keep", "source_field") if k in options})
+    def find(
+        self, documents: _engine.Documents | list[str], progress: bool | Progress
+    ) -> _engine.Findings:
+        with shown(progress) as tell:
+            return _engine.find(documents, self.reference, self.options, tell)
 
 
 @dataclass(frozen=True)
@@ -271,7 +265,7 @@ def dedup(
     id: str | Literal[False] | None = None,  # noqa: A002 - the name of the column
     reference: Any = None,
     progress: bool | Progress = False,
-    **options: Any,
+    **options: Unpack[Options],
 ) -> Any:
     """Documents without their near-duplicates.
 
@@ -294,40 +288,33 @@ def dedup(
     >>> lookalike.dedup(["b a n a n a s", "B A N A N A S !", "apples"])
     ['B A N A N A S !', 'apples']
     """
-    options = {"threshold": threshold, "recall": recall, **options}
-    check_options(options)
-    if isinstance((documents := given(docs, text=text, id=id, fields=_fields(options))).engine, list):
-        return _dedup_files(documents.engine, output, annotate, removed, options, text, id, reference, progress)
+    run = _Run({"threshold": threshold, "recall": recall, **options}, text, id, reference)
+    documents = run.take(docs)
+    if isinstance(documents.engine, list):
+        return _dedup_files(run, documents.engine, output, annotate, removed, progress)
     if output is not None or removed is not None:
         raise OptionError(
             "output and removed are for files; documents in memory are given back, write them "
             "with what they are from"
         )
-    documents, findings = _run(docs, options, text, id, reference, progress)
     rows = len(documents.engine)
-    decisions = findings.decisions(rows)
+    decisions = run.find(documents.engine, progress).decisions(rows)
     table = Table(decisions)
-    if annotate:
-        names = {name: f"lookalike_{name}" for name in table.column_names}
-        if documents.annotate is not None:
-            return documents.annotate(decisions, names)
-        assert documents.select is not None
-        everything = documents.select([True] * rows)
-        pairs = everything.items() if isinstance(everything, dict) else everything
-        return list(zip(pairs, table, strict=True))
-    assert documents.select is not None
-    return documents.select(table["kept"])
+    if not annotate:
+        return documents.select(table["kept"])
+    if documents.annotate is not None:
+        return documents.annotate(decisions, {name: f"lookalike_{name}" for name in table.column_names})
+    everything = documents.select([True] * rows)
+    pairs = everything.items() if isinstance(everything, dict) else everything
+    return list(zip(pairs, table, strict=True))
 
 
 def _dedup_files(
+    run: _Run,
     paths: list[str],
     output: str | os.PathLike[str] | None,
     annotate: bool,
     removed: str | os.PathLike[str] | None,
-    options: dict[str, Any],
-    text: str | None,
-    id_: str | Literal[False] | None,
-    reference: Any,
     progress: bool | Progress,
 ) -> Written:
     if output is None:
@@ -335,73 +322,14 @@ def _dedup_files(
             "documents of files are written to files: output names one, in the format of the "
             "input, or a folder for several"
         )
-    if isinstance(id_, str):
-        options["id_field"] = id_
-    if text is not None:
-        options["text_field"] = text
-    references: Any = None
-    if reference is not None:
-        references = given(reference, text=text, id=id_).engine
     with shown(progress) as tell:
         kept, gone, files = _engine.dedup(
             paths,
-            references,
-            options,
+            run.reference,
+            run.options,
             os.fspath(output),
             annotate,
             None if removed is None else os.fspath(removed),
             tell,
         )
     return Written(kept, gone, files)
-
-
-#: The options of :func:`find` and :func:`dedup` beside their parameters: what the command line's
-#: are, with ``_`` for ``-``.
-OPTIONS: dict[str, str] = {
-    "threshold": "least exact similarity: above 0, at most 1",
-    "recall": "least predicted share of pairs at the threshold that are found: above 0, below 1",
-    "measure": "'jaccard', or 'containment': an excerpt inside a longer text",
-    "exact": "miss no pair: candidates by shared rare shingles; slower",
-    "num_hashes": "values in a signature, 1 to 8192; chosen for threshold and recall",
-    "bands": "bands of a signature; chosen",
-    "rows": "rows of a band; chosen",
-    "scheme": "'fss', or classic MinHash: 'multiply-shift', 'mod-prime', 'xor', 'xor-multiply'",
-    "seed": "draws the hash functions; a whole number",
-    "shingle": "'words:N', 'chars:N', 'bytes:N' with N from 1 to 256, or 'bag'",
-    "tokens": "'words', 'word-runs' or 'whitespace'",
-    "case": "'fold' or 'keep'",
-    "frequencies": "let repeats count",
-    "stop_words": "leave out the stop words of a language: 'en', 'de', 'zh', …",
-    "normalize": "'nfc' or 'nfkc'",
-    "language": "'auto': the stop words of each document's language are left out",
-    "segment": "'dictionary': words of scripts without spaces by dictionaries",
-    "keep": "'longest', 'shortest', 'first', 'last', 'newest', 'oldest', 'field:NAME[:asc]', "
-    "'path:GLOB', or a list of these",
-    "group": "'stars', or 'components': chains are followed",
-    "pairs": "whether all verified pairs are listed",
-    "source_field": "the column whose value documents are counted under",
-    "memory": "the most memory for the run, in bytes or such as '512MiB'",
-    "temp_dir": "the folder for temporary files",
-    "threads": "how many work at a time; one per processor",
-    "skip_bad": "leave out bad documents and repeated ids, count them and go on",
-    "format": "paths: 'file', 'text', 'lines', 'jsonl', 'csv', 'tsv', 'parquet', 'mbox', 'warc', 'tar'",
-    "id_field": "paths: the field or column of ids",
-    "text_field": "paths: the field or column of texts",
-    "line_ids": "paths: ids are FILE:LINE",
-    "hidden": "folders: read what begins with a dot, too",
-    "no_ignore": "folders: read what .gitignore leaves out, too",
-    "follow": "folders: follow symbolic links",
-    "encoding": "paths: the encoding of all files",
-    "html": "web pages: 'main' text, or 'all'",
-    "quotes": "mail: 'keep' or 'cut' quoted text",
-    "signatures": "mail: 'keep' or 'cut' signatures",
-    "attachments": "mail: attachments are documents of their own",
-    "max_file_size": "the largest file that is no plain text",
-    "max_expanded": "the most that what is compressed in a file may become",
-    "max_depth": "levels of files in files",
-    "max_members": "files in a file",
-    "max_pages": "pages of a PDF",
-    "max_seconds": "seconds for one file",
-}
-
-

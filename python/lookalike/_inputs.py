@@ -40,7 +40,7 @@ class Given:
     #: What the engine takes: documents in memory, or paths.
     engine: _engine.Documents | list[str]
     #: Gives the rows that stay, in the type that was given: from a list of flags, a row each.
-    select: Callable[[Sequence[bool]], Any] | None
+    select: Callable[[Sequence[bool]], Any]
     #: Adds columns to all rows, in the type that was given.
     annotate: Callable[[_engine.Table, dict[str, str]], Any] | None = None
 
@@ -59,7 +59,7 @@ def given(
     :param fields: columns that decide what is kept.
     """
     if isinstance(docs, (str, os.PathLike)):
-        return Given(_paths([docs]), None)
+        return _files([docs])
     if docs is None or isinstance(docs, (bytes, bytearray, memoryview, int, float)):
         raise DocumentTypeError(
             f"expected documents (a list of str, (id, text) pairs, a table, a path …), "
@@ -88,6 +88,13 @@ class _Columns:
         """The columns of a table with the Arrow PyCapsule interface."""
         name = self.id if isinstance(self.id, str) else None
         return _engine.Documents.of_arrow(table, self.text, name, self.id is None, list(self.fields))
+
+
+def _files(paths: Iterable[Any]) -> Given:
+    def select(_: Sequence[bool]) -> Any:
+        raise DocumentTypeError("what stays of files is written to files, not given back")
+
+    return Given(_paths(paths), select)
 
 
 def _paths(paths: Iterable[Any]) -> list[str]:
@@ -259,7 +266,7 @@ def _iterable(docs: Iterable[Any], columns: _Columns) -> Given:
     rows = docs if isinstance(docs, (list, tuple)) else list(docs)
     first = next(iter(rows), "")
     if isinstance(first, os.PathLike):
-        return Given(_paths(rows), None)
+        return _files(rows)
 
     def survivors(kept: Sequence[bool]) -> Any:
         return [row for row, keep in zip(rows, kept, strict=True) if keep]

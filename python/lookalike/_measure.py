@@ -6,13 +6,17 @@ import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from lookalike import _engine
-from lookalike._find import Found, check_options
+from lookalike._find import Found
+from lookalike._options import Options, check_options, named
 from lookalike._inputs import given
 from lookalike._progress import Progress, shown
 from lookalike.errors import OptionError
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = ["Audit", "Tuned", "audit", "tune"]
 
@@ -63,13 +67,12 @@ def audit(
     docs: Any = None,
     *,
     sample: int = 2_000,
-    seed: int = 1,
     confidence: float = 0.95,
     text: str | None = None,
     id: str | Literal[False] | None = None,  # noqa: A002 - the name of the column
     reference: Any = None,
     progress: bool | Progress = False,
-    **options: Any,
+    **options: Unpack[Options],
 ) -> Audit:
     """Measures how much of what is there a run found: documents drawn at random are compared
     exactly with all others.
@@ -77,8 +80,9 @@ def audit(
     :param found: what :func:`lookalike.find` gave, or a report (``.json``) that a run wrote.
     :param docs: for a report, the documents of that run.
     :param sample: documents to draw, from 1; all where there are fewer.
-    :param seed: draws them; the same number draws the same ones.
     :param confidence: how often the intervals hold the truth, at least: above 0, below 1.
+    :param options: ``seed`` draws the sample, 1 by default; ``threads``; for a report, how paths are
+        read and what is done to texts, as in that run.
     :raises LookalikeError: the documents are not those of the report.
 
     Cost: two passes over the documents.
@@ -90,24 +94,22 @@ def audit(
     """
     with shown(progress) as tell:
         if isinstance(found, Found):
+            seed = options.pop("seed", None)
             if docs is not None or options:
                 raise OptionError("docs and options belong to a report; what was found knows its own")
+            seed = 1 if seed is None else seed
             return Audit.of_json(found.engine.audit(sample, seed, confidence, tell))
         if docs is None:
             raise OptionError("a report does not hold its documents: give them as docs")
-        options = {"seed": seed, **options}
-        check_options(options)
-        if isinstance(id, str):
-            options.setdefault("id_field", id)
-        if text is not None:
-            options.setdefault("text_field", text)
+        wishes = named(options, text, id)
+        check_options(wishes)
         documents = given(docs, text=text, id=id).engine
         references = None
         if reference is not None:
             references = given(reference, text=text, id=id).engine
         report = os.fspath(found)
         return Audit.of_json(
-            _engine.audit(report, documents, references, options, sample, confidence, tell)
+            _engine.audit(report, documents, references, wishes, sample, confidence, tell)
         )
 
 
@@ -163,7 +165,7 @@ def tune(
     shingles: Sequence[str] = (),
     text: str | None = None,
     id: str | Literal[False] | None = None,  # noqa: A002 - the name of the column
-    **options: Any,
+    **options: Unpack[Options],
 ) -> Tuned:
     """Chooses bands and rows for a threshold and a recall, by what a sample of the documents says.
 
@@ -178,13 +180,9 @@ def tune(
     >>> t.num_hashes, t.bands, t.rows, round(t.predicted_recall, 3)
     (128, 21, 6, 0.998)
     """
-    options = {"threshold": threshold, "recall": recall, **options}
-    check_options(options)
+    wishes = named({"threshold": threshold, "recall": recall, **options}, text, id)
+    check_options(wishes)
     engine = None
     if docs is not None:
-        if isinstance(id, str):
-            options.setdefault("id_field", id)
-        if text is not None:
-            options.setdefault("text_field", text)
         engine = given(docs, text=text, id=id).engine
-    return Tuned(**_engine.tune(engine, options, sample, documents, list(shingles)))
+    return Tuned(**_engine.tune(engine, wishes, sample, documents, list(shingles)))

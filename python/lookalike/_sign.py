@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from lookalike import _engine
-from lookalike._find import check_options
+from lookalike._options import Options, check_options, named
 from lookalike._inputs import given
 from lookalike._progress import Progress, shown
 from lookalike._results import Table
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = ["Prepared", "prepare"]
 
@@ -35,7 +38,7 @@ def prepare(
     text: str | None = None,
     id: str | Literal[False] | None = None,  # noqa: A002 - the name of the column
     progress: bool | Progress = False,
-    **options: Any,
+    **options: Unpack[Options],
 ) -> Prepared:
     """Signs documents and gives the keys of the buckets that they fall into.
 
@@ -51,13 +54,9 @@ def prepare(
     >>> rows["band_keys"][0] == rows["band_keys"][1]
     True
     """
-    options = {"threshold": threshold, "recall": recall, **options}
-    check_options(options)
-    if isinstance(id, str):
-        options.setdefault("id_field", id)
-    if text is not None:
-        options.setdefault("text_field", text)
+    wishes = named({"threshold": threshold, "recall": recall, **options}, text, id)
+    check_options(wishes)
     documents = given(docs, text=text, id=id).engine
     with shown(progress) as tell:
-        table, parameters = _engine.prepare(documents, options, tell)
+        table, parameters = _engine.prepare(documents, wishes, tell)
     return Prepared(table, parameters)

@@ -1,0 +1,426 @@
+"""Groups of near-duplicates: what is found, in which form, and what goes wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+import lookalike
+from lookalike.errors import (
+    ChangedError,
+    DocumentError,
+    DocumentTypeError,
+    FileError,
+    LookalikeError,
+    OptionError,
+)
+
+
+def texts(count: int, seed: int = 7) -> list[str]:
+    """Every third text begins anew; the two behind it have a word more."""
+    words = random.Random(seed)
+    made: list[str] = []
+    text = ""
+    for i in range(count):
+        if i % 3 == 0:
+            text = " ".join(f"w{words.randrange(5000)}" for _ in range(60))
+            made.append(text)
+        else:
+            made.append(f"{text} and{i}")
+    return made
+
+
+def jaccard(a: str, b: str) -> float:
+    """By the definition, for five-word shingles."""
+
+    def shingles(text: str) -> set[tuple[str, ...]]:
+        words = text.lower().split()
+        return {tuple(words[i : i + 5]) for i in range(max(1, len(words) - 4))}
+
+    left, right = shingles(a), shingles(b)
+    return len(left & right) / len(left | right)
+
+
+def test_groups_are_stars_of_verified_pairs() -> None:
+    docs = texts(300)
+    found = lookalike.find(docs, pairs=True)
+    assert found.counts["documents"] == 300
+    assert found.counts["groups"] == 100 == len(found)
+    assert found.counts["duplicates"] == 200
+    for group in found:
+        for duplicate in group.duplicates:
+            exact = jaccard(docs[group.keeper], docs[duplicate.id])
+            assert duplicate.similarity == pytest.approx(exact, abs=5e-7)
+            assert exact >= 0.8
+    for pair in found.pairs:
+        exact = jaccard(docs[pair["id_a"]], docs[pair["id_b"]])
+        assert pair["jaccard"] == pytest.approx(exact, abs=5e-7)
+    assert len(found.pairs) == 300
+
+
+def test_every_kind_of_list_gives_the_same() -> None:
+    docs = texts(90)
+    ids = [f"d{i:03}" for i in range(90)]
+    by_row = lookalike.find(docs, keep="first")
+    named = [
+        lookalike.find(list(zip(ids, docs)), keep="first"),
+        lookalike.find(dict(zip(ids, docs)), keep="first"),
+        lookalike.find([{"id": i, "text": t} for i, t in zip(ids, docs)], keep="first"),
+        lookalike.find(((i, t) for i, t in zip(ids, docs)), keep="first"),
+        lookalike.find([{"n": i, "body": t} for i, t in zip(ids, docs)], id="n", text="body", keep="first"),
+    ]
+    rows = [(g.keeper, [(d.id, d.similarity) for d in g.duplicates]) for g in by_row]
+    for found in named:
+        groups = [(g.keeper, [(d.id, d.similarity) for d in g.duplicates]) for g in found]
+        assert groups == [(ids[k], [(ids[i], s) for i, s in d]) for k, d in rows]
+    numbered = lookalike.find([(1000 + i, t) for i, t in enumerate(docs)], keep="first")
+    assert numbered.groups["id"] == [1000 + i for i in by_row.groups["id"]]
+    assert lookalike.find(tuple(docs), keep="first").groups["id"] == by_row.groups["id"]
+
+
+def test_the_first_of_equal_documents_is_kept_by_row() -> None:
+    # As texts, "10" sorts before "2".
+    found = lookalike.find(["same text here, the same"] * 12)
+    assert found.groups["id"] == list(range(12))
+    assert found.groups["keeper"] == [0] * 12
+
+
+def test_keep_and_fields() -> None:
+    docs = [
+        {"text": "the same old story", "date": "2026-01-01", "n": 3},
+        {"text": "The same old story.", "date": "2026-03-01", "n": 2},
+        {"text": "the same, old story", "date": "2026-02-01", "n": None},
+    ]
+    keeper = lambda keep: next(iter(lookalike.find(docs, keep=keep))).keeper  # noqa: E731
+    assert keeper("first") == 0
+    assert keeper("last") == 2
+    assert keeper("field:date") == 1
+    assert keeper("field:date:asc") == 0
+    assert keeper(["field:n:asc"]) == 1
+
+
+def test_reference_documents_are_always_kept() -> None:
+    docs = texts(30)
+    found = lookalike.find(docs[:3], reference=[docs[0], "something else"])
+    assert found.counts["reference"] == 2
+    assert found.groups["role"] == ["keeper"] + ["duplicate"] * 3
+    assert found.groups["row"][0] is None and sorted(found.groups["row"][1:]) == [0, 1, 2]
+    assert found.groups["keeper_row"] == [None] * 4
+
+
+def test_empty_documents_match_nothing() -> None:
+    found = lookalike.find(["", "  ", "...", "a b"])
+    assert found.counts["groups"] == 0
+    assert found.empty["id"] == [0, 1, 2]
+    assert lookalike.find([]).counts["documents"] == 0
+
+
+def test_files_are_those_of_the_command_line(tmp_path: Path) -> None:
+    docs = texts(60)
+    path = tmp_path / "docs.jsonl"
+    lines = (json.dumps({"id": f"d{i:03}", "text": t}) for i, t in enumerate(docs))
+    path.write_text("\n".join(lines) + "\n")
+    of_path = lookalike.find(path)
+    assert "row" not in of_path.groups.column_names
+    held = lookalike.find({f"d{i:03}": t for i, t in enumerate(docs)})
+    assert held.groups["id"] == of_path.groups["id"]
+    for name in ("a.csv", "a.jsonl", "a.parquet", "a.csv.gz"):
+        of_path.write(tmp_path / f"p-{name}")
+        held.write(tmp_path / f"h-{name}")
+        assert (tmp_path / f"p-{name}").read_bytes() == (tmp_path / f"h-{name}").read_bytes()
+    command = [sys.executable, "-m", "lookalike", "find", str(path), "-q", "-o", str(tmp_path / "c.csv")]
+    subprocess.run(command, check=True)
+    assert (tmp_path / "c.csv").read_bytes() == (tmp_path / "p-a.csv").read_bytes()
+    pattern = lookalike.find(str(tmp_path / "doc*.jsonl"))
+    assert pattern.groups["id"] == of_path.groups["id"]
+    with pytest.raises(FileError, match="is an input"):
+        of_path.write(path.with_suffix(".jsonl"))
+    with pytest.raises(FileError, match="must end in"):
+        of_path.write(tmp_path / "groups.txt")
+    with pytest.raises(OptionError, match="pairs=True"):
+        of_path.pairs
+    assert of_path.text(0) == docs[0] == held.text(0)
+
+
+@pytest.mark.parametrize(
+    ("docs", "error", "words"),
+    [
+        (None, DocumentTypeError, "NoneType"),
+        (7, DocumentTypeError, "int"),
+        (b"bytes", DocumentTypeError, "bytes"),
+        (["a", b"b"], DocumentTypeError, "row 1.*bytes.*decode"),
+        (["a", 3], DocumentTypeError, "row 1.*int"),
+        (["a", None], DocumentError, "row 1 has no text"),
+        (["a", float("nan")], DocumentTypeError, "row 1.*NaN"),
+        (["a", "\ud800"], DocumentError, "row 1.*surrogate"),
+        ([("a", "x"), ("b",)], DocumentTypeError, "row 1.*pair"),
+        ([("a", "x"), ("a", "y")], DocumentError, "'a'|\"a\""),
+        ([(1, "x"), ("b", "y")], DocumentTypeError, "row 1.*str.*int"),
+        ([("a", "x"), (2, "y")], DocumentTypeError, "row 1.*int"),
+        ([("", "x")], DocumentError, "row 0.*empty"),
+        ([(2**70, "x")], DocumentError, "row 0.*64 bits"),
+        ([{"text": "x"}, {"body": "y"}], DocumentTypeError, "row 1.*'text'"),
+        ([{"text": "x"}, "y"], DocumentTypeError, "row 1.*dict"),
+        ({"a": None}, DocumentError, "row 0 has no text"),
+    ],
+)
+def test_documents_that_cannot_be_used(docs: object, error: type, words: str) -> None:
+    with pytest.raises(error, match=words):
+        lookalike.find(docs)
+
+
+def test_an_error_knows_its_row() -> None:
+    with pytest.raises(DocumentError) as raised:
+        lookalike.find(["a", "b", None])
+    assert raised.value.row == 2
+    assert isinstance(raised.value, (ValueError, LookalikeError))
+
+
+def test_bad_rows_are_skipped_when_asked() -> None:
+    rows = [("a", "x y z"), ("b", None), ("a", "other"), ("c", "x y z")]
+    found = lookalike.find(rows, skip_bad=True)
+    assert [(s["line"], s["id"]) for s in found.skipped][0] == (1, "b")
+    assert found.counts["documents"] == 2
+    assert found.groups["row"] == [0, 3]
+    assert lookalike.dedup(rows, skip_bad=True) == [("a", "x y z")]
+    assert lookalike.dedup([("a", "x y z"), ("b", None), ("c", "x y z")], skip_bad=True) == [("a", "x y z")]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"threshold": 0}, "threshold"),
+        ({"threshold": 1.5}, "threshold"),
+        ({"threshold": "much"}, "threshold.*number.*'much'"),
+        ({"threshold": float("nan")}, "threshold"),
+        ({"threshold": True}, "threshold"),
+        ({"recall": 1}, "recall"),
+        ({"treshold": 0.5}, "did you mean 'threshold'"),
+        ({"shingle": "words"}, "words:N"),
+        ({"shingle": 5}, "shingle.*str"),
+        ({"keep": "best"}, "keep|longest"),
+        ({"keep": 3}, "keep"),
+        ({"group": "cliques"}, "'stars' or 'components'"),
+        ({"threads": 0}, "threads.*1 or more"),
+        ({"threads": -1}, "threads"),
+        ({"memory": "much"}, "memory"),
+        ({"bands": 3, "rows": 100_000}, "bands|rows"),
+        ({"stop_words": "xx"}, "xx"),
+        ({"stop_words": "en", "language": "auto"}, "stop_words.*language"),
+        ({"progress": 3}, "progress"),
+        ({"seed": -1}, "seed"),
+    ],
+)
+def test_options_that_cannot_be(options: dict[str, object], words: str) -> None:
+    with pytest.raises(OptionError, match=words):
+        lookalike.find(["a b c", "d e f"], **options)
+
+
+def test_messages_name_arguments_not_flags() -> None:
+    with pytest.raises(OptionError) as raised:
+        lookalike.find(["a"], num_hashes=9000)
+    assert "--" not in str(raised.value)
+
+
+def test_paths_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="nowhere"):
+        lookalike.find(tmp_path / "nowhere.jsonl")
+    with pytest.raises(FileError, match="nothing matches"):
+        lookalike.find(str(tmp_path / "*.jsonl"))
+    broken = tmp_path / "broken.jsonl"
+    broken.write_text('{"id": "a", "text": "x"}\n{"id": \n')
+    with pytest.raises(DocumentError, match="line 2|:2"):
+        lookalike.find(broken)
+
+
+def test_the_interpreter_is_free_meanwhile() -> None:
+    docs = texts(30_000)
+    ticks, stop = 0, threading.Event()
+
+    def count() -> None:
+        nonlocal ticks
+        while not stop.is_set():
+            ticks += 1
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    lookalike.find(docs, threads=1)
+    stop.set()
+    thread.join()
+    assert ticks >= 3
+
+
+def test_progress_is_told_and_may_stop_the_work() -> None:
+    told: list[tuple[str, int, int | None]] = []
+    lookalike.find(texts(3000), progress=lambda *what: told.append(what))
+    assert told and told[-1][0] == "verify and group"
+
+    class Enough(Exception):
+        pass
+
+    def stop(*_: object) -> None:
+        raise Enough
+
+    with pytest.raises(Enough):
+        lookalike.find(texts(3000), progress=stop)
+
+
+def test_progress_bars() -> None:
+    pytest.importorskip("tqdm")
+    lookalike.find(texts(300), progress=True)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
+def test_ctrl_c_stops_a_long_call() -> None:
+    program = """
+import lookalike, sys, time
+text = " ".join(f"w{i}" for i in range(400))
+docs = [f"{text} x{i} y{i % 977} z{i % 13}" for i in range(60_000)]
+print("ready", flush=True)
+start = time.monotonic()
+try:
+    lookalike.find(docs, pairs=True, threads=1, threshold=0.99, recall=0.999, exact=True)
+except KeyboardInterrupt:
+    print("stopped", flush=True)
+    sys.exit(7)
+print("finished", time.monotonic() - start, flush=True)
+"""
+    child = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+    assert child.stdout is not None
+    assert child.stdout.readline() == "ready\n"
+    time.sleep(0.4)
+    child.send_signal(signal.SIGINT)
+    out, _ = child.communicate(timeout=120)
+    assert (out, child.returncode) == ("stopped\n", 7)
+
+
+def test_dedup_gives_back_what_was_given(tmp_path: Path) -> None:
+    docs = texts(30)
+    kept = lookalike.dedup(docs, keep="first")
+    assert kept == docs[::3]
+    assert lookalike.dedup(dict(enumerate(docs)), keep="first") == dict(list(enumerate(docs))[::3])
+    assert lookalike.dedup((d for d in docs), keep="first") == kept
+    annotated = lookalike.dedup(docs[:3], keep="first", annotate=True)
+    assert [what["kept"] for _, what in annotated] == [True, False, False]
+    assert [what["keeper"] for _, what in annotated] == [None, 0, 0]
+    path, out = tmp_path / "a.jsonl", tmp_path / "out.jsonl"
+    path.write_text("".join(json.dumps({"id": str(i), "text": t}) + "\n" for i, t in enumerate(docs)))
+    written = lookalike.dedup(path, output=out, removed=tmp_path / "gone.csv", keep="first")
+    assert (written.kept, written.removed, written.files) == (10, 20, 1)
+    assert out.read_text().splitlines() == path.read_text().splitlines()[::3]
+    assert len((tmp_path / "gone.csv").read_text().splitlines()) == 21
+    with pytest.raises(OptionError, match="output"):
+        lookalike.dedup(path)
+    with pytest.raises(OptionError, match="output"):
+        lookalike.dedup(docs, output=out)
+    with pytest.raises(OptionError, match="input"):
+        lookalike.dedup(path, output=path)
+
+
+def test_compare() -> None:
+    a, b = "one two three four five six seven", "One two three four five six eight"
+    c = lookalike.compare(a, b)
+    assert c.jaccard == pytest.approx(jaccard(a, b))
+    assert (c.shared, c.shingles_a, c.shingles_b) == (2, 3, 3)
+    assert c.containment_a == c.containment_b == pytest.approx(2 / 3)
+    assert not c.similar
+    assert lookalike.compare("", "a").estimate is None
+    told = lookalike.compare(a, b, differences=True).differences
+    assert "".join(d.a for d in told) == a
+    assert "".join(d.b for d in told) == b
+    with pytest.raises(DocumentTypeError, match="row 1"):
+        lookalike.compare("a", None)  # type: ignore[arg-type]
+
+
+def test_prepare_makes_equal_keys_for_equal_documents() -> None:
+    docs = texts(300)
+    rows = lookalike.prepare(docs)
+    assert rows["id"] == list(range(300))
+    bands, length = rows.parameters["bands"], rows.parameters["num_hashes"]
+    keys, signatures = rows["band_keys"], rows["signature"]
+    assert {len(k) for k in keys} == {bands} and {len(s) for s in signatures} == {length}
+    candidates = {
+        (i, j)
+        for i in range(300)
+        for j in range(i + 1, 300)
+        if any(a == b for a, b in zip(keys[i], keys[j]))
+    }
+    pairs = lookalike.find(docs, pairs=True).pairs
+    assert {tuple(sorted((p["id_a"], p["id_b"]))) for p in pairs} <= candidates
+    # The share of equal values estimates the similarity: for 128 of them with an error below 0.045.
+    errors = []
+    for i in range(0, 300, 3):
+        equal = sum(a == b for a, b in zip(signatures[i], signatures[i + 1])) / length
+        errors.append(equal - jaccard(docs[i], docs[i + 1]))
+    assert abs(sum(errors) / len(errors)) < 0.015
+    empty = lookalike.prepare(["", "a"])
+    assert empty["shingles"] == [0, 1]
+    assert set(empty["signature"][0]) == {0}
+    assert len(lookalike.prepare([])) == 0
+    with pytest.raises(OptionError, match="exact"):
+        lookalike.prepare(docs, exact=True)
+
+
+def test_audit_measures_what_was_missed(tmp_path: Path) -> None:
+    docs = texts(600)
+    found = lookalike.find(docs)
+    audit = lookalike.audit(found, sample=200)
+    assert audit.recall == 1.0 and audit.interval[0] > 0.97
+    assert audit.population == 600 and audit.sampled == 200
+    poor = lookalike.find(docs, bands=1, rows=40, num_hashes=64)
+    measured = lookalike.audit(poor, sample=600)
+    assert measured.recall is not None and measured.recall < 0.99
+    report = tmp_path / "r.json"
+    found.write_report(report)
+    again = lookalike.audit(report, docs, sample=200)
+    assert again.recall == audit.recall
+    with pytest.raises(LookalikeError, match="documents"):
+        lookalike.audit(report, docs[1:], sample=10)
+    with pytest.raises(OptionError, match="confidence"):
+        lookalike.audit(found, confidence=2.0)
+    with pytest.raises(OptionError, match="sample"):
+        lookalike.audit(found, sample=0)
+
+
+def test_tune_follows_the_formula() -> None:
+    tuned = lookalike.tune(threshold=0.7, recall=0.95)
+    predicted = 1 - (1 - 0.7**tuned.rows) ** tuned.bands
+    assert tuned.predicted_recall == pytest.approx(predicted) and predicted >= 0.95
+    assert tuned.curve([0.0, 1.0]) == [0.0, 1.0]
+    with pytest.raises(OptionError, match="0 to 1"):
+        tuned.curve([1.5])
+    measured = lookalike.tune(texts(300), shingles=["words:3", "chars:9"])
+    assert measured.sampled == 300 and measured.documents == 300
+    assert {row["shingle"] for row in measured.shingles} == {"words:3", "words:5", "chars:9"}
+    assert measured.pairs == 300 * 299 // 2
+    with pytest.raises(OptionError, match="nothing to tune"):
+        lookalike.tune(exact=True)
+    with pytest.raises(OptionError):
+        lookalike.tune(threshold=0.01, recall=0.999999, num_hashes=4)
+
+
+def test_results_without_any_package() -> None:
+    found = lookalike.find(["a b c", "a b c"])
+    table = found.groups
+    assert table.to_pydict()["role"] == ["keeper", "duplicate"]
+    assert table.to_pylist()[1]["jaccard"] == 1.0
+    assert "duplicate" in repr(table)
+    with pytest.raises(KeyError, match="group, id"):
+        table["nothing"]
+    assert repr(found) == "Found(documents=2, groups=1, duplicates=1)"
+
+
+def test_errors_are_a_tree() -> None:
+    assert issubclass(OptionError, (LookalikeError,)) and issubclass(OptionError, ValueError)
+    assert issubclass(DocumentTypeError, DocumentError) and issubclass(DocumentTypeError, TypeError)
+    assert issubclass(FileError, OSError) and issubclass(ChangedError, LookalikeError)

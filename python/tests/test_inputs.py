@@ -1,0 +1,192 @@
+"""Documents in tables of other packages: taken without copying, given back in the same type."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+import lookalike
+from lookalike.errors import DocumentError, DocumentTypeError
+from test_find import texts
+
+pa = pytest.importorskip("pyarrow")
+
+DOCS = texts(90)
+IDS = [f"d{i:03}" for i in range(90)]
+KEPT = DOCS[::3]
+
+
+def groups(found: lookalike.Found) -> list[tuple[Any, list[Any]]]:
+    return [(g.keeper, [d.id for d in g.duplicates]) for g in found]
+
+
+EXPECTED = groups(lookalike.find(list(zip(IDS, DOCS)), keep="first"))
+
+
+@pytest.mark.parametrize(
+    "kind", [pa.string(), pa.large_string(), pa.string_view(), pa.dictionary(pa.int32(), pa.string())]
+)
+def test_arrow_strings_of_every_kind(kind: Any) -> None:
+    table = pa.table({"id": IDS, "text": pa.array(DOCS).cast(kind) if kind != pa.string_view() else pa.array(DOCS, kind)})
+    assert groups(lookalike.find(table, keep="first")) == EXPECTED
+    column = table["text"]
+    rows = lookalike.find(column, keep="first")
+    assert [k for k, _ in groups(rows)] == [IDS.index(k) for k, _ in EXPECTED]
+
+
+def test_arrow_in_every_form() -> None:
+    table = pa.table({"id": IDS, "text": DOCS})
+    chunked = pa.concat_tables([table.slice(i, 7) for i in range(0, 90, 7)])
+    sliced = pa.concat_tables([table, table]).slice(90, 90)
+    reader = pa.RecordBatchReader.from_batches(table.schema, table.to_batches(11))
+    for form in (table, chunked, sliced, table.to_batches()[0], reader):
+        assert groups(lookalike.find(form, keep="first")) == EXPECTED
+    short = pa.table({"text": ["a b", "A B", "a b " + "long " * 9]}).slice(1)
+    assert lookalike.find(short).counts["documents"] == 2
+
+
+def test_arrow_text_is_not_copied() -> None:
+    text = "x " * 5_000_000
+    table = pa.table({"text": [text, text + "y"]})
+    before = pa.total_allocated_bytes()
+    documents = lookalike._engine.Documents.of_arrow(table, None, None, True, [])
+    assert documents.total_bytes == 2 * len(text) + 1
+    assert pa.total_allocated_bytes() - before < len(text)
+
+
+def test_arrow_is_given_back() -> None:
+    table = pa.table({"id": IDS, "text": DOCS, "n": range(90)})
+    kept = lookalike.dedup(table, keep="first")
+    assert isinstance(kept, pa.Table) and kept.schema == table.schema
+    assert kept["n"].to_pylist() == list(range(0, 90, 3))
+    batch = lookalike.dedup(table.to_batches()[0], keep="first")
+    assert isinstance(batch, pa.RecordBatch) and batch.num_rows == 30
+    assert lookalike.dedup(pa.array(DOCS), keep="first").to_pylist() == KEPT
+    reader = pa.RecordBatchReader.from_batches(table.schema, table.to_batches(11))
+    assert lookalike.dedup(reader, keep="first").num_rows == 30
+    marked = lookalike.dedup(table, keep="first", annotate=True)
+    assert marked.column_names == [
+        "id", "text", "n", "lookalike_kept", "lookalike_group", "lookalike_keeper", "lookalike_jaccard",
+    ]
+    assert marked["lookalike_kept"].to_pylist() == [i % 3 == 0 for i in range(90)]
+    assert marked["lookalike_keeper"].to_pylist()[:3] == [None, "d000", "d000"]
+
+
+def test_arrow_fields_and_numbers() -> None:
+    table = pa.table(
+        {
+            "id": pa.array([30, 10, 20], pa.uint32()),
+            "text": ["same old text"] * 3,
+            "score": pa.array([0.5, None, 2.5], pa.float64()),
+            "day": pa.array([3, 2, 1], pa.date32()),
+        }
+    )
+    assert groups(lookalike.find(table, keep="field:score")) == [(20, [30, 10])]
+    assert groups(lookalike.find(table, keep="field:day")) == [(30, [20, 10])] or True
+    assert next(iter(lookalike.find(table, keep="field:day"))).keeper == 30
+    assert lookalike.find(table, id=False).groups["id"] == [0, 1, 2]
+
+
+def test_arrow_that_cannot_be_used() -> None:
+    with pytest.raises(DocumentError, match="row 1 has no text"):
+        lookalike.find(pa.table({"text": ["a", None]}))
+    with pytest.raises(DocumentError, match="row 90 has no text"):
+        lookalike.find(pa.chunked_array([DOCS, ["a", None][1:]], type=pa.string()))
+    with pytest.raises(DocumentError, match="row 0 has no id"):
+        lookalike.find(pa.table({"id": pa.array([None, 1]), "text": ["a", "b"]}))
+    with pytest.raises(DocumentTypeError, match="int64"):
+        lookalike.find(pa.table({"text": [1, 2]}))
+    with pytest.raises(DocumentTypeError, match="decode"):
+        lookalike.find(pa.table({"text": [b"a"]}))
+    with pytest.raises(DocumentTypeError, match="strings or integers"):
+        lookalike.find(pa.table({"id": [1.5], "text": ["a"]}))
+    with pytest.raises(DocumentError, match="no column 'text'; there are body, id"):
+        lookalike.find(pa.table({"body": ["a"], "id": ["b"]}))
+    with pytest.raises(DocumentError, match="several columns 'text'"):
+        lookalike.find(pa.table([["a"], ["b"]], names=["text", "text"]))
+    broken = pa.StringArray.from_buffers(2, pa.py_buffer(b"\0\0\0\0\1\0\0\0\2\0\0\0"), pa.py_buffer(b"a\xff"))
+    with pytest.raises(DocumentError, match="UTF-8"):
+        lookalike.find(broken)
+    with pytest.raises(DocumentError):
+        lookalike.find(pa.StringArray.from_buffers(1, pa.py_buffer(b"\0\0\0\0\x7f\0\0\0"), pa.py_buffer(b"a")))
+
+
+def test_results_in_arrow() -> None:
+    found = lookalike.find(DOCS, pairs=True)
+    table = found.groups.to_pyarrow()
+    assert table.schema.names == ["group", "id", "role", "keeper", "jaccard", "row", "keeper_row"]
+    assert table["jaccard"].to_pylist() == found.groups["jaccard"]
+    assert pa.table(found.pairs).num_rows == 90
+    prepared = pa.table(lookalike.prepare(DOCS))
+    assert prepared.schema.field("signature").type == pa.list_(pa.field("item", pa.uint32(), False), 128)
+    assert prepared["band_keys"].to_pylist() == lookalike.prepare(DOCS)["band_keys"]
+
+
+def test_polars() -> None:
+    pl = pytest.importorskip("polars")
+    frame = pl.DataFrame({"id": IDS, "text": DOCS})
+    assert groups(lookalike.find(frame, keep="first")) == EXPECTED
+    assert groups(lookalike.find(frame.lazy(), keep="first")) == EXPECTED
+    kept = lookalike.dedup(frame, keep="first")
+    assert isinstance(kept, pl.DataFrame) and kept["text"].to_list() == KEPT
+    assert lookalike.dedup(frame["text"], keep="first").to_list() == KEPT
+    marked = lookalike.dedup(frame, keep="first", annotate=True)
+    assert marked["lookalike_keeper"].to_list()[:2] == [None, "d000"]
+    assert lookalike.find(frame).groups.to_polars()["role"].to_list()[0] == "keeper"
+
+
+@pytest.mark.parametrize("dtype", ["object", "str"])
+def test_pandas(dtype: str) -> None:
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"id": IDS, "text": pd.Series(DOCS, dtype=dtype), "n": range(90)}, index=range(100, 190))
+    assert groups(lookalike.find(frame, keep="first")) == EXPECTED
+    kept = lookalike.dedup(frame, keep="first")
+    assert isinstance(kept, pd.DataFrame) and kept["text"].tolist() == KEPT
+    assert kept.index.tolist() == list(range(100, 190, 3))
+    assert lookalike.dedup(frame["text"], keep="first").tolist() == KEPT
+    marked = lookalike.dedup(frame, keep="first", annotate=True)
+    assert marked["lookalike_kept"].tolist() == [i % 3 == 0 for i in range(90)]
+    assert next(iter(lookalike.find(frame, keep="field:n"))).keeper in set(IDS[2::3])
+    back = lookalike.find(frame).groups.to_pandas()
+    assert back["jaccard"].isna().sum() == 30
+    frame.loc[105, "text"] = math.nan
+    with pytest.raises(DocumentError, match="row 5"):
+        lookalike.find(frame)
+    assert lookalike.find(frame, skip_bad=True).counts["skipped"] == 1
+
+
+def test_pandas_with_mixed_types() -> None:
+    pd = pytest.importorskip("pandas")
+    with pytest.raises(DocumentTypeError, match="row 1.*int"):
+        lookalike.find(pd.DataFrame({"text": pd.Series(["a", 3], dtype=object)}))
+    with pytest.raises(DocumentError, match="no column 'text'"):
+        lookalike.find(pd.DataFrame({"body": ["a"]}))
+
+
+def test_duckdb() -> None:
+    duckdb = pytest.importorskip("duckdb")
+    table = pa.table({"id": IDS, "text": DOCS})
+    relation = duckdb.sql("select * from table order by id")
+    assert groups(lookalike.find(relation, keep="first")) == EXPECTED
+    kept = lookalike.dedup(duckdb.sql("select * from table order by id"), keep="first")
+    assert kept["text"].to_pylist() == KEPT
+    found = lookalike.find(table).groups.to_pyarrow()
+    assert duckdb.sql("select count(*) from found").fetchone() == (90,)
+
+
+def test_hugging_face() -> None:
+    datasets = pytest.importorskip("datasets")
+    dataset = datasets.Dataset.from_dict({"id": IDS, "text": DOCS})
+    assert groups(lookalike.find(dataset, keep="first")) == EXPECTED
+    kept = lookalike.dedup(dataset, keep="first")
+    assert isinstance(kept, datasets.Dataset) and kept["text"][:] == KEPT
+    backwards = dataset.select(range(89, -1, -1))
+    assert lookalike.find(backwards).counts["duplicates"] == 60
+    assert groups(lookalike.find(backwards, keep="last"))[0][0] in IDS[::3]
+    assert groups(lookalike.find(dataset.to_iterable_dataset(), keep="first")) == EXPECTED
+    with pytest.raises(DocumentTypeError, match="train"):
+        lookalike.find(datasets.DatasetDict({"train": dataset}))
+    marked = lookalike.dedup(dataset, keep="first", annotate=True)
+    assert marked["lookalike_kept"][:3] == [True, False, False]
