@@ -90,6 +90,11 @@ class _Columns:
         return _engine.Documents.of_arrow(table, self.text, name, self.id is None, list(self.fields))
 
 
+def _package(value: Any) -> str:
+    """The package that a value's type is from."""
+    return type(value).__module__.partition(".")[0]
+
+
 def _files(paths: Iterable[Any]) -> Given:
     def select(_: Sequence[bool]) -> Any:
         raise DocumentTypeError("what stays of files is written to files, not given back")
@@ -114,8 +119,7 @@ def _paths(paths: Iterable[Any]) -> list[str]:
 
 def _pandas(docs: Any, columns: _Columns) -> Given | None:
     """pandas, whose columns of Python objects are looked at value by value."""
-    module = type(docs).__module__
-    if not module.startswith("pandas."):
+    if _package(docs) != "pandas":
         return None
     if not hasattr(docs, "columns"):
         documents = _pandas_series(docs)
@@ -135,8 +139,8 @@ def _pandas(docs: Any, columns: _Columns) -> Given | None:
         documents = exact.engine(docs[list(dict.fromkeys(used))])
     else:
         fields = [(name, [_text_or_none(v) for v in docs[name].tolist()]) for name in columns.fields]
-        ids = None if id_name is None else docs[id_name].tolist()
-        documents = _engine.Documents.of_texts(docs[text].tolist(), ids, fields)
+        ids = None if id_name is None else _present(docs[id_name])
+        documents = _engine.Documents.of_texts(_present(docs[text]), ids, fields)
 
     def annotate(table: _engine.Table, names: dict[str, str]) -> Any:
         from lookalike._results import Table
@@ -151,7 +155,16 @@ def _pandas(docs: Any, columns: _Columns) -> Given | None:
 def _pandas_series(series: Any) -> _engine.Documents:
     if _is_arrow(series) and hasattr(series, "__arrow_c_stream__"):
         return _engine.Documents.of_arrow(series, None, None, False, [])
-    return _engine.Documents.of_texts(series.tolist(), None, [])
+    return _engine.Documents.of_texts(_present(series), None, [])
+
+
+def _present(series: Any) -> list[Any]:
+    """The values; ``None`` for what pandas says is missing, such as NaN."""
+    missing = series.isna().tolist()
+    values = series.tolist()
+    if True not in missing:
+        return values
+    return [None if gone else value for value, gone in zip(values, missing, strict=True)]
 
 
 def _is_arrow(series: Any) -> bool:
@@ -169,7 +182,7 @@ def _text_or_none(value: Any) -> str | None:
 
 def _datasets(docs: Any, columns: _Columns) -> Given | None:
     """Hugging Face datasets."""
-    if not type(docs).__module__.startswith("datasets."):
+    if _package(docs) != "datasets":
         return None
     if hasattr(docs, "with_format") and hasattr(docs, "select"):
         table = docs.with_format("arrow")[:]
@@ -191,7 +204,7 @@ def _datasets(docs: Any, columns: _Columns) -> Given | None:
 
 
 def _polars_lazy(docs: Any, columns: _Columns) -> Given | None:
-    if type(docs).__module__.startswith("polars.") and hasattr(docs, "collect"):
+    if _package(docs) == "polars" and hasattr(docs, "collect"):
         return _arrow(docs.collect(), columns)
     return None
 
@@ -200,7 +213,7 @@ def _arrow(docs: Any, columns: _Columns) -> Given | None:
     """Anything with the Arrow PyCapsule interface."""
     if not (hasattr(docs, "__arrow_c_stream__") or hasattr(docs, "__arrow_c_array__")):
         return None
-    if type(docs).__module__.startswith("polars."):
+    if _package(docs) == "polars":
         return _polars(docs, columns)
     if hasattr(docs, "read_all"):
         # A reader gives its rows once; they are kept, so that survivors can be given back.

@@ -11,7 +11,7 @@ use lookalike::run::{FindOptions, Grouping, Memory};
 use lookalike::spill::parse_memory;
 use lookalike::stop_words::stop_words;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
+use pyo3::types::{PyBool, PyDict};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -46,9 +46,8 @@ impl<'py> Options<'py> {
     /// A number, whole or not.
     pub(crate) fn number(&self, name: &str) -> PyResult<Option<f64>> {
         let Some(value) = self.take(name)? else { return Ok(None) };
-        let is_number = value.is_instance_of::<PyFloat>()
-            || value.is_instance_of::<PyInt>() && !value.is_instance_of::<PyBool>()
-            || value.hasattr("__float__")? && !value.is_instance_of::<PyString>();
+        // Numbers of other packages have the method; so have flags, which are none.
+        let is_number = !value.is_instance_of::<PyBool>() && value.hasattr("__float__")?;
         let number = is_number.then(|| value.extract::<f64>().ok()).flatten();
         number.map(Some).ok_or_else(|| wrong(name, "a number", &value))
     }

@@ -338,8 +338,10 @@ def test_compare() -> None:
     told = lookalike.compare(a, b, differences=True).differences
     assert "".join(d.a for d in told) == a
     assert "".join(d.b for d in told) == b
-    with pytest.raises(DocumentTypeError, match="row 1"):
-        lookalike.compare("a", None)  # type: ignore[arg-type]
+    with pytest.raises(DocumentError, match="row 1"):
+        lookalike.compare("a", None)
+    with pytest.raises(DocumentTypeError, match="two texts or two paths"):
+        lookalike.compare("a", Path("b"))
 
 
 def test_prepare_makes_equal_keys_for_equal_documents() -> None:

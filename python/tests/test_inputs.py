@@ -83,8 +83,7 @@ def test_arrow_fields_and_numbers() -> None:
             "day": pa.array([3, 2, 1], pa.date32()),
         }
     )
-    assert groups(lookalike.find(table, keep="field:score")) == [(20, [30, 10])]
-    assert groups(lookalike.find(table, keep="field:day")) == [(30, [20, 10])] or True
+    assert groups(lookalike.find(table, keep="field:score")) == [(20, [10, 30])]
     assert next(iter(lookalike.find(table, keep="field:day"))).keeper == 30
     assert lookalike.find(table, id=False).groups["id"] == [0, 1, 2]
 
@@ -140,7 +139,8 @@ def test_polars() -> None:
 @pytest.mark.parametrize("dtype", ["object", "str"])
 def test_pandas(dtype: str) -> None:
     pd = pytest.importorskip("pandas")
-    frame = pd.DataFrame({"id": IDS, "text": pd.Series(DOCS, dtype=dtype), "n": range(90)}, index=range(100, 190))
+    frame = pd.DataFrame({"id": IDS, "text": pd.Series(DOCS, dtype=dtype), "n": range(90)})
+    frame.index = range(100, 190)
     assert groups(lookalike.find(frame, keep="first")) == EXPECTED
     kept = lookalike.dedup(frame, keep="first")
     assert isinstance(kept, pd.DataFrame) and kept["text"].tolist() == KEPT
@@ -167,13 +167,13 @@ def test_pandas_with_mixed_types() -> None:
 
 def test_duckdb() -> None:
     duckdb = pytest.importorskip("duckdb")
-    table = pa.table({"id": IDS, "text": DOCS})
-    relation = duckdb.sql("select * from table order by id")
+    rows = pa.table({"id": IDS, "text": DOCS})
+    relation = duckdb.sql("select * from rows order by id")
     assert groups(lookalike.find(relation, keep="first")) == EXPECTED
-    kept = lookalike.dedup(duckdb.sql("select * from table order by id"), keep="first")
+    kept = lookalike.dedup(duckdb.sql("select * from rows order by id"), keep="first")
     assert kept["text"].to_pylist() == KEPT
-    found = lookalike.find(table).groups.to_pyarrow()
-    assert duckdb.sql("select count(*) from found").fetchone() == (90,)
+    found = lookalike.find(rows).groups.to_pyarrow()
+    assert duckdb.sql("select count(*) from found").fetchall() == [(90,)]
 
 
 def test_hugging_face() -> None:
