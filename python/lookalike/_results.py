@@ -111,7 +111,7 @@ class Table:
         """
         import pandas
 
-        nullable = {"Int64": "Int64", "UInt64": "UInt64", "UInt32": "UInt32"}
+        nullable = {"int64": "Int64", "uint64": "UInt64", "uint32": "UInt32"}
         columns: dict[str, Any] = {}
         for name, kind in zip(self.column_names, self.column_types, strict=True):
             values = self[name]

@@ -1,9 +1,10 @@
 //! Arrow's C interface in Python capsules: columns come and go without being copied.
 //!
-//! Specification: the Arrow PyCapsule interface. What another package hands over is believed to be
+//! Specification: the Arrow `PyCapsule` interface. What another package hands over is believed to be
 //! what that says, as every reader of it must; lengths and offsets are checked all the same.
 #![expect(unsafe_code, reason = "structures of C behind pointers")]
 
+use crate::column::type_name;
 use crate::error::{DocumentError, DocumentTypeError};
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
 use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream};
@@ -103,7 +104,7 @@ pub(crate) fn export_schema<'py>(
 impl Chunks {
     /// How many rows there are.
     pub(crate) fn rows(&self) -> usize {
-        self.arrays.iter().map(|array| array.len()).sum()
+        self.arrays.iter().map(Array::len).sum()
     }
 
     /// The column of that name, of record batches.
@@ -112,7 +113,10 @@ impl Chunks {
         let place = names.iter().position(|other| *other == name);
         let (DataType::Struct(fields), Some(place)) = (self.field.data_type(), place) else {
             let there = if names.is_empty() {
-                format!("there are none, this is one column of type {}", self.field.data_type())
+                format!(
+                    "there are none, this is one column of {}",
+                    type_name(self.field.data_type())
+                )
             } else {
                 format!("there are {}", names.join(", "))
             };

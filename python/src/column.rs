@@ -33,7 +33,8 @@ impl Values {
         let kind = column.field.data_type();
         let write = writer(kind).ok_or_else(|| {
             DocumentTypeError::new_err(format!(
-                "{what}: expected a column of strings, numbers, booleans, dates or times, got {kind}"
+                "{what}: expected a column of strings, numbers, booleans, dates or times, got {}",
+                type_name(kind)
             ))
         })?;
         let (mut starts, mut rows) = (Vec::with_capacity(column.arrays.len()), 0);
@@ -79,6 +80,21 @@ impl Values {
             before += array.len();
         }
         None
+    }
+}
+
+/// A type by the name that it has in Python.
+pub(crate) fn type_name(kind: &DataType) -> String {
+    match kind {
+        DataType::Utf8 => "string".to_owned(),
+        DataType::LargeUtf8 => "large_string".to_owned(),
+        DataType::Utf8View => "string_view".to_owned(),
+        DataType::LargeBinary => "large_binary".to_owned(),
+        DataType::BinaryView => "binary_view".to_owned(),
+        DataType::Boolean => "bool".to_owned(),
+        DataType::Float64 => "double".to_owned(),
+        DataType::Float32 => "float".to_owned(),
+        other => other.to_string().to_lowercase(),
     }
 }
 

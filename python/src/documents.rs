@@ -1,7 +1,7 @@
 //! Documents that Python holds, as a source of the engine.
 
 use crate::capsule::{self, Chunks};
-use crate::column::Values;
+use crate::column::{Values, type_name};
 use crate::error::{DocumentError, DocumentTypeError};
 use crate::text::{Texts, at_row};
 use arrow_schema::DataType;
@@ -56,7 +56,8 @@ impl Column {
         let kind = column.field.data_type().clone();
         match Self::of(column, what)? {
             Self::Values(_) if !kind.is_integer() => Err(DocumentTypeError::new_err(format!(
-                "{what}: ids are strings or integers, got {kind}"
+                "{what}: ids are strings or integers, got {}",
+                type_name(&kind)
             ))),
             column => Ok(column),
         }
@@ -100,7 +101,7 @@ fn mixed_ids(value: &Bound<'_, PyAny>, row: usize) -> PyErr {
 
 #[pymethods]
 impl Documents {
-    /// Columns of an object with the Arrow PyCapsule interface. Where `text` is `None` it is the
+    /// Columns of an object with the Arrow `PyCapsule` interface. Where `text` is `None` it is the
     /// column `text`, or the object itself where that is one column. Where `id` is `None`, the
     /// column `id` is taken if `find_id` is true and there is one; else rows are the ids.
     #[staticmethod]

@@ -6,7 +6,7 @@ use crate::ids::{IdColumn, IdKind};
 use crate::inputs::{Input, Inputs};
 use crate::options::Options;
 use crate::table::Table;
-use arrow_array::builder::{Float64Builder, Int64Builder, StringBuilder, UInt64Builder};
+use arrow_array::builder::{Float64Builder, StringBuilder, UInt64Builder};
 use arrow_array::{ArrayRef, BooleanArray, UInt64Array};
 use lookalike::audit::true_neighbours;
 use lookalike::core::params::Measure;
@@ -20,6 +20,7 @@ use std::sync::Arc;
 
 /// What a run found, with everything to tell of it.
 #[pyclass(frozen, module = "lookalike._engine")]
+#[expect(clippy::struct_field_names, reason = "it is what the engine calls so")]
 pub(crate) struct Findings {
     pub(crate) findings: run::Findings,
     pub(crate) options: FindOptions,
@@ -111,11 +112,11 @@ impl Findings {
     /// `reason`.
     fn skipped(&self) -> PyResult<Table> {
         let (mut sources, mut ids) = (StringBuilder::new(), StringBuilder::new());
-        let (mut lines, mut reasons) = (Int64Builder::new(), StringBuilder::new());
+        let (mut lines, mut reasons) = (UInt64Builder::new(), StringBuilder::new());
         for skipped in self.findings.skipped.iter() {
             let skipped = skipped.map_err(|error| run_error(Error::of_io(error)))?;
             sources.append_value(&skipped.source);
-            lines.append_option(skipped.line.map(|line| line as i64));
+            lines.append_option(skipped.line);
             ids.append_option(skipped.id.as_deref());
             reasons.append_value(skipped.reason.to_string());
         }

@@ -6,6 +6,7 @@
 //! paths ──────────────────────────────────────────────┴ inputs ─┐
 //! keyword arguments ─ options ──────────────────────────────────┴ find … ─ table, files → results
 //! ```
+#![expect(clippy::needless_pass_by_value, reason = "what Python calls is given its arguments")]
 
 mod audit;
 mod call;

@@ -1,6 +1,7 @@
 //! Results as Arrow tables.
 
 use crate::capsule;
+use crate::column::type_name;
 use crate::error::LookalikeError;
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{ArrowError, Field, Schema};
@@ -65,7 +66,7 @@ impl Table {
     #[getter]
     fn column_types(&self) -> Vec<String> {
         let schema = self.batch.schema();
-        schema.fields().iter().map(|field| field.data_type().to_string()).collect()
+        schema.fields().iter().map(|field| type_name(field.data_type())).collect()
     }
 
     /// The values of a column, by its number, from `start` on, at most `count`.

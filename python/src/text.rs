@@ -2,6 +2,7 @@
 #![expect(unsafe_code, reason = "bytes are borrowed from objects that are kept beside them")]
 
 use crate::capsule::Chunks;
+use crate::column::type_name;
 use crate::error::{DocumentError, DocumentTypeError};
 use arrow_array::cast::AsArray;
 use arrow_array::types::ByteArrayType;
@@ -207,7 +208,8 @@ fn wrong_type(what: &str, got: &DataType) -> PyErr {
     };
     DocumentTypeError::new_err(format!(
         "{what}: expected a column of strings (string, large_string, string_view, or a dictionary \
-         of these), got {got}{remedy}"
+         of these), got {}{remedy}",
+        type_name(got)
     ))
 }
 
