@@ -98,3 +98,54 @@ def test_pairs_are_those_of_an_independent_program(tmp_path: Path) -> None:
     with (ROOT / "fixtures" / "sample.truth.csv").open(encoding="utf-8", newline="") as file:
         _, *truth = csv.reader(file)
     assert pairs == {(*sorted(row[:2]), row[2]) for row in truth}
+
+
+def known_answers() -> dict[str, dict[tuple[str, ...], list[int]]]:
+    """``fixtures/signature_v1.txt``: kind of question, its words, the numbers of the answer."""
+    answers: dict[str, dict[tuple[str, ...], list[int]]] = {"set": {}, "signature": {}, "keys": {}}
+    for line in (ROOT / "fixtures" / "signature_v1.txt").read_text("utf-8").splitlines():
+        question, _, answer = line.partition("\t")
+        kind, _, words = question.partition(" ")
+        if kind in answers:
+            numbers = [int(number, 16) for number in answer.split()]
+            answers[kind][tuple(words.split(" "))] = numbers
+    return answers
+
+
+ANSWERS = known_answers()
+
+
+def prepared(words: tuple[str, ...], **options: Any) -> dict[str, Any]:
+    unit, size, tokens, case, frequencies, text, *_ = words
+    (row,) = lookalike.prepare(
+        [bytes.fromhex(text).decode()],
+        shingle=f"{unit}:{size}",
+        tokens=tokens,
+        case=case,
+        frequencies=frequencies == "yes",
+        **options,
+    )
+    return row
+
+
+def test_signatures_and_bucket_keys_are_those_of_the_document() -> None:
+    """Known answers of docs/signature.md."""
+    assert len(ANSWERS["keys"]) > 20
+    for words, keys in ANSWERS["keys"].items():
+        scheme, num_hashes, seed, bands, rows = words[6:]
+        row = prepared(
+            words,
+            scheme=scheme,
+            num_hashes=int(num_hashes),
+            seed=int(seed),
+            bands=int(bands),
+            rows=int(rows),
+        )
+        assert row["signature"] == ANSWERS["signature"][words[:9]], words
+        assert row["band_keys"] == keys, words
+
+
+def test_shingle_sets_have_as_many_shingles_as_in_the_document() -> None:
+    assert len(ANSWERS["set"]) > 10
+    for words, shingles in ANSWERS["set"].items():
+        assert prepared(words)["shingles"] == len(shingles), words

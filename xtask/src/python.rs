@@ -66,8 +66,7 @@ fn wheel(root: &Path, environment: &Environment) -> Result<PathBuf, String> {
     let _ = std::fs::remove_dir_all(&folder);
     let out = folder.to_string_lossy();
     let build = ["-m", "maturin", "build", "--profile", "dev", "--features", "beside-tests"];
-    // The symbols of a build for tests are twenty times what is built.
-    let how = ["--strip", "--manifest-path", "python/Cargo.toml", "--out", &*out];
+    let how = ["--manifest-path", "python/Cargo.toml", "--out", &*out];
     let interpreter = environment.python.to_string_lossy();
     environment.python(
         root,
