@@ -7,16 +7,16 @@ mod add;
 mod export;
 mod exported;
 mod groups;
-mod held;
 mod ordered;
 mod part;
 mod prepare;
+mod put;
 mod remove;
 pub mod time;
 
 pub use add::{AddOptions, Added, Broken, Existing, add};
 pub use export::export;
 pub use groups::groups;
-pub use held::{Cause, Held, MAX_HELD, MAX_HELD_BYTES, Unfinished, add_held};
 pub use prepare::{Prepared, Preparer};
+pub use put::{BATCH_BYTES, BATCH_DOCUMENTS, Cause, NewDocument, Unfinished, put_all};
 pub use remove::{Removed, remove, remove_inputs};

@@ -60,7 +60,7 @@ impl Row {
         self.signature.is_empty()
     }
 
-    /// Its line in the file, or its number among documents that were held.
+    /// Its line in the file, or its number among documents that a program has.
     pub(super) fn line(&self) -> Option<u64> {
         self.line
     }

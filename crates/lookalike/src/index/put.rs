@@ -1,4 +1,5 @@
-//! Documents that a program holds, into an index: shingled by all threads, written in their order.
+//! Documents that a program has, batch by batch into an index: shingled by all threads, written in
+//! their order.
 
 use super::add::{AddOptions, Added, Writer};
 use super::exported::Exported;
@@ -12,16 +13,16 @@ use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Documents that are best handed over together.
-pub const MAX_HELD: usize = 4096;
+pub const BATCH_DOCUMENTS: usize = 4096;
 /// Bytes of texts after which they are handed over, however few documents they are.
-pub const MAX_HELD_BYTES: usize = 16 << 20;
+pub const BATCH_BYTES: usize = 16 << 20;
 
 /// Documents that a thread takes at a time.
 const CHUNK: usize = 64;
 
-/// A document that is held.
+/// A document to put.
 #[derive(Debug, Clone)]
-pub struct Held<S> {
+pub struct NewDocument<S> {
     /// What names it.
     pub id: S,
     /// What it says.
@@ -65,17 +66,17 @@ pub struct Unfinished<E> {
 /// # Errors
 /// The first document that cannot be stored, what keeps the index from being written, what `feed`
 /// gives. All documents before it are stored.
-pub fn add_held<S: AsRef<str> + Send, E>(
+pub fn put_all<S: AsRef<str> + Send, E>(
     index: &Index,
     options: &AddOptions,
-    mut feed: impl FnMut(&mut Vec<Held<S>>) -> Result<bool, E>,
+    mut feed: impl FnMut(&mut Vec<NewDocument<S>>) -> Result<bool, E>,
 ) -> Result<Added, Box<Unfinished<E>>> {
     let mut makers = Makers { index, threads: options.threads.get(), idle: Vec::new() };
-    let (mut held, mut row) = (Vec::new(), 0);
+    let (mut documents, mut row) = (Vec::new(), 0);
     let mut next = || {
-        let more = feed(&mut held);
-        let made = makers.make(&mut held, row);
-        row += held.len() as u64;
+        let more = feed(&mut documents);
+        let made = makers.make(&mut documents, row);
+        row += documents.len() as u64;
         Batch::of(more, made)
     };
     let first = next();
@@ -182,14 +183,14 @@ impl Makers<'_> {
     /// Shingles and signs documents of which the first has this row.
     fn make<S: AsRef<str> + Send>(
         &mut self,
-        held: &mut [Held<S>],
+        documents: &mut [NewDocument<S>],
         first: u64,
     ) -> Result<Vec<Made>, IndexError> {
-        let threads = self.threads.min(held.len().div_ceil(CHUNK)).max(1);
+        let threads = self.threads.min(documents.len().div_ceil(CHUNK)).max(1);
         while self.idle.len() < threads {
             self.idle.push(Preparer::new(self.index.settings())?);
         }
-        let chunks = Mutex::new(held.chunks_mut(CHUNK).enumerate());
+        let chunks = Mutex::new(documents.chunks_mut(CHUNK).enumerate());
         let (idle, chunks) = (&mut self.idle[..threads], &chunks);
         let mut made = match idle {
             [one] => make_all(one, chunks, first),
@@ -207,7 +208,7 @@ impl Makers<'_> {
     }
 }
 
-type Chunks<'a, S> = Mutex<std::iter::Enumerate<ChunksMut<'a, Held<S>>>>;
+type Chunks<'a, S> = Mutex<std::iter::Enumerate<ChunksMut<'a, NewDocument<S>>>>;
 
 /// What one thread does.
 fn make_all<S: AsRef<str>>(
@@ -225,20 +226,20 @@ fn make_all<S: AsRef<str>>(
 
 fn make<S: AsRef<str>>(
     preparer: &mut Preparer,
-    chunk: &mut [Held<S>],
+    chunk: &mut [NewDocument<S>],
     number: usize,
     first: u64,
 ) -> Made {
     let source: Arc<str> = "documents".into();
     let mut part = Part::default();
-    for (row, held) in (first..).zip(chunk) {
-        let (id, text) = (held.id.as_ref(), held.text.as_ref());
-        let metadata = std::mem::take(&mut held.metadata);
+    for (row, document) in (first..).zip(chunk) {
+        let (id, text) = (document.id.as_ref(), document.text.as_ref());
+        let metadata = std::mem::take(&mut document.metadata);
         let described = match check(id, text, &metadata) {
             Ok(described) => described,
             Err(error) => return Made { number, part, refused: Some((row, error)) },
         };
-        let (modified, expires) = (held.modified, held.expires);
+        let (modified, expires) = (document.modified, document.expires);
         let beside = Exported { metadata, added: None, modified, expires };
         part.push(
             preparer,
@@ -264,19 +265,19 @@ mod tests {
         Index::new(Box::new(MemoryBackend::new(settings.unwrap()))).unwrap()
     }
 
-    fn held(id: String) -> Held<String> {
+    fn document(id: String) -> NewDocument<String> {
         let text = format!("this is what document number {id} has to say to all of us");
-        Held { id, text, metadata: Metadata::new(), modified: None, expires: None }
+        NewDocument { id, text, metadata: Metadata::new(), modified: None, expires: None }
     }
 
     /// Ids of batches, one list each.
     fn put(index: &Index, batches: &[Vec<String>]) -> Result<Added, Box<Unfinished<&'static str>>> {
         let mut batches = batches.iter();
         let options = AddOptions { existing: Existing::Refuse, ..AddOptions::new(1) };
-        add_held(index, &options, |list| {
+        put_all(index, &options, |list| {
             list.clear();
             let Some(ids) = batches.next() else { return Err("no more") };
-            list.extend(ids.iter().cloned().map(held));
+            list.extend(ids.iter().cloned().map(document));
             Ok(batches.len() > 0)
         })
     }
@@ -328,8 +329,8 @@ mod tests {
     fn what_came_before_a_feed_failed_is_put() {
         let index = index();
         let options = AddOptions::new(1);
-        let done = add_held(&index, &options, |list: &mut Vec<Held<String>>| {
-            list.extend(ids(0..100).into_iter().map(held));
+        let done = put_all(&index, &options, |list: &mut Vec<NewDocument<String>>| {
+            list.extend(ids(0..100).into_iter().map(document));
             Err("broken")
         });
         let broken = done.unwrap_err();
