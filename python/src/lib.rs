@@ -20,6 +20,7 @@ mod extraction;
 mod files;
 mod find;
 mod ids;
+mod index;
 mod inputs;
 mod options;
 mod parameters;
@@ -50,6 +51,8 @@ mod _engine {
     use super::find::{Findings, fields, find};
     #[pymodule_export]
     use super::prepare::prepare;
+    #[pymodule_export]
+    use super::index::StoredIndex;
     #[pymodule_export]
     use super::table::Table;
     #[pymodule_export]
