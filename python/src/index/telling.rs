@@ -15,8 +15,8 @@ pub(super) fn told(error: IndexError) -> PyErr {
             "{index} exists already: choose another name, or open it with lookalike.Index.open"
         )),
         IndexError::NotBuilt { index, feature } => StoreError::new_err(format!(
-            "{index}: this build of the package keeps indexes in folders only, expected a folder; \
-             build it with the feature {feature}, or keep the index in a folder"
+            "{index}: this package was built without the feature {feature}, expected the path of a \
+             folder; with it from source such an index can be used, too"
         )),
         IndexError::ReadOnly { index, cause: Unwritable::Opened } => StoreError::new_err(format!(
             "{index} was opened with read_only=True, a writing one is needed: open it with \
