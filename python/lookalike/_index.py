@@ -260,9 +260,8 @@ class Index:
         fields = (text_option("id_field", id_field), text_option("text_field", text_field))
         at = expiry(expires)
         threads = count_option("threads", threads, "a whole number from 1")
-        return Added._make(
-            self._stored.add(rows, common, names, fields, at, on_existing, threads)
-        )
+        existing = text_option("on_existing", on_existing)
+        return Added._make(self._stored.add(rows, common, names, fields, at, existing, threads))
 
     def update(
         self,
@@ -322,7 +321,8 @@ class Index:
         """
         changed = None if modified is None else nanoseconds("modified", modified)
         at = expiry(expires)
-        return Added._make(self._stored.add_one(id, text, metadata, changed, at, on_existing))
+        existing = text_option("on_existing", on_existing)
+        return Added._make(self._stored.add_one(id, text, metadata, changed, at, existing))
 
     def remove(self, ids: str | Iterable[str]) -> Removed:
         """Removes documents by their ids. One that is not there is no error.

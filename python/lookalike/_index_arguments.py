@@ -43,9 +43,11 @@ def _shown(value: object) -> str:
 
 
 def text_option(name: str, value: object) -> str:
-    if isinstance(value, str):
-        return value
-    raise OptionError(f"{name} is {_shown(value)}, expected str")
+    if not isinstance(value, str):
+        raise OptionError(f"{name} is {_shown(value)}, expected str")
+    if not value.isascii() and any("\ud800" <= char <= "\udfff" for char in value):
+        raise OptionError(f"{name} is {value!r} with a lone surrogate, expected Unicode text")
+    return value
 
 
 def number_option(name: str, value: object) -> float:
@@ -169,7 +171,7 @@ def conditions(where: object) -> list[str]:
     if where is None:
         return []
     if isinstance(where, str):
-        return [where]
+        return [text_option("where", where)]
     if isinstance(where, Mapping):
         return [_condition(member, value) for member, value in where.items()]
     if isinstance(where, Sequence) and not isinstance(where, (bytes, bytearray)):
@@ -199,7 +201,7 @@ def _condition(member: object, value: object) -> str:
 
 def _plain(name: str, value: object) -> str:
     if isinstance(value, str):
-        return value
+        return text_option(f"where[{name!r}]", value)
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int) or (isinstance(value, float) and abs(value) < float("inf")):

@@ -360,12 +360,13 @@ def test_conditions(index: Index) -> None:
         {5: 1},
         {"time": datetime(2024, 1, 1)},
         {"year\ud800": 1},
+        {"year": "\udfff"},
+        "year=\ud800",
     ],
 )
 def test_wrong_conditions(index: Index, where: Any) -> None:
-    with pytest.raises((OptionError, DocumentError, UnicodeEncodeError)) as caught:
+    with pytest.raises(OptionError, match="expected"):
         index.query(FOX, where=where)
-    assert isinstance(caught.value, LookalikeError), caught.value
 
 
 def test_limits_and_thresholds(index: Index) -> None:
@@ -525,6 +526,8 @@ def test_unknown_options(folder: Path) -> None:
             index.query(FOX, top=3)  # type: ignore[call-arg]
         with pytest.raises(OptionError, match="on_existing is \"skip\", expected"):
             index.add({"a": FOX}, on_existing="skip")  # type: ignore[arg-type]
+        with pytest.raises(OptionError, match="on_existing is None"):
+            index.add_one("a", FOX, on_existing=None)  # type: ignore[arg-type]
         for threads in (0, -1, 1.5, True):
             with pytest.raises(OptionError, match="threads is"):
                 index.add({"a": FOX}, threads=threads)  # type: ignore[arg-type]
@@ -551,7 +554,7 @@ def test_places(folder: Path, tmp_path: Path) -> None:
     for path in (None, 5, b"news", "", "a\0b"):
         with pytest.raises(OptionError, match="path is"):
             Index.open(path)  # type: ignore[arg-type]
-    with pytest.raises(StoreError, match="postgres.*expected a folder"):
+    with pytest.raises(StoreError, match="postgres.*expected the path of a folder"):
         Index.create("postgres://user:secret@localhost/base?index=news")
     with pytest.raises(StoreError) as caught:
         Index.open("postgres://user:secret@localhost/base?index=news")

@@ -97,7 +97,6 @@ impl Feed {
         batch: &mut Vec<NewDocument<PyBackedStr>>,
     ) -> PyResult<bool> {
         py.check_signals()?;
-        batch.clear();
         let mut bytes = 0;
         for item in self.documents.bind(py).clone() {
             let item = item?;

@@ -59,9 +59,8 @@ pub struct Unfinished<E> {
 /// Puts documents into an index, in order, batch by batch; what is done stays done, whatever
 /// happens later. A batch is shingled while the one before it is written.
 ///
-/// `feed` puts documents into the list, which has those of the call before, and says whether there
-/// are more; those it has put there when it fails are put into the index. It is called by this
-/// thread. Of the options, only `existing`, `added`, `expires` and `threads` mean something here.
+/// `feed` puts documents into the list, which is empty, and says whether there are more; those that
+/// are there when it fails are put into the index. It is called by this thread. Of the options, only `existing`, `added`, `expires` and `threads` mean something here.
 ///
 /// # Errors
 /// The first document that cannot be stored, what keeps the index from being written, what `feed`
@@ -74,6 +73,7 @@ pub fn put_all<S: AsRef<str> + Send, E>(
     let mut makers = Makers { index, threads: options.threads.get(), idle: Vec::new() };
     let (mut documents, mut row) = (Vec::new(), 0);
     let mut next = || {
+        documents.clear();
         let more = feed(&mut documents);
         let made = makers.make(&mut documents, row);
         row += documents.len() as u64;
@@ -275,7 +275,6 @@ mod tests {
         let mut batches = batches.iter();
         let options = AddOptions { existing: Existing::Refuse, ..AddOptions::new(1) };
         put_all(index, &options, |list| {
-            list.clear();
             let Some(ids) = batches.next() else { return Err("no more") };
             list.extend(ids.iter().cloned().map(document));
             Ok(batches.len() > 0)
@@ -323,6 +322,22 @@ mod tests {
         let broken = put(&index, &batches).unwrap_err();
         assert_eq!((broken.before.added, broken.row), (1077, Some(1077)));
         assert!(matches!(broken.cause, Cause::Index(IndexError::Document { .. })));
+    }
+
+    #[test]
+    fn nothing_is_put_twice_where_a_feed_fails() {
+        let (index, mut calls) = (index(), 0);
+        let done = put_all(&index, &AddOptions::new(1), |list: &mut Vec<NewDocument<String>>| {
+            calls += 1;
+            if calls == 3 {
+                return Err("interrupted");
+            }
+            list.extend(ids(calls * 100..calls * 100 + 100).into_iter().map(document));
+            Ok(true)
+        });
+        let broken = done.unwrap_err();
+        assert_eq!((broken.before.added, broken.row), (200, None));
+        assert!(matches!(broken.cause, Cause::Feed("interrupted")));
     }
 
     #[test]
