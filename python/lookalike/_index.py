@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from types import TracebackType
 from typing import Any, Literal, NoReturn
 
 from lookalike._engine import StoredIndex
@@ -29,13 +27,14 @@ from lookalike._index_arguments import (
 from lookalike._index_types import (
     Added,
     Document,
+    Duplicate,
+    Group,
     Json,
     Matches,
-    Problem,
     Removed,
-    Stats,
     matches,
 )
+from lookalike._index_upkeep import Upkeep
 from lookalike.errors import OptionError
 
 __all__ = ["Index"]
@@ -46,7 +45,7 @@ OnExisting = Literal["error", "update", "keep"]
 _PAGE = 4096
 
 
-class Index:
+class Index(Upkeep):
     """Documents that stay in a folder, and what resembles a text among them.
 
     Made by :meth:`create` and :meth:`open`. Use it in a ``with`` statement, or :meth:`close` it.
@@ -67,8 +66,7 @@ class Index:
     [('a', 0.818)]
     """
 
-    __slots__ = ("__weakref__", "_stored")
-    _stored: StoredIndex
+    __slots__ = ("__weakref__",)
 
     def __init__(self) -> None:
         raise TypeError(
@@ -456,6 +454,58 @@ class Index:
             ids, after = page
             yield from ids
 
+    def groups(
+        self,
+        *,
+        threshold: float | None = None,
+        recall: float | None = None,
+        keep: str | Sequence[str] = "longest",
+        group: Literal["stars", "components"] = "stars",
+        measure: Literal["jaccard", "containment"] = "jaccard",
+        exact: bool = False,
+        memory: str | None = None,
+        temp_dir: str | os.PathLike[str] | None = None,
+        threads: int | None = None,
+    ) -> list[Group]:
+        """Near-duplicates among the documents of the index: those of a fresh run over the same
+        documents, after any history of changes.
+
+        :param threshold: The least exact similarity of a reported pair; None for the index's.
+        :param recall: The least predicted share of the pairs at the threshold that are found.
+        :param keep: Which document of a group stays: ``longest``, ``shortest``, ``first``,
+            ``last`` (put), ``newest``, ``oldest``, ``field:NAME`` of metadata, ``path:GLOB`` of
+            ids; several decide in turn.
+        :param group: ``stars``: every duplicate resembles the keeper; ``components`` follows
+            chains.
+        :param measure: ``jaccard``, or ``containment`` of the shorter document.
+        :param exact: Whether no pair may be missed.
+        :param memory: The most memory to use, such as ``"512MiB"``; None for no limit.
+        :param temp_dir: The folder for what does not fit; None for the system's.
+        :param threads: Threads to use; None for one per processor.
+        :returns: The largest group first, then by the keeper's id.
+        :raises StoreError: The index keeps signatures only.
+
+        >>> import lookalike, tempfile, os
+        >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "news")) as index:
+        ...     _ = index.add({"a": "some few words", "b": "Some few words!", "c": "another text"})
+        ...     index.groups()
+        [Group(keeper='b', duplicates=[Duplicate(id='a', similarity=1.0)])]
+        """
+        found = self._stored.groups(
+            {
+                "threshold": threshold,
+                "recall": recall,
+                "keep": keep,
+                "group": group,
+                "measure": measure,
+                "exact": exact,
+                "memory": memory,
+                "temp_dir": None if temp_dir is None else folder_path(temp_dir),
+                "threads": threads,
+            }
+        )
+        return [Group(keeper, [Duplicate._make(one) for one in rest]) for keeper, rest in found]
+
     def __contains__(self, id: object) -> bool:
         """Whether there is a document with this id that has not expired."""
         return self._stored.contains(id)
@@ -467,125 +517,6 @@ class Index:
     def __bool__(self) -> bool:
         """True: an index is there, also where it has no documents."""
         return True
-
-    @property
-    def name(self) -> str:
-        """Where it is."""
-        return self._stored.name
-
-    @property
-    def read_only(self) -> bool:
-        """Whether it was opened for reading only."""
-        return self._stored.read_only
-
-    @property
-    def closed(self) -> bool:
-        """Whether it is closed, or was opened by the process that this one was forked from."""
-        return self._stored.closed
-
-    @property
-    def settings(self) -> dict[str, Json]:
-        """What it was created with, by the names of :meth:`create`, and the ``predicted_recall``
-        at the threshold. ``wording`` is what ``normalize``, ``language`` and ``segment`` came to;
-        of stop words there is the language."""
-        text, recall = self._stored.settings()
-        settings: dict[str, Json] = json.loads(text)
-        if settings["stop_words"] is not None:
-            settings["stop_words"] = settings["stop_words"]["name"]
-        settings["predicted_recall"] = recall
-        return settings
-
-    def stats(self) -> Stats:
-        """Counts and sizes.
-
-        >>> import lookalike, tempfile, os
-        >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "news")) as index:
-        ...     _ = index.add({"a": "one text", "b": "..."})
-        ...     index.stats().documents, index.stats().without_shingles
-        (2, 1)
-        """
-        return Stats._make(self._stored.stats())
-
-    def check(self) -> list[Problem]:
-        """Looks through everything that is stored, without changing anything; gives what is not as
-        it should be.
-
-        >>> import lookalike, tempfile, os
-        >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "news")) as index:
-        ...     index.check()
-        []
-        """
-        return [Problem._make(row) for row in self._stored.check()]
-
-    def repair(self) -> list[Problem]:
-        """Makes anew what can be made of documents and signatures; gives what is still wrong, for
-        which there is a backup or nothing.
-
-        >>> import lookalike, tempfile, os
-        >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "news")) as index:
-        ...     index.repair()
-        []
-        """
-        self._stored.repair()
-        return self.check()
-
-    def compact(self) -> None:
-        """Takes what is removed or expired off the disk, and makes queries as quick as can be.
-        Broken off with Ctrl-C it ends behind the scenes, or with the process; nothing is lost.
-
-        >>> import lookalike, tempfile, os
-        >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "news")) as index:
-        ...     index.compact()
-        """
-        self._stored.compact()
-
-    def backup(self, path: str | os.PathLike[str]) -> None:
-        """Copies the index as it is now into a new folder, while it is in use.
-
-        :param path: A folder that is not there yet.
-        :raises StoreError: There is something at the path, or it cannot be written.
-
-        >>> import lookalike, tempfile, os
-        >>> folder = tempfile.mkdtemp()
-        >>> with lookalike.Index.create(os.path.join(folder, "news")) as index:
-        ...     index.backup(os.path.join(folder, "copy"))
-        >>> lookalike.Index.open(os.path.join(folder, "copy"), read_only=True).close()
-        """
-        self._stored.backup(folder_path(path))
-
-    def export(self, path: str | os.PathLike[str]) -> int:
-        """Writes the documents as JSON lines: id, bytes, metadata, times, and the text where it is
-        kept. The file is there when it is complete.
-
-        :param path: ``FILE.jsonl``, also ``.gz`` or ``.zst``.
-        :returns: How many documents were written.
-        :raises FileError: The file cannot be written.
-
-        >>> import lookalike, tempfile, os
-        >>> folder = tempfile.mkdtemp()
-        >>> with lookalike.Index.create(os.path.join(folder, "news")) as index:
-        ...     _ = index.add({"a": "one text", "b": "another"})
-        ...     index.export(os.path.join(folder, "news.jsonl"))
-        2
-        """
-        return self._stored.export(folder_path(path))
-
-    def close(self) -> None:
-        """Closes it, once calls of other threads that are under way are done; does nothing where
-        it is closed already. An index that was added to has segments merged first, which takes
-        longer the more was added."""
-        self._stored.close()
-
-    def __enter__(self) -> Index:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def __repr__(self) -> str:
         if self.closed:

@@ -25,7 +25,7 @@ from typing import Any
 import pytest
 
 import lookalike
-from lookalike import Index, Match, _index
+from lookalike import Index, Match, _index, _index_upkeep
 from lookalike.errors import (
     DamagedError,
     DocumentError,
@@ -426,6 +426,62 @@ def test_estimates_are_called_so(folder: Path) -> None:
         assert index.get("a").shingles is None  # type: ignore[union-attr]
         with pytest.raises(OptionError, match="keeps signatures"):
             index.query(FOX, texts=True)
+
+
+def test_groups_after_any_history_are_those_of_a_fresh_index(tmp_path: Path) -> None:
+    documents = dict(texts(400))
+    with Index.create(tmp_path / "fresh", threshold=0.7) as fresh:
+        fresh.add(documents)
+        wanted = fresh.groups()
+    draw = random.Random(5)
+    with Index.create(tmp_path / "news", threshold=0.7) as index:
+        index.add((id, text + " and more") for id, text in documents.items() if draw.random() < 0.5)
+        index.add([("gone", documents["d0"]), ("gone too", documents["d0"])])
+        index.update(documents)
+        index.remove(["gone", "gone too"])
+        assert index.groups() == wanted
+        index.compact()
+        assert index.groups(threads=1) == wanted
+        exact = index.groups(exact=True)
+        members = [group.keeper for group in wanted]
+        members += [duplicate.id for group in wanted for duplicate in group.duplicates]
+        assert len(members) == len(set(members)) > 100
+        for group in exact:
+            keeper = documents[group.keeper]
+            for duplicate in group.duplicates:
+                similarity = jaccard(keeper, documents[duplicate.id])
+                assert duplicate.similarity == pytest.approx(similarity) and similarity >= 0.7
+        assert sum(len(group.duplicates) for group in exact) >= len(members) - len(wanted)
+        assert index.groups(threshold=1.0) == []
+
+
+def test_options_of_groups(index: Index) -> None:
+    index.add([("a", FOX, {"n": 1}), ("b", FOX, {"n": 3}), ("c", FOX, {"n": 2}), ("d", WEATHER)])
+    assert index.groups(keep="first")[0].keeper == "a"
+    assert index.groups(keep=["last"])[0].keeper == "c"
+    (group,) = index.groups(keep="field:n")
+    assert group.keeper == "b" and [d.id for d in group.duplicates] == ["a", "c"]
+    assert index.groups(measure="containment", group="components", memory="1GiB")
+    wrong: list[dict[str, Any]] = [
+        {"threshold": 2},
+        {"keep": "best"},
+        {"keep": 5},
+        {"group": "chains"},
+        {"measure": "cosine"},
+        {"exact": "yes"},
+        {"memory": "much"},
+        {"threads": 0},
+        {"temp_dir": 5},
+    ]
+    for options in wrong:
+        with pytest.raises(OptionError):
+            index.groups(**options)
+
+
+def test_there_are_no_groups_of_signatures(folder: Path) -> None:
+    with Index.create(folder, store="signatures") as index:
+        with pytest.raises(StoreError, match="keeps no shingle sets.*store=\"sets\""):
+            index.groups()
 
 
 # Opening, closing, looking after it
@@ -986,6 +1042,10 @@ threading.Thread(target=later, daemon=True).start()
 try:
     if what == "add":
         index.add((f"d{n}", f"this is text number {n}") for n in itertools.count())
+    elif what == "groups":
+        index.add((f"d{n}", f"some words that are the same {n % 7} and {n}") for n in range(20_000))
+        while True:
+            index.groups(threshold=0.2)
     else:
         index.query_many(["some words that are the same and 5"] * 1_000_000, threshold=0.3)
 except KeyboardInterrupt:
@@ -995,7 +1055,7 @@ except KeyboardInterrupt:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are others here")
-@pytest.mark.parametrize("what", ["add", "query_many"])
+@pytest.mark.parametrize("what", ["add", "query_many", "groups"])
 def test_long_calls_can_be_broken_off(folder: Path, what: str) -> None:
     command = [sys.executable, "-c", INTERRUPTED, what, str(folder)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
@@ -1038,8 +1098,9 @@ def test_importing_brings_no_other_package() -> None:
 
 
 def test_examples_run() -> None:
-    failed, tried = doctest.testmod(_index)
-    assert failed == 0 and tried > 20
+    for module, least in ((_index, 25), (_index_upkeep, 10)):
+        failed, tried = doctest.testmod(module)
+        assert failed == 0 and tried >= least
 
 
 def test_an_error_is_one_of_the_package(index: Index) -> None:

@@ -144,8 +144,8 @@ fn keep<T: Clone>(said: bool, asked: &mut T, has: &T) {
 }
 
 /// Arguments by their names; `None` counts as not given.
-struct Given<'a, 'py> {
-    arguments: &'a Bound<'py, PyDict>,
+pub(super) struct Given<'a, 'py> {
+    pub(super) arguments: &'a Bound<'py, PyDict>,
 }
 
 impl<'py> Given<'_, 'py> {
@@ -153,7 +153,7 @@ impl<'py> Given<'_, 'py> {
         Ok(self.arguments.get_item(name)?.filter(|value| !value.is_none()))
     }
 
-    fn number<T>(&self, name: &str, expected: &str) -> PyResult<Option<T>>
+    pub(super) fn number<T>(&self, name: &str, expected: &str) -> PyResult<Option<T>>
     where
         T: for<'a> FromPyObject<'a, 'py>,
     {
@@ -163,24 +163,37 @@ impl<'py> Given<'_, 'py> {
         number.map(Some).ok_or_else(|| wrong(name, &value, expected))
     }
 
-    fn truth(&self, name: &str) -> PyResult<Option<bool>> {
+    pub(super) fn truth(&self, name: &str) -> PyResult<Option<bool>> {
         let Some(value) = self.get(name)? else { return Ok(None) };
         value.extract().map(Some).map_err(|_| wrong(name, &value, "True or False"))
     }
 
-    fn text(&self, name: &str, expected: &str) -> PyResult<Option<String>> {
+    pub(super) fn text(&self, name: &str, expected: &str) -> PyResult<Option<String>> {
         let Some(value) = self.get(name)? else { return Ok(None) };
         let text = value.cast::<PyString>().ok().and_then(|text| text.to_str().ok());
         let text = text.map(str::to_owned);
         text.map(Some).ok_or_else(|| wrong(name, &value, expected))
     }
 
-    fn parsed<T: FromStr<Err = ParamsError>>(&self, name: &str) -> PyResult<Option<T>> {
+    /// One text, or several; none where nothing was given.
+    pub(super) fn texts(&self, name: &str, expected: &str) -> PyResult<Vec<String>> {
+        let Some(value) = self.get(name)? else { return Ok(Vec::new()) };
+        if value.is_instance_of::<PyString>() {
+            return Ok(self.text(name, expected)?.into_iter().collect());
+        }
+        value.extract().map_err(|_| wrong(name, &value, expected))
+    }
+
+    pub(super) fn parsed<T: FromStr<Err = ParamsError>>(&self, name: &str) -> PyResult<Option<T>> {
         let text = self.text(name, "a str, as the command line takes it")?;
         text.map(|text| text.parse()).transpose().map_err(|error| params_error(&error))
     }
 
-    fn one_of<T: Copy>(&self, name: &str, possible: &[(&str, T)]) -> PyResult<Option<T>> {
+    pub(super) fn one_of<T: Copy>(
+        &self,
+        name: &str,
+        possible: &[(&str, T)],
+    ) -> PyResult<Option<T>> {
         let names: Vec<String> = possible.iter().map(|(name, _)| format!("{name:?}")).collect();
         let expected = names.join(" or ");
         let Some(text) = self.text(name, &expected)? else { return Ok(None) };

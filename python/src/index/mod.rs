@@ -3,6 +3,7 @@
 mod add;
 mod chosen;
 mod convert;
+mod groups;
 mod json;
 mod opened;
 mod patience;

@@ -1,14 +1,15 @@
 //! The class that `lookalike.Index` is made of.
 
 use super::add::{self, Counts, Feed, How};
-use super::chosen::Chosen;
+use super::chosen::{Chosen, Given};
 use super::convert::text;
+use super::groups;
 use super::json::metadata;
 use super::opened::Opened;
 use super::patience::patiently;
 use super::query::{Asked, document, expect_texts, unknown};
 use super::telling::told;
-use crate::error::{OptionError, run_error};
+use crate::error::OptionError;
 use lookalike::index::{self, NewDocument, time};
 use lookalike::store::IndexError;
 use lookalike::store::entry::{Record, Wanted};
@@ -273,6 +274,20 @@ impl StoredIndex {
         })
     }
 
+    fn groups(
+        &self,
+        py: Python<'_>,
+        arguments: &Bound<'_, PyDict>,
+    ) -> PyResult<Vec<groups::Group>> {
+        let handle = self.opened.get()?;
+        let options = groups::options(&handle.index, &Given { arguments })?;
+        let stop = Arc::new(AtomicBool::new(false));
+        let told_to_stop = Arc::clone(&stop);
+        let work = move || groups::groups(&handle, &options, &told_to_stop);
+        let found = patiently(py, work).inspect_err(|_| stop.store(true, Ordering::Relaxed))?;
+        found.map_err(groups::failed)
+    }
+
     /// Counts and sizes, in the order of `lookalike.Stats`.
     fn stats(&self, py: Python<'_>) -> PyResult<[u64; 9]> {
         let handle = self.opened.get()?;
@@ -332,10 +347,7 @@ impl StoredIndex {
             });
             written.and_then(|written| finished.map(|()| written))
         };
-        patiently(py, work)?.map_err(|error| match error {
-            lookalike::error::Error::Index(error) => told(error),
-            error => run_error(error),
-        })
+        patiently(py, work)?.map_err(groups::failed)
     }
 }
 
