@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, Literal, NoReturn
 
 from lookalike._engine import StoredIndex
+from lookalike._find import Found
 from lookalike._index_arguments import (
     When,
     Where,
@@ -27,14 +28,13 @@ from lookalike._index_arguments import (
 from lookalike._index_types import (
     Added,
     Document,
-    Duplicate,
-    Group,
     Json,
     Matches,
     Removed,
     matches,
 )
 from lookalike._index_upkeep import Upkeep
+from lookalike._progress import Progress, shown
 from lookalike.errors import OptionError
 
 __all__ = ["Index"]
@@ -459,52 +459,52 @@ class Index(Upkeep):
         *,
         threshold: float | None = None,
         recall: float | None = None,
-        keep: str | Sequence[str] = "longest",
-        group: Literal["stars", "components"] = "stars",
         measure: Literal["jaccard", "containment"] = "jaccard",
         exact: bool = False,
-        memory: str | None = None,
+        keep: str | Sequence[str] = "longest",
+        group: Literal["stars", "components"] = "stars",
+        pairs: bool = False,
+        source_field: str | None = None,
+        memory: int | str | None = None,
         temp_dir: str | os.PathLike[str] | None = None,
         threads: int | None = None,
-    ) -> list[Group]:
-        """Near-duplicates among the documents of the index: those of a fresh run over the same
-        documents, after any history of changes.
+        progress: bool | Progress = False,
+    ) -> Found:
+        """Near-duplicates among the documents of the index: what :func:`lookalike.find` finds in
+        the same documents, after any history of changes.
 
         :param threshold: The least exact similarity of a reported pair; None for the index's.
         :param recall: The least predicted share of the pairs at the threshold that are found.
         :param keep: Which document of a group stays: ``longest``, ``shortest``, ``first``,
             ``last`` (put), ``newest``, ``oldest``, ``field:NAME`` of metadata, ``path:GLOB`` of
             ids; several decide in turn.
-        :param group: ``stars``: every duplicate resembles the keeper; ``components`` follows
-            chains.
-        :param measure: ``jaccard``, or ``containment`` of the shorter document.
-        :param exact: Whether no pair may be missed.
-        :param memory: The most memory to use, such as ``"512MiB"``; None for no limit.
-        :param temp_dir: The folder for what does not fit; None for the system's.
-        :param threads: Threads to use; None for one per processor.
-        :returns: The largest group first, then by the keeper's id.
+        :param source_field: The member of metadata whose value documents are counted under.
         :raises StoreError: The index keeps signatures only.
+        :raises KeyboardInterrupt: Ctrl-C, when the work has stopped.
+
+        Other parameters are those of :func:`lookalike.find`.
 
         >>> import lookalike, tempfile, os
         >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "news")) as index:
         ...     _ = index.add({"a": "some few words", "b": "Some few words!", "c": "another text"})
-        ...     index.groups()
-        [Group(keeper='b', duplicates=[Duplicate(id='a', similarity=1.0)])]
+        ...     [(group.keeper, group.duplicates) for group in index.groups()]
+        [('b', (Member(id='a', similarity=1.0),))]
         """
-        found = self._stored.groups(
-            {
-                "threshold": threshold,
-                "recall": recall,
-                "keep": keep,
-                "group": group,
-                "measure": measure,
-                "exact": exact,
-                "memory": memory,
-                "temp_dir": None if temp_dir is None else folder_path(temp_dir),
-                "threads": threads,
-            }
-        )
-        return [Group(keeper, [Duplicate._make(one) for one in rest]) for keeper, rest in found]
+        options = {
+            "threshold": threshold,
+            "recall": recall,
+            "measure": measure,
+            "exact": exact,
+            "keep": keep,
+            "group": group,
+            "pairs": pairs,
+            "source_field": source_field,
+            "memory": memory,
+            "temp_dir": None if temp_dir is None else folder_path(temp_dir),
+            "threads": threads,
+        }
+        with shown(progress) as tell:
+            return Found(self._stored.groups(options, tell))
 
     def __contains__(self, id: object) -> bool:
         """Whether there is a document with this id that has not expired."""

@@ -8,8 +8,6 @@ from typing import Any, NamedTuple
 __all__ = [
     "Added",
     "Document",
-    "Duplicate",
-    "Group",
     "Match",
     "Matches",
     "Problem",
@@ -89,24 +87,6 @@ class Document(NamedTuple):
     expires: datetime | None
     #: What it says; None unless the index was made with ``store="texts"``.
     text: str | None
-
-
-class Duplicate(NamedTuple):
-    """A document of a group that is not kept."""
-
-    #: Its id.
-    id: str
-    #: With the keeper, from 0 to 1.
-    similarity: float
-
-
-class Group(NamedTuple):
-    """Documents that resemble each other."""
-
-    #: The id of the document that is kept.
-    keeper: str
-    #: The others: the most similar first, then by id.
-    duplicates: list[Duplicate]
 
 
 class Added(NamedTuple):

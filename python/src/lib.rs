@@ -50,9 +50,9 @@ mod _engine {
     #[pymodule_export]
     use super::find::{Findings, fields, find};
     #[pymodule_export]
-    use super::prepare::prepare;
-    #[pymodule_export]
     use super::index::StoredIndex;
+    #[pymodule_export]
+    use super::prepare::prepare;
     #[pymodule_export]
     use super::table::Table;
     #[pymodule_export]

@@ -1,7 +1,7 @@
 //! The class that `lookalike.Index` is made of.
 
 use super::add::{self, Counts, Feed, How};
-use super::chosen::{Chosen, Given};
+use super::chosen;
 use super::convert::text;
 use super::groups;
 use super::json::metadata;
@@ -9,7 +9,8 @@ use super::opened::Opened;
 use super::patience::patiently;
 use super::query::{Asked, document, expect_texts, unknown};
 use super::telling::told;
-use crate::error::OptionError;
+use crate::error::{OptionError, run_error};
+use crate::find::Findings;
 use lookalike::index::{self, NewDocument, time};
 use lookalike::store::IndexError;
 use lookalike::store::entry::{Record, Wanted};
@@ -55,7 +56,7 @@ fn asked(
 impl StoredIndex {
     #[staticmethod]
     fn create(py: Python<'_>, path: PathBuf, options: &Bound<'_, PyDict>) -> PyResult<Self> {
-        let settings = Chosen::of(options)?.settings()?;
+        let settings = chosen::settings(options)?;
         let create = move || lookalike::store::index::create(&place(path), &settings);
         let index = py.detach(create).map_err(told)?;
         Ok(Self { opened: Opened::new(index), read_only: false })
@@ -69,14 +70,13 @@ impl StoredIndex {
         wait: f64,
         options: &Bound<'_, PyDict>,
     ) -> PyResult<Self> {
-        let chosen = Chosen::of(options)?;
         let wait = Duration::try_from_secs_f64(wait).map_err(|_| {
             OptionError::new_err(format!("wait is {wait}, expected seconds, from 0"))
         })?;
         let access = if read_only { Access::Read } else { Access::Write { wait } };
         let open = move || lookalike::store::index::open(&place(path), access);
         let index = patiently(py, open)?.map_err(told)?;
-        chosen.expect(&index)?;
+        chosen::expect(options, &index)?;
         Ok(Self { opened: Opened::new(index), read_only })
     }
 
@@ -274,18 +274,17 @@ impl StoredIndex {
         })
     }
 
+    #[pyo3(signature = (arguments, progress=None))]
     fn groups(
         &self,
         py: Python<'_>,
         arguments: &Bound<'_, PyDict>,
-    ) -> PyResult<Vec<groups::Group>> {
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Findings> {
         let handle = self.opened.get()?;
-        let options = groups::options(&handle.index, &Given { arguments })?;
-        let stop = Arc::new(AtomicBool::new(false));
-        let told_to_stop = Arc::clone(&stop);
-        let work = move || groups::groups(&handle, &options, &told_to_stop);
-        let found = patiently(py, work).inspect_err(|_| stop.store(true, Ordering::Relaxed))?;
-        found.map_err(groups::failed)
+        let found = groups::groups(py, &handle, arguments, progress.as_ref());
+        py.detach(move || drop(handle));
+        found
     }
 
     /// Counts and sizes, in the order of `lookalike.Stats`.
@@ -347,7 +346,10 @@ impl StoredIndex {
             });
             written.and_then(|written| finished.map(|()| written))
         };
-        patiently(py, work)?.map_err(groups::failed)
+        patiently(py, work)?.map_err(|error| match error {
+            lookalike::error::Error::Index(error) => told(error),
+            error => run_error(error),
+        })
     }
 }
 
