@@ -26,7 +26,6 @@ import pytest
 
 import lookalike
 from lookalike import Index, Match, _index, _index_upkeep
-from lookalike._find import find
 from lookalike.errors import (
     DamagedError,
     DocumentError,
@@ -436,7 +435,7 @@ def test_groups_after_any_history_are_those_of_a_fresh_index(tmp_path: Path) -> 
         found = fresh.groups()
         wanted = list(found)
         found.write(tmp_path / "index.jsonl")
-        find(documents, threshold=0.7).write(tmp_path / "find.jsonl")
+        lookalike.find(documents, threshold=0.7).write(tmp_path / "find.jsonl")
         written = (tmp_path / "index.jsonl").read_bytes()
         assert written == (tmp_path / "find.jsonl").read_bytes()
     draw = random.Random(5)
