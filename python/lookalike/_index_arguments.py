@@ -124,8 +124,9 @@ def rows_of(documents: object, names: list[str], id_field: str, text_field: str)
         return iter(documents.items())
     if hasattr(documents, "__arrow_c_stream__"):
         return _arrow_rows(documents, names, id_field, text_field)
-    if hasattr(documents, "fetch_arrow_reader"):
-        return _arrow_rows(documents.fetch_arrow_reader(), names, id_field, text_field)
+    fetch = getattr(documents, "fetch_arrow_reader", None)
+    if fetch is not None:
+        return _arrow_rows(fetch(), names, id_field, text_field)
     if isinstance(documents, (str, bytes, os.PathLike)):
         raise DocumentTypeError(
             f"documents is {_shown(documents)}, expected (id, text) pairs, a mapping or a table; "
