@@ -12,6 +12,7 @@
 :func:`prepare`        signatures and bucket keys
 :func:`audit`          how much of what is there a run found, measured
 :func:`tune`           bands and rows for a threshold and a recall, and what they cost
+:class:`Index`         documents that stay in a folder, and what resembles one
 ``lookalike.errors``   what can go wrong
 =====================  =========================================================================
 
@@ -22,6 +23,8 @@ and parameters give the same bytes.
 from lookalike._compare import Comparison, Difference, compare
 from lookalike._engine import VERSION as __version__
 from lookalike._find import Found, Group, Member, Written, dedup, find
+from lookalike._index import Index
+from lookalike._index_types import Added, Document, Match, Matches, Problem, Removed, Stats
 from lookalike._measure import Audit, Tuned, audit, tune
 from lookalike._options import OPTIONS, Options
 from lookalike._results import Table
@@ -29,14 +32,22 @@ from lookalike._sign import Prepared, prepare
 
 __all__ = [
     "OPTIONS",
+    "Added",
     "Audit",
     "Comparison",
     "Difference",
+    "Document",
     "Found",
     "Group",
+    "Index",
+    "Match",
+    "Matches",
     "Member",
     "Options",
     "Prepared",
+    "Problem",
+    "Removed",
+    "Stats",
     "Table",
     "Tuned",
     "Written",

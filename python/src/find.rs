@@ -229,6 +229,12 @@ fn same_file(a: &std::path::Path, b: &std::path::Path) -> bool {
 }
 
 impl Findings {
+    /// What was found among the documents of an index.
+    pub(crate) fn of_index(findings: run::Findings, options: FindOptions) -> Self {
+        let (inputs, ids) = (Inputs::nothing(), IdKind::Files);
+        Self { findings, options, inputs, ids, rows: None }
+    }
+
     fn measures(&self) -> &'static [(&'static str, Measure)] {
         match self.options.params.measure() {
             Measure::Jaccard => &[("jaccard", Measure::Jaccard)],

@@ -83,6 +83,12 @@ impl Inputs {
         })
     }
 
+    /// Neither side: what is compared is in an index.
+    pub(crate) fn nothing() -> Self {
+        let paths = || Given::Paths(Vec::new());
+        Self { documents: paths(), reference: paths(), reading: ReadOptions::default() }
+    }
+
     /// Opens them.
     pub(crate) fn open(&self) -> Result<Collection, ReadError> {
         Collection::of_sides(self.documents.side(), self.reference.side(), &self.reading)

@@ -21,6 +21,7 @@ mod extraction;
 mod files;
 mod find;
 mod ids;
+mod index;
 mod inputs;
 mod options;
 mod parameters;
@@ -49,6 +50,8 @@ mod _engine {
     use super::documents::Documents;
     #[pymodule_export]
     use super::find::{Findings, fields, find};
+    #[pymodule_export]
+    use super::index::StoredIndex;
     #[pymodule_export]
     use super::prepare::prepare;
     #[pymodule_export]

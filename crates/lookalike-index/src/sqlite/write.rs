@@ -23,16 +23,26 @@ pub(super) struct Writer {
     pub(super) connection: Connection,
     /// What is there.
     pub(super) head: Head,
-    /// Locked while the index is open for writing.
-    pub(super) _lock: File,
+    /// Let go after the connection is closed.
+    _lock: Held,
     texts: Option<zstd::bulk::Compressor<'static>>,
     /// What is known of ids; to be forgotten when segments are made anew.
     pub(super) known: Known,
 }
 
+/// The lock of the one who writes. A process that was forked has the file open, too, and would keep
+/// it locked if it were only closed here.
+struct Held(File);
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let _ = self.0.unlock();
+    }
+}
+
 impl Writer {
     pub(super) fn new(connection: Connection, head: Head, lock: File) -> Self {
-        Self { connection, head, _lock: lock, texts: None, known: Known::default() }
+        Self { connection, head, _lock: Held(lock), texts: None, known: Known::default() }
     }
 
     /// Does something in one transaction and shows its parts; all or nothing.

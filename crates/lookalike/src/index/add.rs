@@ -122,10 +122,7 @@ pub fn add(
     let work = || {
         let _maker = ordered.maker();
         let mut maker = match Preparer::new(index.settings()) {
-            Ok(preparer) => {
-                let store = index.settings().store;
-                Maker::new(collection, preparer, store, options)
-            }
+            Ok(preparer) => Maker::new(collection, preparer, options),
             Err(error) => {
                 ordered.put(0, Part::failed(error));
                 return;
@@ -150,8 +147,7 @@ pub fn add(
         for _ in 0..options.threads.get() {
             scope.spawn(work);
         }
-        let found = vec![false; options.metadata.len()];
-        let mut writer = Writer { index, options, found, read: 0, added: Added::default() };
+        let mut writer = Writer::new(index, options);
         writer.added.skipped.extend_from_slice(collection.listed());
         let written = writer.write_all(&ordered);
         ordered.give_up();
@@ -175,17 +171,24 @@ fn next(collection: &Collection, handed_out: &Mutex<u64>) -> Option<Numbered> {
 }
 
 /// Writes parts as they come.
-struct Writer<'a> {
+pub(super) struct Writer<'a> {
     index: &'a Index,
     options: &'a AddOptions,
     /// Which fields any document has.
     found: Vec<bool>,
     /// Documents that came.
     read: u64,
-    added: Added,
+    /// The line of the document that failed.
+    pub(super) failed: Option<u64>,
+    pub(super) added: Added,
 }
 
-impl Writer<'_> {
+impl<'a> Writer<'a> {
+    pub(super) fn new(index: &'a Index, options: &'a AddOptions) -> Self {
+        let found = vec![false; options.metadata.len()];
+        Self { index, options, found, read: 0, failed: None, added: Added::default() }
+    }
+
     fn done(mut self) -> Added {
         if self.read > 0 {
             let names = self.options.metadata.iter().zip(&self.found);
@@ -211,7 +214,7 @@ impl Writer<'_> {
     }
 
     /// Writes some parts, all of them or all before the document that fails.
-    fn write(&mut self, mut parts: Vec<Part>) -> Result<(), Error> {
+    pub(super) fn write(&mut self, mut parts: Vec<Part>) -> Result<(), Error> {
         for part in &mut parts {
             self.added.skipped.append(&mut part.skipped);
             self.read += part.rows.len() as u64;
@@ -227,6 +230,7 @@ impl Writer<'_> {
         let Err(error) = self.put(&rows) else { return Ok(()) };
         let Some(at) = self.place_of(&error, &rows) else { return Err(error.into()) };
         self.put(&rows[..at])?;
+        self.failed = rows[at].1.line();
         Err(Error::NotAdded { place: rows[at].1.place(), error })
     }
 

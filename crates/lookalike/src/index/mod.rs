@@ -10,6 +10,7 @@ mod groups;
 mod ordered;
 mod part;
 mod prepare;
+mod put;
 mod remove;
 pub mod time;
 
@@ -17,4 +18,5 @@ pub use add::{AddOptions, Added, Broken, Existing, add};
 pub use export::export;
 pub use groups::groups;
 pub use prepare::{Prepared, Preparer};
+pub use put::{BATCH_BYTES, BATCH_DOCUMENTS, Cause, NewDocument, Unfinished, put_all};
 pub use remove::{Removed, remove, remove_inputs};

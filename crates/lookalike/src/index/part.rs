@@ -9,7 +9,6 @@ use crate::read::{
 };
 use lookalike_extract::Fields;
 use lookalike_index::entry::{self, Entry, MAX_METADATA_BYTES, MAX_TEXT_BYTES, Metadata};
-use lookalike_index::settings::Store;
 use lookalike_index::{IndexError, filter};
 use serde_json::Value;
 use std::io;
@@ -46,10 +45,24 @@ pub(super) struct Row {
     line: Option<u64>,
 }
 
+/// A document as it was read.
+pub(super) struct Given<'a> {
+    pub(super) id: &'a str,
+    pub(super) text: &'a str,
+    pub(super) beside: Exported,
+    pub(super) source: &'a Arc<str>,
+    pub(super) line: Option<u64>,
+}
+
 impl Row {
     /// Whether it has shingles.
     pub(super) fn is_empty(&self) -> bool {
         self.signature.is_empty()
+    }
+
+    /// Its line in the file, or its number among documents that a program has.
+    pub(super) fn line(&self) -> Option<u64> {
+        self.line
     }
 
     /// Where it stands.
@@ -71,6 +84,34 @@ impl Part {
     pub(super) fn bytes(&self) -> usize {
         let (described, rows) = (MAP_BYTES * self.described, 200 * self.rows.len());
         self.words.len() + self.codes.len() + 4 * self.signatures.len() + described + rows
+    }
+
+    /// Shingles and signs a document and puts it behind the others; `described` are the bytes of
+    /// its metadata.
+    pub(super) fn push(&mut self, preparer: &mut Preparer, given: Given<'_>, described: usize) {
+        let keeps_texts = preparer.keeps_texts();
+        let prepared = preparer.prepare(given.text);
+        let mut words = |text: &str| {
+            self.words.push_str(text);
+            self.words.len() - text.len()..self.words.len()
+        };
+        let id = words(given.id);
+        let text = keeps_texts.then(|| words(given.text));
+        let (codes, signatures) = (self.codes.len(), self.signatures.len());
+        self.codes.extend_from_slice(prepared.code);
+        self.signatures.extend_from_slice(prepared.signature);
+        self.described += described;
+        self.rows.push(Row {
+            id,
+            text,
+            code: codes..self.codes.len(),
+            signature: signatures..self.signatures.len(),
+            fingerprint: prepared.fingerprint,
+            bytes: prepared.bytes,
+            beside: given.beside,
+            source: Arc::clone(given.source),
+            line: given.line,
+        });
     }
 
     /// The id of a document.
@@ -100,7 +141,6 @@ pub(super) struct Maker<'a> {
     collection: &'a Collection,
     preparer: Preparer,
     scratch: Scratch,
-    store: Store,
     options: &'a AddOptions,
 }
 
@@ -108,10 +148,9 @@ impl<'a> Maker<'a> {
     pub(super) fn new(
         collection: &'a Collection,
         preparer: Preparer,
-        store: Store,
         options: &'a AddOptions,
     ) -> Self {
-        Self { collection, preparer, scratch: Scratch::default(), store, options }
+        Self { collection, preparer, scratch: Scratch::default(), options }
     }
 
     /// Reads a block. What stands before a record that fails is in the part.
@@ -121,7 +160,6 @@ impl<'a> Maker<'a> {
         let mut sink = Taker {
             block,
             preparer: &mut self.preparer,
-            store: self.store,
             options: self.options,
             is_jsonl: self.collection.source_format(source) == Some(Format::Jsonl),
             source: name.into(),
@@ -143,7 +181,6 @@ const NO_LINE: &str = "it is no JSON line of `index export`, as --exported says"
 struct Taker<'a> {
     block: &'a Block,
     preparer: &'a mut Preparer,
-    store: Store,
     options: &'a AddOptions,
     is_jsonl: bool,
     source: Arc<str>,
@@ -207,31 +244,6 @@ impl Taker<'_> {
             self.part.found[at] |= metadata.contains_key(name);
         }
     }
-
-    fn add(&mut self, document: &Document<'_>, beside: Exported, line: Option<u64>) {
-        let part = &mut self.part;
-        let prepared = self.preparer.prepare(document.text);
-        let mut words = |text: &str| {
-            part.words.push_str(text);
-            part.words.len() - text.len()..part.words.len()
-        };
-        let id = words(document.id);
-        let text = (self.store == Store::Texts).then(|| words(document.text));
-        let (codes, signatures) = (part.codes.len(), part.signatures.len());
-        part.codes.extend_from_slice(prepared.code);
-        part.signatures.extend_from_slice(prepared.signature);
-        part.rows.push(Row {
-            id,
-            text,
-            code: codes..part.codes.len(),
-            signature: signatures..part.signatures.len(),
-            fingerprint: prepared.fingerprint,
-            bytes: prepared.bytes,
-            beside,
-            source: Arc::clone(&self.source),
-            line,
-        });
-    }
 }
 
 impl RawSink for Taker<'_> {
@@ -242,11 +254,12 @@ impl RawSink for Taker<'_> {
         self.set_source(raw);
         let line = self.block.line(document.place);
         let beside = self.beside(document, raw);
-        let checked = beside.and_then(|beside| Ok((check(document, &beside.metadata)?, beside)));
+        let (id, text) = (document.id, document.text);
+        let checked = beside.and_then(|beside| Ok((check(id, text, &beside.metadata)?, beside)));
         let error = match checked {
             Ok((described, beside)) => {
-                self.part.described += described;
-                return self.add(document, beside, line);
+                let given = Given { id, text, beside, source: &self.source, line };
+                return self.part.push(self.preparer, given, described);
             }
             Err(error) => error,
         };
@@ -267,10 +280,10 @@ impl RawSink for Taker<'_> {
 }
 
 /// What every index asks of a document, before it is shingled; gives the bytes of its metadata.
-fn check(document: &Document<'_>, metadata: &Metadata) -> Result<usize, IndexError> {
-    entry::check_id(document.id)?;
-    let wrong = |why: String| Err(IndexError::Document { id: entry::shown(document.id), why });
-    if document.text.len() > MAX_TEXT_BYTES {
+pub(super) fn check(id: &str, text: &str, metadata: &Metadata) -> Result<usize, IndexError> {
+    entry::check_id(id)?;
+    let wrong = |why: String| Err(IndexError::Document { id: entry::shown(id), why });
+    if text.len() > MAX_TEXT_BYTES {
         return wrong(format!("its text has more than {MAX_TEXT_BYTES} bytes: split it"));
     }
     let mut counted = Counted(0);

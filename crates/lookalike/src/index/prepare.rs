@@ -65,6 +65,11 @@ impl Preparer {
         })
     }
 
+    /// Whether the index keeps texts.
+    pub(super) fn keeps_texts(&self) -> bool {
+        self.store == Store::Texts
+    }
+
     /// Shingles and signs a text. What it gives is good until the next text.
     pub fn prepare<'a>(&'a mut self, text: &'a str) -> Prepared<'a> {
         let worded = self.words.of(text, self.wording);

@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+"""An index from Python beside the command line: documents added, queries, on the same documents.
+
+    bench/python_index.py --program target/release/lookalike documents.jsonl [--queries 5000]
+
+`documents.jsonl` has an id and a text a line; `lookalike` must be importable. Everything is done in
+a temporary folder of the current one, so that the disk is that of the caller's choice.
+"""
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import tempfile
+import time
+
+import lookalike
+
+
+def cpu(who=resource.RUSAGE_SELF):
+    used = resource.getrusage(who)
+    return used.ru_utime + used.ru_stime
+
+
+def percentile(values, share):
+    return sorted(values)[min(len(values) - 1, int(share * len(values)))]
+
+
+class Timed:
+    """Seconds of the clock and of processors, of this process or of its children."""
+
+    def __init__(self, who=resource.RUSAGE_SELF):
+        self.who = who
+
+    def __enter__(self):
+        self.wall, self.cpu = time.perf_counter(), cpu(self.who)
+        return self
+
+    def __exit__(self, *_):
+        self.wall = time.perf_counter() - self.wall
+        self.cpu = cpu(self.who) - self.cpu
+
+
+def row(what, timed, count):
+    print(
+        f"| {what} | {timed.wall:.2f} | {timed.cpu:.2f} | {count / timed.wall:,.0f} "
+        f"| {count / timed.cpu:,.0f} |",
+        flush=True,
+    )
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("documents")
+    parser.add_argument("--program", required=True)
+    parser.add_argument("--queries", type=int, default=5000)
+    arguments = parser.parse_args()
+
+    with open(arguments.documents) as lines:
+        documents = [(line["id"], line["text"]) for line in map(json.loads, lines)]
+    asked = [text for _, text in documents[:: max(1, len(documents) // arguments.queries)]]
+    print(f"{len(documents):,} documents, {len(asked):,} queries\n")
+    print("| | s | CPU s | a second | a CPU second |\n|---|---:|---:|---:|---:|")
+    with tempfile.TemporaryDirectory(dir=".") as folder:
+        theirs, ours = os.path.join(folder, "theirs"), os.path.join(folder, "ours")
+        command = [arguments.program, "index", "create", theirs, arguments.documents, "--quiet"]
+        with Timed(resource.RUSAGE_CHILDREN) as timed:
+            subprocess.run(command, check=True)
+        row("`lookalike index create`, from the file", timed, len(documents))
+        with Timed() as timed:
+            index = lookalike.Index.create(ours)
+            index.add(documents)
+            index.close()
+        row("`Index.add` of a list, with closing", timed, len(documents))
+
+        questions = os.path.join(folder, "asked.jsonl")
+        with open(questions, "w") as out:
+            for number, text in enumerate(asked):
+                out.write(json.dumps({"id": str(number), "text": text}) + "\n")
+        command = [arguments.program, "query", theirs, questions, "--json"]
+        with Timed(resource.RUSAGE_CHILDREN) as timed:
+            subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        row("`lookalike query --json` of a file", timed, len(asked))
+        with lookalike.Index.open(ours, read_only=True) as index:
+            index.query_many(asked)
+            spans = []
+            with Timed() as timed:
+                for text in asked:
+                    begun = time.perf_counter()
+                    index.query(text)
+                    spans.append(time.perf_counter() - begun)
+            row("`Index.query`, one after the other", timed, len(asked))
+            for threads in (1, 2):
+                with Timed() as timed:
+                    index.query_many(asked, threads=threads)
+                row(f"`Index.query_many(threads={threads})`", timed, len(asked))
+            p50, p99 = (percentile(spans, share) * 1e6 for share in (0.5, 0.99))
+            print(f"\nOne query: p50 {p50:.0f} µs, p99 {p99:.0f} µs, most {max(spans) * 1e6:.0f} µs")
+
+
+if __name__ == "__main__":
+    main()

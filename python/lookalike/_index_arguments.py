@@ -1,0 +1,217 @@
+"""What the calls of an index are given, checked: each error names the argument, what it is, and
+what was expected."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta, timezone
+from importlib import import_module
+from typing import Any, Union
+
+from lookalike._index_types import Json
+from lookalike.errors import DocumentTypeError, OptionError
+
+__all__ = ["When", "Where"]
+
+#: A point in time with a zone, or a span from now.
+When = Union[datetime, timedelta]
+#: A value that a member of metadata is compared with.
+Plain = Union[str, int, float, bool, datetime]
+#: Conditions that all must be met: as the command line takes them, or by members of metadata, each
+#: with its value, or with a pair of an operator and a value.
+Where = Union[str, Sequence[str], Mapping[str, Union[Plain, tuple[str, Plain]]]]
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_OPERATORS = ("=", "!=", "<", "<=", ">", ">=", "~")
+
+
+def folder_path(path: str | os.PathLike[str]) -> str:
+    try:
+        given = os.fspath(path)
+    except TypeError:
+        given = None
+    if not isinstance(given, str):
+        raise OptionError(f"path is {_shown(path)}, expected a str or a pathlib.Path")
+    if not given or "\0" in given:
+        raise OptionError(f"path is {given!r}, expected the name of a folder or file")
+    return given
+
+
+def _shown(value: object) -> str:
+    return f"{repr(value)[:100]} of type {type(value).__name__}"
+
+
+def text_option(name: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise OptionError(f"{name} is {_shown(value)}, expected str")
+    if not value.isascii() and any("\ud800" <= char <= "\udfff" for char in value):
+        raise OptionError(f"{name} is {value!r} with a lone surrogate, expected Unicode text")
+    return value
+
+
+def number_option(name: str, value: object) -> float:
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return float(value)
+    raise OptionError(f"{name} is {_shown(value)}, expected a number")
+
+
+def count_option(name: str, value: object, expected: str) -> int | None:
+    if value is None:
+        return None
+    if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 2**63:
+        return value
+    raise OptionError(f"{name} is {_shown(value)}, expected {expected}, or None")
+
+
+def limit_option(limit: object) -> int | None:
+    return count_option("limit", limit, "a whole number from 1")
+
+
+def threshold_option(threshold: object) -> float | None:
+    return None if threshold is None else number_option("threshold", threshold)
+
+
+def nanoseconds(name: str, at: object) -> int:
+    if not isinstance(at, datetime) or at.tzinfo is None or at.utcoffset() is None:
+        raise OptionError(
+            f"{name} is {_shown(at)}, expected a datetime with a zone, such as "
+            "datetime.now(timezone.utc)"
+        )
+    ns = (at - _EPOCH) // timedelta(microseconds=1) * 1000
+    if not -(2**63) <= ns < 2**63:
+        raise OptionError(f"{name} is {at.isoformat()}, expected a time from 1678 to 2261")
+    return ns
+
+
+def expiry(expires: object) -> int | None:
+    if expires is None:
+        return None
+    now = datetime.now(timezone.utc)
+    at = expires
+    if isinstance(expires, timedelta):
+        try:
+            at = now + expires
+        except OverflowError:
+            raise OptionError(f"expires is {expires!r}, expected a time up to 2261") from None
+    ns = nanoseconds("expires", at)
+    if ns <= nanoseconds("now", now):
+        raise OptionError(f"expires is {_shown(expires)}, expected a time that is to come")
+    return ns
+
+
+def common_and_names(
+    metadata: Mapping[str, Json] | Sequence[str] | None,
+) -> tuple[Mapping[str, Json] | None, list[str]]:
+    if metadata is None or isinstance(metadata, Mapping):
+        return metadata, []
+    if isinstance(metadata, Sequence) and not isinstance(metadata, (str, bytes)):
+        return None, [text_option("a name in metadata", name) for name in metadata]
+    raise OptionError(
+        f"metadata is {_shown(metadata)}, expected a mapping that every document gets, or a list "
+        "of names"
+    )
+
+
+def iterator_of(name: str, values: object, of: str) -> Iterator[Any]:
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        raise DocumentTypeError(f"{name} is {_shown(values)}, expected an iterable of {of}")
+    return iter(values)
+
+
+def rows_of(documents: object, names: list[str], id_field: str, text_field: str) -> Iterator[Any]:
+    if isinstance(documents, Mapping):
+        return iter(documents.items())
+    if hasattr(documents, "__arrow_c_stream__"):
+        return _arrow_rows(documents, names, id_field, text_field)
+    fetch = getattr(documents, "fetch_arrow_reader", None)
+    if fetch is not None:
+        return _arrow_rows(fetch(), names, id_field, text_field)
+    if isinstance(documents, (str, bytes, os.PathLike)):
+        raise DocumentTypeError(
+            f"documents is {_shown(documents)}, expected (id, text) pairs, a mapping or a table; "
+            "for one document there is add_one, for files `lookalike index add`"
+        )
+    return iterator_of("documents", documents, "(id, text)")
+
+
+def _arrow_rows(table: Any, names: list[str], id_field: str, text_field: str) -> Iterator[Any]:
+    """Rows of a table as tuples, a batch at a time."""
+    try:
+        arrow: Any = import_module("pyarrow")
+    except ImportError:
+        raise DocumentTypeError(
+            f"documents is a table ({type(table).__name__}), which takes pyarrow, expected it to "
+            "be installed: install it, or hand over (id, text) pairs"
+        ) from None
+    reader = arrow.RecordBatchReader.from_stream(table)
+    columns = [id_field, text_field, *names]
+    there = list(reader.schema.names)
+    for column in columns:
+        if there.count(column) != 1:
+            raise DocumentTypeError(
+                f"the table has {there.count(column)} columns {column!r}, expected one; it has "
+                f"{', '.join(map(repr, there[:20]))}: name others with id_field, text_field and "
+                "metadata"
+            )
+    return _batches(reader, columns, names)
+
+
+def _batches(reader: Any, columns: list[str], names: list[str]) -> Iterator[Any]:
+    for batch in reader:
+        ids, texts, *others = (batch.column(column).to_pylist() for column in columns)
+        if not names:
+            yield from zip(ids, texts)
+            continue
+        for id, text, *values in zip(ids, texts, *others):
+            members = {n: v for n, v in zip(names, values) if v is not None}
+            yield id, text, members
+
+
+def conditions(where: object) -> list[str]:
+    if where is None:
+        return []
+    if isinstance(where, str):
+        return [text_option("where", where)]
+    if isinstance(where, Mapping):
+        return [_condition(member, value) for member, value in where.items()]
+    if isinstance(where, Sequence) and not isinstance(where, (bytes, bytearray)):
+        return [text_option("a condition in where", one) for one in where]
+    raise OptionError(
+        f'where is {_shown(where)}, expected a mapping such as {{"language": "en"}}, a condition '
+        'such as "year>=2020", or a list of them'
+    )
+
+
+def _condition(member: object, value: object) -> str:
+    name = text_option("a member in where", member)
+    if not name or any(sign in name for sign in "=!<>~"):
+        raise OptionError(
+            f"where has the member {name!r}, expected a name without any of = ! < > ~"
+        )
+    operator = "="
+    if isinstance(value, tuple):
+        if len(value) != 2 or value[0] not in _OPERATORS:
+            raise OptionError(
+                f"where[{name!r}] is {_shown(value)}, expected a pair of one of "
+                f"{' '.join(_OPERATORS)} and a value"
+            )
+        operator, value = value
+    return f"{name}{operator}{_plain(name, value)}"
+
+
+def _plain(name: str, value: object) -> str:
+    if isinstance(value, str):
+        return text_option(f"where[{name!r}]", value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int) or (isinstance(value, float) and abs(value) < float("inf")):
+        return repr(value)
+    if isinstance(value, datetime):
+        nanoseconds(f"where[{name!r}]", value)
+        at = value.astimezone(timezone.utc)
+        return at.replace(tzinfo=None).isoformat() + "Z"
+    raise OptionError(
+        f"where[{name!r}] is {_shown(value)}, expected a str, a number, a truth or a datetime with "
+        "a zone"
+    )

@@ -1,0 +1,235 @@
+//! Documents of Python into an index.
+
+use super::convert::text;
+use super::json::{kind, metadata};
+use super::opened::Handle;
+use super::telling::told;
+use crate::error::{DocumentError, DocumentTypeError, OptionError};
+use lookalike::index::{
+    AddOptions, Added, BATCH_BYTES, BATCH_DOCUMENTS, Cause, Existing, NewDocument, Unfinished,
+    put_all, time,
+};
+use lookalike::store::entry::Metadata;
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
+use pyo3::types::{PyDict, PyIterator, PyList, PyMapping, PyTuple};
+use std::num::NonZeroUsize;
+
+/// How documents are added.
+pub(super) struct How {
+    existing: Existing,
+    expires: Option<i64>,
+    threads: Option<usize>,
+}
+
+impl How {
+    /// Reads the arguments of a call; `expires` is in ns since 1970.
+    ///
+    /// # Errors
+    /// `OptionError` for what an option cannot be.
+    pub(super) fn new(
+        existing: &str,
+        expires: Option<i64>,
+        threads: Option<usize>,
+    ) -> PyResult<Self> {
+        let existing = match existing {
+            "error" => Existing::Refuse,
+            "update" => Existing::Replace,
+            "keep" => Existing::Keep,
+            other => {
+                return Err(OptionError::new_err(format!(
+                    "on_existing is {other:?}, expected \"error\", \"update\" or \"keep\""
+                )));
+            }
+        };
+        Ok(Self { existing, expires, threads })
+    }
+
+    fn options(&self) -> AddOptions {
+        let mut options = AddOptions::new(time::now());
+        options.existing = self.existing;
+        options.expires = self.expires;
+        if let Some(threads) = self.threads.and_then(NonZeroUsize::new) {
+            options.threads = threads;
+        }
+        options
+    }
+}
+
+/// Added, replaced, there already, without shingles.
+pub(super) type Counts = (u64, u64, u64, u64);
+
+fn counts(added: &Added) -> Counts {
+    (added.added, added.replaced, added.existing, added.without_shingles)
+}
+
+/// Documents as they come from an iterator.
+pub(super) struct Feed {
+    documents: Py<PyIterator>,
+    /// What every document gets.
+    common: Metadata,
+    /// Names of members of records that become metadata.
+    names: Vec<String>,
+    id_field: String,
+    text_field: String,
+    row: u64,
+}
+
+impl Feed {
+    /// Of what a call is given: `metadata` are members that every document gets, or names.
+    ///
+    /// # Errors
+    /// `DocumentTypeError` for metadata of a wrong type.
+    pub(super) fn new(
+        documents: Bound<'_, PyIterator>,
+        common: &Bound<'_, PyAny>,
+        names: Vec<String>,
+        fields: (String, String),
+    ) -> PyResult<Self> {
+        let common = metadata(common, "all documents")?;
+        let (id_field, text_field) = fields;
+        Ok(Self { documents: documents.unbind(), common, names, id_field, text_field, row: 0 })
+    }
+
+    fn fill(
+        &mut self,
+        py: Python<'_>,
+        batch: &mut Vec<NewDocument<PyBackedStr>>,
+    ) -> PyResult<bool> {
+        py.check_signals()?;
+        let mut bytes = 0;
+        for item in self.documents.bind(py).clone() {
+            let item = item?;
+            let document = self.document(&item).map_err(|error| with_row(py, error, self.row))?;
+            bytes += document.text.len();
+            self.row += 1;
+            batch.push(document);
+            if batch.len() >= BATCH_DOCUMENTS || bytes >= BATCH_BYTES {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// A pair, a triple with metadata, or a record with named members.
+    fn document(&self, item: &Bound<'_, PyAny>) -> PyResult<NewDocument<PyBackedStr>> {
+        let row = self.row;
+        if let Ok(tuple) = item.cast::<PyTuple>() {
+            return match tuple.len() {
+                2 => self.of(&tuple.get_item(0)?, &tuple.get_item(1)?, None),
+                3 => self.of(&tuple.get_item(0)?, &tuple.get_item(1)?, Some(tuple.get_item(2)?)),
+                other => Err(shape(row, &format!("a tuple of {other}"))),
+            };
+        }
+        if let Ok(list) = item.cast::<PyList>() {
+            return match list.len() {
+                2 => self.of(&list.get_item(0)?, &list.get_item(1)?, None),
+                3 => self.of(&list.get_item(0)?, &list.get_item(1)?, Some(list.get_item(2)?)),
+                other => Err(shape(row, &format!("a list of {other}"))),
+            };
+        }
+        match item.cast::<PyMapping>() {
+            Ok(record) => self.record(record),
+            Err(_) => Err(shape(row, &kind(item))),
+        }
+    }
+
+    fn record(&self, record: &Bound<'_, PyMapping>) -> PyResult<NewDocument<PyBackedStr>> {
+        let member = |name: &str| {
+            record.get_item(name).map_err(|_| {
+                DocumentError::new_err(format!(
+                    "document {}: the record has no {name:?}, expected {:?} and {:?}: name others \
+                     with id_field and text_field",
+                    self.row, self.id_field, self.text_field
+                ))
+            })
+        };
+        let (id, text) = (member(&self.id_field)?, member(&self.text_field)?);
+        let described = PyDict::new(record.py());
+        for name in &self.names {
+            if let Ok(value) = record.get_item(name)
+                && !value.is_none()
+            {
+                described.set_item(name, value)?;
+            }
+        }
+        self.of(&id, &text, Some(described.into_any()))
+    }
+
+    fn of(
+        &self,
+        id: &Bound<'_, PyAny>,
+        given: &Bound<'_, PyAny>,
+        described: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<NewDocument<PyBackedStr>> {
+        let row = self.row;
+        let id = text(id, || format!("document {row}: the id"))?;
+        let given = text(given, || format!("document {row}: the text"))?;
+        let mut members = self.common.clone();
+        if let Some(described) = described {
+            members.append(&mut metadata(&described, &format!("document {row}"))?);
+        }
+        Ok(NewDocument { id, text: given, metadata: members, modified: None, expires: None })
+    }
+}
+
+fn shape(row: u64, got: &str) -> PyErr {
+    DocumentTypeError::new_err(format!(
+        "document {row} is {got}, expected (id, text), (id, text, metadata), or a dict with both"
+    ))
+}
+
+/// An error that knows its row, where it is about a document.
+fn with_row(py: Python<'_>, error: PyErr, row: u64) -> PyErr {
+    if error.is_instance_of::<DocumentError>(py) {
+        // An attribute of every such error.
+        let _ = error.value(py).setattr("row", row);
+    }
+    error
+}
+
+/// Puts documents into the index, without the interpreter's lock but while they are taken.
+///
+/// # Errors
+/// `DocumentError` with the row of the first document that cannot be stored; those before it are.
+pub(super) fn add(py: Python<'_>, handle: &Handle, how: &How, feed: Feed) -> PyResult<Counts> {
+    let (mut feed, options) = (feed, how.options());
+    let done = py.detach(|| {
+        put_all(&handle.index, &options, |batch| Python::attach(|py| feed.fill(py, batch)))
+    });
+    done.map(|added| counts(&added)).map_err(|broken| told_of(py, *broken))
+}
+
+fn told_of(py: Python<'_>, broken: Unfinished<PyErr>) -> PyErr {
+    let Unfinished { before, row, cause } = broken;
+    let error = match cause {
+        Cause::Feed(error) => return error,
+        Cause::Index(error) => told(error),
+    };
+    let Some(row) = row else { return error };
+    let stored = before.added + before.replaced + before.existing;
+    let text = format!("document {row}: {}; the {stored} before it are stored", error.value(py));
+    let same_type = error.get_type(py).call1((text,)).map(PyErr::from_value);
+    with_row(py, same_type.unwrap_or(error), row)
+}
+
+/// One document, with times of its own.
+pub(super) fn add_one(
+    py: Python<'_>,
+    handle: &Handle,
+    how: &How,
+    document: NewDocument<PyBackedStr>,
+) -> PyResult<Counts> {
+    let (mut one, mut options) = (Some(document), how.options());
+    options.threads = NonZeroUsize::MIN;
+    let done = py.detach(|| {
+        put_all(&handle.index, &options, |batch| {
+            batch.extend(one.take());
+            Ok::<bool, PyErr>(false)
+        })
+    });
+    done.map(|added| counts(&added)).map_err(|broken| match broken.cause {
+        Cause::Feed(error) => error,
+        Cause::Index(error) => told(error),
+    })
+}

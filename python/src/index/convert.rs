@@ -1,0 +1,56 @@
+//! Values of calls: texts, times, and what is wrong with them.
+
+use super::json::kind;
+use crate::error::{DocumentError, DocumentTypeError};
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDateTime, PyDelta, PyString, PyTzInfo};
+
+const NS: i64 = 1_000_000_000;
+const DAY: i64 = 86_400;
+
+/// A text of Python, not copied. `what` names it in messages.
+///
+/// # Errors
+/// `DocumentTypeError` for what is no str, `DocumentError` for one with a lone surrogate.
+pub(super) fn text(
+    given: &Bound<'_, PyAny>,
+    what: impl FnOnce() -> String,
+) -> PyResult<PyBackedStr> {
+    let Ok(text) = given.cast::<PyString>() else {
+        let remedy = match kind(given).as_str() {
+            "of type bytes" => "decode it first",
+            "None" | "of type float" => "leave out what is missing",
+            _ => "turn it into one first",
+        };
+        return Err(DocumentTypeError::new_err(format!(
+            "{} is {}, expected str: {remedy}",
+            what(),
+            kind(given)
+        )));
+    };
+    PyBackedStr::try_from(text.clone()).map_err(|_| {
+        DocumentError::new_err(format!(
+            "{} has a lone surrogate, expected Unicode text: read it with errors=\"replace\"",
+            what()
+        ))
+    })
+}
+
+/// A point in time, in ns since 1970, as `datetime` in UTC; what is less than a µs is cut off.
+///
+/// # Errors
+/// What the interpreter gives.
+pub(super) fn time(py: Python<'_>, ns: i64) -> PyResult<Bound<'_, PyAny>> {
+    static EPOCH: PyOnceLock<Py<PyDateTime>> = PyOnceLock::new();
+    let epoch = EPOCH.get_or_try_init(py, || {
+        let utc = PyTzInfo::utc(py)?;
+        PyDateTime::new(py, 1970, 1, 1, 0, 0, 0, 0, Some(&utc)).map(Bound::unbind)
+    })?;
+    let (seconds, rest) = (ns.div_euclid(NS), ns.rem_euclid(NS));
+    let (days, seconds) = (seconds.div_euclid(DAY), seconds.rem_euclid(DAY));
+    // 64 bits of ns are less than 107,000 days.
+    let delta = PyDelta::new(py, days as i32, seconds as i32, (rest / 1000) as i32, false)?;
+    epoch.bind(py).add(delta)
+}

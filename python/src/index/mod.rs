@@ -1,0 +1,14 @@
+//! A persistent index: `lookalike.Index` is a thin layer of Python over what is here.
+
+mod add;
+mod chosen;
+mod convert;
+mod groups;
+mod json;
+mod opened;
+mod patience;
+mod query;
+mod stored;
+mod telling;
+
+pub(crate) use stored::StoredIndex;

@@ -1,0 +1,369 @@
+//! The class that `lookalike.Index` is made of.
+
+use super::add::{self, Counts, Feed, How};
+use super::chosen;
+use super::convert::text;
+use super::groups;
+use super::json::metadata;
+use super::opened::Opened;
+use super::patience::patiently;
+use super::query::{Asked, document, expect_texts, unknown};
+use super::telling::told;
+use crate::error::{OptionError, run_error};
+use crate::find::Findings;
+use lookalike::index::{self, NewDocument, time};
+use lookalike::store::IndexError;
+use lookalike::store::entry::{Record, Wanted};
+use lookalike::store::filter::Filter;
+use lookalike::store::index::{Access, Place};
+use lookalike::store::settings::Store;
+use lookalike::write::{Output, OutputFormat, Target};
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
+use pyo3::types::{PyDict, PyIterator, PyList, PyTuple};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// An index that is open.
+#[pyclass(frozen, module = "lookalike._engine")]
+pub(crate) struct StoredIndex {
+    opened: Opened,
+    read_only: bool,
+}
+
+fn place(path: PathBuf) -> Place {
+    match path.to_str() {
+        Some(text) => Place::of(text),
+        None => Place::Folder(path),
+    }
+}
+
+fn asked(
+    threshold: Option<f64>,
+    top: Option<usize>,
+    filters: Vec<String>,
+    texts: bool,
+) -> PyResult<Asked> {
+    let filters = filters.iter().map(|filter| filter.parse::<Filter>());
+    let filters = filters.collect::<Result<Vec<Filter>, IndexError>>().map_err(told)?;
+    Ok(Asked { threshold, top, filters, texts })
+}
+
+#[pymethods]
+impl StoredIndex {
+    #[staticmethod]
+    fn create(py: Python<'_>, path: PathBuf, options: &Bound<'_, PyDict>) -> PyResult<Self> {
+        let settings = chosen::settings(options)?;
+        let create = move || lookalike::store::index::create(&place(path), &settings);
+        let index = py.detach(create).map_err(told)?;
+        Ok(Self { opened: Opened::new(index), read_only: false })
+    }
+
+    #[staticmethod]
+    fn open(
+        py: Python<'_>,
+        path: PathBuf,
+        read_only: bool,
+        wait: f64,
+        options: &Bound<'_, PyDict>,
+    ) -> PyResult<Self> {
+        let wait = Duration::try_from_secs_f64(wait).map_err(|_| {
+            OptionError::new_err(format!("wait is {wait}, expected seconds, from 0"))
+        })?;
+        let access = if read_only { Access::Read } else { Access::Write { wait } };
+        let open = move || lookalike::store::index::open(&place(path), access);
+        let index = patiently(py, open)?.map_err(told)?;
+        chosen::expect(options, &index)?;
+        Ok(Self { opened: Opened::new(index), read_only })
+    }
+
+    fn close(&self, py: Python<'_>) {
+        self.opened.close(py);
+    }
+
+    #[getter]
+    fn closed(&self) -> bool {
+        self.opened.is_closed()
+    }
+
+    #[getter]
+    fn name(&self) -> &str {
+        self.opened.name()
+    }
+
+    #[getter]
+    fn read_only(&self) -> bool {
+        self.read_only
+    }
+
+    #[getter]
+    fn process(&self) -> u32 {
+        self.opened.process()
+    }
+
+    /// Settings as JSON, and the predicted recall.
+    fn settings(&self) -> PyResult<(String, f64)> {
+        let handle = self.opened.get()?;
+        let params = handle.index.params();
+        Ok((handle.index.settings().to_json(), params.predicted_recall()))
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "options of one call")]
+    fn add(
+        &self,
+        py: Python<'_>,
+        documents: Bound<'_, PyIterator>,
+        common: &Bound<'_, PyAny>,
+        names: Vec<String>,
+        fields: (String, String),
+        expires: Option<i64>,
+        on_existing: &str,
+        threads: Option<usize>,
+    ) -> PyResult<Counts> {
+        let how = How::new(on_existing, expires, threads)?;
+        let feed = Feed::new(documents, common, names, fields)?;
+        let handle = self.opened.get()?;
+        let done = add::add(py, &handle, &how, feed);
+        py.detach(move || drop(handle));
+        done
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "options of one call")]
+    fn add_one(
+        &self,
+        py: Python<'_>,
+        id: &Bound<'_, PyAny>,
+        given: &Bound<'_, PyAny>,
+        described: &Bound<'_, PyAny>,
+        modified: Option<i64>,
+        expires: Option<i64>,
+        on_existing: &str,
+    ) -> PyResult<Counts> {
+        let how = How::new(on_existing, expires, None)?;
+        let document = NewDocument {
+            id: text(id, || "the id".to_owned())?,
+            text: text(given, || "the text".to_owned())?,
+            metadata: metadata(described, "the document")?,
+            modified,
+            expires,
+        };
+        let handle = self.opened.get()?;
+        let done = add::add_one(py, &handle, &how, document);
+        py.detach(move || drop(handle));
+        done
+    }
+
+    /// How many were removed, and ids that were not there.
+    fn remove(&self, py: Python<'_>, ids: Bound<'_, PyIterator>) -> PyResult<(u64, Vec<String>)> {
+        let given = ids.enumerate();
+        let ids = given.map(|(row, id)| text(&id?, || format!("id {row}")));
+        let ids = ids.collect::<PyResult<Vec<PyBackedStr>>>()?;
+        let done = self.opened.detached(py, |handle| {
+            let removed = index::remove(&handle.index, ids.iter().map(|id| &**id))?;
+            Ok((removed.removed, removed.absent))
+        });
+        drop(ids);
+        done
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "options of one call")]
+    fn query<'py>(
+        &self,
+        py: Python<'py>,
+        given: Option<&Bound<'py, PyAny>>,
+        id: Option<&Bound<'py, PyAny>>,
+        limit: Option<usize>,
+        threshold: Option<f64>,
+        filters: Vec<String>,
+        texts: bool,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        let asked = asked(threshold, limit, filters, texts)?;
+        let handle = self.opened.get()?;
+        expect_texts(&handle.index, texts).map_err(OptionError::new_err)?;
+        if let Some(id) = id {
+            let id = text(id, || "the id".to_owned())?;
+            let found = py.detach(|| asked.of_id(&handle, &id)).map_err(told)?;
+            return found.ok_or_else(|| unknown(self.opened.name(), &id))?.python(py);
+        }
+        let Some(given) = given else {
+            return Err(OptionError::new_err("neither a text nor an id was given, expected one"));
+        };
+        let given = text(given, || "the text".to_owned())?;
+        let found = py.detach(|| asked.of_text(&handle, &given)).map_err(told)?;
+        found.python(py)
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "options of one call")]
+    fn query_many<'py>(
+        &self,
+        py: Python<'py>,
+        given: Bound<'py, PyIterator>,
+        limit: Option<usize>,
+        threshold: Option<f64>,
+        filters: Vec<String>,
+        texts: bool,
+        threads: Option<usize>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let asked = asked(threshold, limit, filters, texts)?;
+        let rows = given.enumerate();
+        let rows = rows.map(|(row, one)| text(&one?, || format!("text {row}")));
+        let rows = rows.collect::<PyResult<Vec<PyBackedStr>>>()?;
+        let handle = self.opened.get()?;
+        expect_texts(&handle.index, texts).map_err(OptionError::new_err)?;
+        let all = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        let threads = threads.and_then(NonZeroUsize::new).unwrap_or_else(all);
+        let stop = Arc::new(AtomicBool::new(false));
+        let told_to_stop = Arc::clone(&stop);
+        let work = move || (asked.of_texts(&handle, &rows, threads, &told_to_stop), rows);
+        let (found, rows) = patiently(py, work).inspect_err(|_| {
+            stop.store(true, Ordering::Relaxed);
+        })?;
+        drop(rows);
+        let found = found.map_err(told)?;
+        let lists = found.iter().map(|found| found.python(py)).collect::<PyResult<Vec<_>>>()?;
+        PyList::new(py, lists)
+    }
+
+    fn get<'py>(
+        &self,
+        py: Python<'py>,
+        id: &Bound<'py, PyAny>,
+    ) -> PyResult<Option<Bound<'py, PyTuple>>> {
+        let id = text(id, || "the id".to_owned())?;
+        let record = self.opened.detached(py, |handle| {
+            let wanted = Wanted {
+                metadata: true,
+                set: handle.index.settings().store != Store::Signatures,
+                text: handle.index.settings().store == Store::Texts,
+                ..Wanted::default()
+            };
+            record_of(handle.index.snapshot()?.as_mut(), &id, wanted)
+        })?;
+        record.map(|record| document(py, &record)).transpose()
+    }
+
+    fn contains(&self, py: Python<'_>, id: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let id = text(id, || "the id".to_owned())?;
+        self.opened.detached(py, |handle| {
+            let found = record_of(handle.index.snapshot()?.as_mut(), &id, Wanted::default())?;
+            Ok(found.is_some())
+        })
+    }
+
+    fn len(&self, py: Python<'_>) -> PyResult<u64> {
+        self.opened.detached(py, |handle| Ok(handle.index.snapshot()?.len()))
+    }
+
+    /// Ids of documents whose numbers are above `after`, of so many at most, and the last number;
+    /// `None` where there are no more.
+    fn ids(&self, py: Python<'_>, after: u64, most: usize) -> PyResult<Option<(Vec<String>, u64)>> {
+        self.opened.detached(py, |handle| {
+            let (now, mut ids, mut last) = (time::now(), Vec::new(), None);
+            let mut snapshot = handle.index.snapshot()?;
+            snapshot.scan(after.saturating_add(1), most, Wanted::default(), &mut |record| {
+                last = Some(record.number);
+                if !record.is_expired(now) {
+                    ids.push(record.id.clone());
+                }
+                Ok(())
+            })?;
+            Ok(last.map(|last| (ids, last)))
+        })
+    }
+
+    #[pyo3(signature = (arguments, progress=None))]
+    fn groups(
+        &self,
+        py: Python<'_>,
+        arguments: &Bound<'_, PyDict>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Findings> {
+        let handle = self.opened.get()?;
+        let found = groups::groups(py, &handle, arguments, progress.as_ref());
+        py.detach(move || drop(handle));
+        found
+    }
+
+    /// Counts and sizes, in the order of `lookalike.Stats`.
+    fn stats(&self, py: Python<'_>) -> PyResult<[u64; 9]> {
+        let handle = self.opened.get()?;
+        let stats = patiently(py, move || handle.index.stats())?.map_err(told)?;
+        Ok([
+            stats.documents,
+            stats.without_shingles,
+            stats.postings,
+            stats.segments,
+            stats.tail,
+            stats.catalogue_bytes,
+            stats.set_bytes,
+            stats.text_bytes,
+            stats.segment_bytes,
+        ])
+    }
+
+    /// Place, what, and whether it can be repaired, of each problem.
+    fn check(&self, py: Python<'_>) -> PyResult<Vec<(String, String, bool)>> {
+        let handle = self.opened.get()?;
+        let problems = patiently(py, move || handle.index.check())?.map_err(told)?;
+        let row = |problem: lookalike::store::backend::Problem| {
+            (problem.place, problem.what, problem.repairable)
+        };
+        Ok(problems.into_iter().map(row).collect())
+    }
+
+    fn repair(&self, py: Python<'_>) -> PyResult<()> {
+        let handle = self.opened.get()?;
+        patiently(py, move || handle.index.repair())?.map_err(told)
+    }
+
+    fn compact(&self, py: Python<'_>) -> PyResult<()> {
+        let handle = self.opened.get()?;
+        patiently(py, move || handle.index.compact(time::now()))?.map_err(told)
+    }
+
+    fn backup(&self, py: Python<'_>, to: PathBuf) -> PyResult<()> {
+        let handle = self.opened.get()?;
+        patiently(py, move || handle.index.backup(&to))?.map_err(told)
+    }
+
+    /// How many documents were written.
+    fn export(&self, py: Python<'_>, to: PathBuf) -> PyResult<u64> {
+        let target = Target::new(&to, &[OutputFormat::Jsonl]);
+        let target = target.map_err(|error| OptionError::new_err(error.to_string()))?;
+        let handle = self.opened.get()?;
+        let work = move || {
+            let mut written = Ok(0);
+            let finished = Output::create(&target)?.finish(|out| {
+                written = index::export(&handle.index, time::now(), out)?;
+                if written.is_err() {
+                    // What is there is not complete, and is not put in its place.
+                    return Err(std::io::Error::other("the index cannot be read"));
+                }
+                Ok(())
+            });
+            written.and_then(|written| finished.map(|()| written))
+        };
+        patiently(py, work)?.map_err(|error| match error {
+            lookalike::error::Error::Index(error) => told(error),
+            error => run_error(error),
+        })
+    }
+}
+
+/// The document with an id that has not expired.
+fn record_of(
+    snapshot: &mut dyn lookalike::store::backend::Snapshot,
+    id: &str,
+    wanted: Wanted,
+) -> Result<Option<Record>, IndexError> {
+    let Some(number) = snapshot.number_of(id)? else { return Ok(None) };
+    let mut found = None;
+    snapshot.records(&[number], wanted, &mut |record| {
+        found = Some(record.clone());
+        Ok(())
+    })?;
+    Ok(found.filter(|record| !record.is_expired(time::now())))
+}
