@@ -13,6 +13,7 @@ mod capsule;
 mod cli;
 mod column;
 mod compare;
+mod datasketch;
 mod dedup;
 mod documents;
 mod error;
@@ -56,6 +57,7 @@ mod _engine {
     use super::tune::{curve, tune};
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::datasketch::register(module)?;
         crate::cli::register(module)
     }
 }

@@ -1,0 +1,9 @@
+"""The classes and functions of the engine that this package is made of; ``_native.pyi`` types them."""
+
+from lookalike import _engine
+
+MinHashState = _engine.DsMinHash
+bulk = _engine.ds_bulk
+matrix = _engine.ds_matrix
+sha1_hash32 = _engine.ds_sha1_hash32
+sha1_hash64 = _engine.ds_sha1_hash64

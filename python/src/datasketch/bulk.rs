@@ -1,0 +1,139 @@
+//! Many sets at once.
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyByteArray, PyBytes, PyList, PyType};
+
+use super::arrays;
+use super::minhash::{Means, MinHash, means_of};
+use super::scheme::Values;
+use super::tokens::{self, Hasher, Text};
+
+/// Tokens that are gathered before they are hashed.
+const GATHERED: usize = 1 << 17;
+
+/// Sets whose tokens are gathered: where each ends among the tokens.
+struct Gathered<'py> {
+    tokens: Vec<Bound<'py, PyBytes>>,
+    ends: Vec<usize>,
+}
+
+impl Gathered<'_> {
+    /// Values of every set, made by `threads` threads.
+    fn values(&self, py: Python<'_>, means: &Means, threads: usize) -> Vec<Values> {
+        let tokens: Vec<&[u8]> = self.tokens.iter().map(|token| token.as_bytes()).collect();
+        let ends = &self.ends;
+        py.detach(|| {
+            let share = ends.len().div_ceil(threads).max(1);
+            if share == ends.len() {
+                return values_between(means, &tokens, 0, ends);
+            }
+            std::thread::scope(|scope| {
+                let running: Vec<_> = (0..ends.len())
+                    .step_by(share)
+                    .map(|at| {
+                        let start = at.checked_sub(1).map_or(0, |before| ends[before]);
+                        let mine = &ends[at..ends.len().min(at + share)];
+                        let tokens = &tokens;
+                        scope.spawn(move || values_between(means, tokens, start, mine))
+                    })
+                    .collect();
+                running.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
+            })
+        })
+    }
+}
+
+fn values_between(means: &Means, tokens: &[&[u8]], start: usize, ends: &[usize]) -> Vec<Values> {
+    let mut hashes = Vec::new();
+    let mut from = start;
+    ends.iter()
+        .map(|&end| {
+            let values = means.values_of_bytes(&tokens[from..end], &mut hashes);
+            from = end;
+            values
+        })
+        .collect()
+}
+
+/// Calls `take` with the values of each of `sets`, in order.
+fn each_set<'py>(
+    means: &Means,
+    sets: &Bound<'py, PyAny>,
+    text: Text,
+    threads: usize,
+    mut take: impl FnMut(Values) -> PyResult<()>,
+) -> PyResult<()> {
+    let py = sets.py();
+    let mut sets = sets.try_iter()?;
+    if means.hasher == Hasher::Own {
+        for set in sets {
+            let values = means.values_of(&set?, text)?;
+            take(values.unwrap_or_else(|| means.scheme.no_values(means.permutations.a.len())))?;
+        }
+        return Ok(());
+    }
+    loop {
+        let mut gathered = Gathered { tokens: Vec::new(), ends: Vec::new() };
+        while gathered.tokens.len() < GATHERED && gathered.ends.len() < GATHERED {
+            let Some(set) = sets.next() else { break };
+            tokens::gather(&set?, text, &mut gathered.tokens)?;
+            gathered.ends.push(gathered.tokens.len());
+        }
+        if gathered.ends.is_empty() {
+            return Ok(());
+        }
+        gathered.values(py, means, threads).into_iter().try_for_each(&mut take)?;
+    }
+}
+
+/// New objects of `class` like `prototype`, each with the values of one of `sets` added.
+#[pyfunction]
+fn ds_bulk<'py>(
+    class: &Bound<'py, PyType>,
+    prototype: &Bound<'py, MinHash>,
+    sets: &Bound<'py, PyAny>,
+    threads: usize,
+) -> PyResult<Bound<'py, PyList>> {
+    let py = sets.py();
+    let made = PyList::empty(py);
+    let first = prototype.borrow().current(py);
+    each_set(&means_of(prototype)?, sets, Text::Refused, at_least_one(threads)?, |mut values| {
+        values.lower_to(&first);
+        let object = class.call_method1(pyo3::intern!(py, "__new__"), (class,))?;
+        object.cast::<MinHash>()?.borrow_mut().set_like(py, &prototype.borrow(), values);
+        made.append(object)
+    })?;
+    Ok(made)
+}
+
+/// A matrix with the values of one of `sets` in each row, parameters as `prototype` has them.
+#[pyfunction]
+fn ds_matrix<'py>(
+    prototype: &Bound<'py, MinHash>,
+    sets: &Bound<'py, PyAny>,
+    threads: usize,
+) -> PyResult<Bound<'py, PyAny>> {
+    let means = means_of(prototype)?;
+    let mut bytes = Vec::new();
+    let mut rows = 0;
+    each_set(&means, sets, Text::Encoded, at_least_one(threads)?, |values| {
+        values.append_to(&mut bytes);
+        rows += 1;
+        Ok(())
+    })?;
+    let bytes = PyByteArray::new(sets.py(), &bytes);
+    arrays::matrix(&bytes, means.scheme, rows, means.permutations.a.len())
+}
+
+fn at_least_one(threads: usize) -> PyResult<usize> {
+    if threads == 0 {
+        return Err(PyValueError::new_err("threads must be at least 1, got 0"));
+    }
+    Ok(threads)
+}
+
+pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(ds_bulk, module)?)?;
+    module.add_function(wrap_pyfunction!(ds_matrix, module)?)
+}
