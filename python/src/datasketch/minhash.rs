@@ -37,6 +37,11 @@ impl MinHash {
         }
     }
 
+    /// How many values there are.
+    pub(super) fn length(&self) -> usize {
+        self.values.len()
+    }
+
     /// Calls `use_values` with the values.
     pub(super) fn with_values<T>(
         &self,
