@@ -10,3 +10,7 @@ sha1_hash64 = _engine.ds_sha1_hash64
 Tables = _engine.DsTables
 optimal_bands = _engine.ds_optimal_bands
 optimal_containment_bands = _engine.ds_optimal_containment_bands
+Forest = _engine.DsForest
+Weights = _engine.DsWeights
+band_keys = _engine.ds_band_keys
+best_partitions = _engine.ds_best_partitions

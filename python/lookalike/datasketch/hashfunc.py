@@ -22,7 +22,7 @@ def sha1_hash32(data: Any) -> int:
         TypeError: ``data`` is a ``str`` or has no buffer.
 
     >>> sha1_hash32(b"a")
-    4164416646
+    937752454
     """
     return _native.sha1_hash32(data)
 

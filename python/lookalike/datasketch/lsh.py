@@ -6,7 +6,7 @@ import pickle
 from collections import defaultdict
 from collections.abc import Callable, Hashable
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from lookalike.datasketch import _native
 from lookalike.datasketch.storage import (
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from lookalike.datasketch.minhash import MinHash
     from lookalike.datasketch.weighted_minhash import WeightedMinHash
 
-    Sketch = MinHash | WeightedMinHash
+    Sketch: TypeAlias = MinHash | WeightedMinHash
 
 __all__ = ["MinHashLSH", "MinHashLSHDeletionSession", "MinHashLSHInsertionSession"]
 
@@ -75,6 +75,7 @@ class MinHashLSH(_native.Tables):
     Raises:
         ValueError: An argument is out of its range.
 
+    >>> from lookalike.datasketch import MinHash
     >>> one, two = MinHash.bulk([[b"a", b"b", b"c"], [b"a", b"b", b"c", b"d"]])
     >>> lsh = MinHashLSH(threshold=0.5)
     >>> lsh.b, lsh.r
@@ -364,6 +365,7 @@ class _Session:
 class MinHashLSHInsertionSession(_Session):
     """Many insertions; see :meth:`MinHashLSH.insertion_session`.
 
+    >>> from lookalike.datasketch import MinHash
     >>> lsh = MinHashLSH(num_perm=16, params=(4, 4))
     >>> with lsh.insertion_session() as session:
     ...     session.insert("a", MinHash(num_perm=16))

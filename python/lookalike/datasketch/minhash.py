@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Generator, Iterable
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from lookalike.datasketch import _native
 from lookalike.datasketch.hashfunc import sha1_hash32, sha1_hash64
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
-    HashValues = NDArray[np.uint32] | NDArray[np.uint64]
+    HashValues: TypeAlias = NDArray[np.uint32] | NDArray[np.uint64]
 
 __all__ = ["MinHash", "from_token_sets"]
 
@@ -101,7 +101,7 @@ class MinHash(_native.MinHashState):
     >>> one.update_batch([b"a", b"b", b"c"])
     >>> two.update_batch([b"a", b"b", b"d"])
     >>> one.jaccard(two)
-    0.4765625
+    0.5390625
     """
 
     _gpu_mode: GpuMode = "disable"

@@ -55,10 +55,12 @@ fn best_uppers(parts: usize, costs: &Costs) -> Vec<usize> {
             .collect();
         least_costs.push(next);
     }
-    let mut uppers = Vec::new();
-    let mut upper = length - 1;
-    for p in (2..=parts).rev() {
-        upper = step(&least_costs[p - 2], p, upper).1;
+    let mut upper = step(&least_costs[parts - 2], parts, length - 1).1;
+    let mut uppers = vec![upper];
+    for p in (2..parts).rev() {
+        // The costs of p partitions stand here where those of p - 1 are meant: so datasketch
+        // goes back, and the intervals are to be the same.
+        upper = step(&least_costs[p - 1], p, upper).1;
         uppers.push(upper);
     }
     uppers.reverse();
