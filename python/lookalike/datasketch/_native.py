@@ -1,6 +1,6 @@
 """The classes and functions of the engine that this package is made of; ``_native.pyi`` types them."""
 
-from lookalike import _engine
+from lookalike import _engine  # pyright: ignore[reportAttributeAccessIssue]
 
 MinHashState = _engine.DsMinHash
 bulk = _engine.ds_bulk

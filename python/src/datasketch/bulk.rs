@@ -2,31 +2,33 @@
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyBytes, PyList, PyType};
+use pyo3::types::{PyByteArray, PyList, PyType};
 
 use super::arrays;
+use super::gathered::Gathered;
 use super::minhash::{Means, MinHash, means_of};
 use super::scheme::Values;
-use super::tokens::{self, Hasher, Text};
+use super::tokens::{Hasher, Text};
 
 /// Tokens that are gathered before they are hashed.
 const GATHERED: usize = 1 << 17;
 
 /// Sets whose tokens are gathered: where each ends among the tokens.
-struct Gathered<'py> {
-    tokens: Vec<Bound<'py, PyBytes>>,
+#[derive(Default)]
+struct Sets<'py> {
+    tokens: Gathered<'py>,
     ends: Vec<usize>,
 }
 
-impl Gathered<'_> {
+impl Sets<'_> {
     /// Values of every set, made by `threads` threads.
     fn values(&self, py: Python<'_>, means: &Means, threads: usize) -> Vec<Values> {
-        let tokens: Vec<&[u8]> = self.tokens.iter().map(|token| token.as_bytes()).collect();
+        let tokens = self.tokens.slices();
         let ends = &self.ends;
         py.detach(|| {
             let share = ends.len().div_ceil(threads).max(1);
             if share == ends.len() {
-                return values_between(means, &tokens, 0, ends);
+                return values_between(means, tokens, 0, ends);
             }
             std::thread::scope(|scope| {
                 let running: Vec<_> = (0..ends.len())
@@ -34,7 +36,6 @@ impl Gathered<'_> {
                     .map(|at| {
                         let start = at.checked_sub(1).map_or(0, |before| ends[before]);
                         let mine = &ends[at..ends.len().min(at + share)];
-                        let tokens = &tokens;
                         scope.spawn(move || values_between(means, tokens, start, mine))
                     })
                     .collect();
@@ -74,10 +75,10 @@ fn each_set<'py>(
         return Ok(());
     }
     loop {
-        let mut gathered = Gathered { tokens: Vec::new(), ends: Vec::new() };
+        let mut gathered = Sets::default();
         while gathered.tokens.len() < GATHERED && gathered.ends.len() < GATHERED {
             let Some(set) = sets.next() else { break };
-            tokens::gather(&set?, text, &mut gathered.tokens)?;
+            gathered.tokens.add(&set?, text)?;
             gathered.ends.push(gathered.tokens.len());
         }
         if gathered.ends.is_empty() {

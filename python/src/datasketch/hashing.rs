@@ -3,6 +3,7 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use super::gathered::Gathered;
 use super::kernel::{self, Kernel};
 use super::scheme::{Permutations, Scheme};
 use super::tokens::{self, Text};
@@ -29,11 +30,10 @@ fn ds_kernels() -> Vec<String> {
 /// The SHA-1 hashes of `tokens` by the kernel of that name.
 #[pyfunction]
 fn ds_kernel_sha1(name: &str, tokens: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
-    let mut kept = Vec::new();
-    tokens::gather(tokens, Text::Refused, &mut kept)?;
-    let slices: Vec<&[u8]> = kept.iter().map(|token| token.as_bytes()).collect();
+    let mut gathered = Gathered::default();
+    gathered.add(tokens, Text::Refused)?;
     let mut hashes = Vec::new();
-    kernel::sha1(named(name)?, &slices, |hash| hashes.push(hash));
+    kernel::sha1(named(name)?, gathered.slices(), &mut hashes);
     Ok(hashes)
 }
 

@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 /// Permutations whose parameters and minima stay in registers while hash values pass.
 const BLOCK32: usize = 32;
 /// The same, for values of 64 bits.
-const BLOCK64: usize = 16;
+const BLOCK64: usize = 8;
 /// 2⁶¹ − 1, the prime of the scheme `legacy`.
 pub(super) const MERSENNE: u64 = (1 << 61) - 1;
 
@@ -286,23 +286,15 @@ fn sample_body(sample: &mut Sample<'_>) {
 const START: [u32; 5] = [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0];
 
 /// The first eight bytes of the SHA-1 of each token as a number, the first byte the lowest.
-pub(super) fn sha1(kernel: Kernel, tokens: &[&[u8]], mut give: impl FnMut(u64)) {
-    let mut pairs = tokens.chunks_exact(2);
-    for pair in &mut pairs {
-        let short = pair[0].len() < 56 && pair[1].len() < 56;
-        if short && kernel.sha {
-            let mut states = [START; 2];
-            compress(kernel, &mut states, &[last_block(pair[0]), last_block(pair[1])]);
-            give(first_bytes(&states[0]));
-            give(first_bytes(&states[1]));
-        } else {
-            give(sha1_of(kernel, pair[0]));
-            give(sha1_of(kernel, pair[1]));
-        }
+pub(super) fn sha1(kernel: Kernel, tokens: &[&[u8]], hashes: &mut Vec<u64>) {
+    hashes.reserve(tokens.len());
+    #[cfg(target_arch = "x86_64")]
+    if kernel.sha {
+        // SAFETY: `Kernel::all` has asked the processor for these instructions.
+        unsafe { sha_x86_64::hash_all(tokens, hashes) };
+        return;
     }
-    for token in pairs.remainder() {
-        give(sha1_of(kernel, token));
-    }
+    hashes.extend(tokens.iter().map(|token| sha1_of(kernel, token)));
 }
 
 /// The first eight bytes of the SHA-1 of one token.
@@ -329,12 +321,29 @@ fn first_bytes(state: &[u32; 5]) -> u64 {
 }
 
 /// The block that a token of fewer than 56 bytes is padded to.
-#[inline]
+#[inline(always)]
 fn last_block(token: &[u8]) -> [u8; 64] {
     let mut block = [0; 64];
-    block[..token.len()].copy_from_slice(token);
-    block[token.len()] = 0x80;
-    block[62..].copy_from_slice(&(token.len() as u16 * 8).to_be_bytes());
+    let length = token.len();
+    // Pieces of fixed lengths, the last one up to the end: a call for a few bytes takes longer.
+    if let (Some(first), Some(last)) = (token.first_chunk::<32>(), token.last_chunk::<32>()) {
+        block[..32].copy_from_slice(first);
+        block[length - 32..length].copy_from_slice(last);
+    } else if let (Some(first), Some(last)) = (token.first_chunk::<16>(), token.last_chunk::<16>())
+    {
+        block[..16].copy_from_slice(first);
+        block[length - 16..length].copy_from_slice(last);
+    } else if let (Some(first), Some(last)) = (token.first_chunk::<8>(), token.last_chunk::<8>()) {
+        block[..8].copy_from_slice(first);
+        block[length - 8..length].copy_from_slice(last);
+    } else if let (Some(first), Some(last)) = (token.first_chunk::<4>(), token.last_chunk::<4>()) {
+        block[..4].copy_from_slice(first);
+        block[length - 4..length].copy_from_slice(last);
+    } else {
+        block.iter_mut().zip(token).for_each(|(to, &from)| *to = from);
+    }
+    block[length] = 0x80;
+    block[62..].copy_from_slice(&(length as u16 * 8).to_be_bytes());
     block
 }
 
@@ -388,6 +397,25 @@ mod sha_x86_64 {
         _mm_shuffle_epi8, _mm_xor_si128,
     };
 
+    use super::{Kernel, START, Vectors, first_bytes, last_block, sha1_of};
+
+    /// The hashes of all tokens: two at a time where both are short.
+    #[target_feature(enable = "sha,sse4.1")]
+    pub(super) fn hash_all(tokens: &[&[u8]], hashes: &mut Vec<u64>) {
+        let (pairs, rest) = tokens.as_chunks::<2>();
+        let kernel = Kernel { vectors: Vectors::Portable, sha: true };
+        for [one, two] in pairs {
+            if one.len() < 56 && two.len() < 56 {
+                let mut states = [START; 2];
+                compress(&mut states, &[last_block(one), last_block(two)]);
+                hashes.extend(states.map(|state| first_bytes(&state)));
+            } else {
+                hashes.extend([one, two].map(|token| sha1_of(kernel, token)));
+            }
+        }
+        hashes.extend(rest.iter().map(|token| sha1_of(kernel, token)));
+    }
+
     /// What four rounds of each message work on.
     struct Rounds<const N: usize> {
         words: [[__m128i; 4]; N],
@@ -420,6 +448,7 @@ mod sha_x86_64 {
         }
     }
 
+    #[inline]
     #[target_feature(enable = "sha,sse4.1")]
     pub(super) fn compress<const N: usize>(states: &mut [[u32; 5]; N], blocks: &[[u8; 64]; N]) {
         let reverse = _mm_set_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);

@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyDict, PyTuple};
 
 use super::arrays;
+use super::gathered::Gathered;
 use super::kernel::Kernel;
 use super::scheme::{Permutations, Scheme, Values};
 use super::sums;
@@ -112,13 +113,13 @@ impl Means {
             }
             return Ok((!hashes.is_empty()).then(|| py.detach(|| self.lowered(&mut hashes))));
         }
-        let mut kept = Vec::new();
-        tokens::gather(tokens, text, &mut kept)?;
-        let slices: Vec<&[u8]> = kept.iter().map(|token| token.as_bytes()).collect();
+        let mut gathered = Gathered::default();
+        gathered.add(tokens, text)?;
+        let slices = gathered.slices();
         Ok(match slices.len() {
             0 => None,
-            1..LONG => Some(self.values_of_bytes(&slices, &mut Vec::new())),
-            _ => Some(py.detach(|| self.values_of_bytes(&slices, &mut Vec::new()))),
+            1..LONG => Some(self.values_of_bytes(slices, &mut Vec::new())),
+            _ => Some(py.detach(|| self.values_of_bytes(slices, &mut Vec::new()))),
         })
     }
 

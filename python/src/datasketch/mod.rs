@@ -3,6 +3,7 @@
 mod arrays;
 mod bulk;
 mod forest;
+mod gathered;
 mod hashing;
 mod kernel;
 mod minhash;

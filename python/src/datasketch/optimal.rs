@@ -155,11 +155,8 @@ fn ds_optimal_containment_bands(
             let hit = |t: f64| 1.0 - (1.0 - (t / (1.0 + ratio - t)).powf(r)).powf(b);
             let positive = integral(hit, 0.0, threshold.min(ratio));
             let most = ratio.min(1.0);
-            let negative = if most >= threshold {
-                integral(|t| 1.0 - hit(t), threshold, most)
-            } else {
-                0.0
-            };
+            let negative =
+                if most >= threshold { integral(|t| 1.0 - hit(t), threshold, most) } else { 0.0 };
             positive * false_positive_weight + negative * false_negative_weight
         })
     })

@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList, PyMemoryView, PyString};
+use pyo3::types::{PyBytes, PyMemoryView, PyString};
 
 use super::kernel::{self, Kernel};
 use super::scheme::Scheme;
@@ -69,28 +69,13 @@ fn bytes_of_other<'py>(token: &Bound<'py, PyAny>, text: Text) -> PyResult<Bound<
     bytes.cast_into::<PyBytes>().map_err(|_| refused(token))
 }
 
-/// All tokens of an iterable, kept alive.
-pub(super) fn gather<'py>(
-    tokens: &Bound<'py, PyAny>,
-    text: Text,
-    kept: &mut Vec<Bound<'py, PyBytes>>,
-) -> PyResult<()> {
-    if let Ok(list) = tokens.cast::<PyList>() {
-        kept.reserve(list.len());
-        for token in list.iter() {
-            kept.push(bytes_of(token, text)?);
-        }
-        return Ok(());
-    }
-    for token in tokens.try_iter()? {
-        kept.push(bytes_of(token?, text)?);
-    }
-    Ok(())
-}
-
 /// Hashes of all `tokens`, appended.
 pub(super) fn hash_all(kernel: Kernel, hasher: Hasher, tokens: &[&[u8]], hashes: &mut Vec<u64>) {
-    kernel::sha1(kernel, tokens, |hash| hashes.push(hasher.narrow(hash)));
+    let start = hashes.len();
+    kernel::sha1(kernel, tokens, hashes);
+    if hasher == Hasher::Sha32 {
+        hashes[start..].iter_mut().for_each(|hash| *hash &= 0xffff_ffff);
+    }
 }
 
 /// What a user's function gives for `token`, if the scheme can use it.

@@ -132,9 +132,7 @@ impl Weights {
         }
         let mut pairs = Vec::with_capacity(self.samples);
         py.detach(|| self.pairs(&logs, None, &mut pairs)).map_err(|()| {
-            PyValueError::new_err(
-                "All-NaN slice encountered: no weight is a positive number",
-            )
+            PyValueError::new_err("All-NaN slice encountered: no weight is a positive number")
         })?;
         array(py, &pairs)
     }
