@@ -127,6 +127,12 @@ def beside_rensa(rounds: int) -> None:
     calls: dict[str, Callable[[], Any]] = {
         "lookalike from_token_sets, bytes": lambda: ours.from_token_sets(data),
         "lookalike from_token_sets, str": lambda: ours.from_token_sets(text),
+        "lookalike from_token_sets, bytes, token_hash32": (
+            lambda: ours.from_token_sets(data, hashfunc=ours.token_hash32)
+        ),
+        "lookalike from_token_sets, str, token_hash32": (
+            lambda: ours.from_token_sets(text, hashfunc=ours.token_hash32)
+        ),
         "lookalike MinHash.bulk, bytes": lambda: ours.MinHash.bulk(data),
         "rensa RMinHash.digest_matrix_from_token_byte_sets": (
             lambda: rensa.RMinHash.digest_matrix_from_token_byte_sets(data, 128, 1)

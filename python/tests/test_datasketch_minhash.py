@@ -176,6 +176,25 @@ def test_hash_functions() -> None:
         assert ours.sha1_hash64(token) == theirs.sha1_hash64(token)
 
 
+def test_token_hash() -> None:
+    """The engine's loop and the function that Python calls give the same."""
+    tokens = some_tokens(100, 8)
+    for scheme, function in (
+        ("affine32", ours.token_hash32),
+        ("affine64", ours.token_hash64),
+        ("legacy", ours.token_hash32),
+    ):
+        a, b = pair(tokens, scheme=scheme, hashfunc=function)
+        assert_equal(a, b)
+        b.update(b"x")
+        a.update(b"x")
+        assert_equal(a, b)
+    with pytest.raises(ValueError):
+        pair(tokens, hashfunc=ours.token_hash64)
+    with pytest.raises(TypeError):
+        ours.token_hash64("text")
+
+
 def test_tokens_with_buffers() -> None:
     tokens = np.arange(40).reshape(8, 5)
     for a, b in zip(theirs.MinHash.bulk(tokens), ours.MinHash.bulk(tokens), strict=True):

@@ -9,7 +9,12 @@ from __future__ import annotations
 from typing import NoReturn
 
 from lookalike.datasketch.b_bit_minhash import bBitMinHash
-from lookalike.datasketch.hashfunc import sha1_hash32, sha1_hash64
+from lookalike.datasketch.hashfunc import (
+    sha1_hash32,
+    sha1_hash64,
+    token_hash32,
+    token_hash64,
+)
 from lookalike.datasketch.lean_minhash import LeanMinHash
 from lookalike.datasketch.lsh import (
     MinHashLSH,
@@ -45,6 +50,8 @@ __all__ = [
     "loads",
     "sha1_hash32",
     "sha1_hash64",
+    "token_hash32",
+    "token_hash64",
 ]
 
 _NOT_THERE = {

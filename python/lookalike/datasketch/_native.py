@@ -7,6 +7,7 @@ bulk = _engine.ds_bulk
 matrix = _engine.ds_matrix
 sha1_hash32 = _engine.ds_sha1_hash32
 sha1_hash64 = _engine.ds_sha1_hash64
+token_hash = _engine.ds_token_hash
 Tables = _engine.DsTables
 optimal_bands = _engine.ds_optimal_bands
 optimal_containment_bands = _engine.ds_optimal_containment_bands

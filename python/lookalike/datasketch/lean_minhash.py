@@ -99,7 +99,7 @@ class LeanMinHash(MinHash):
 
     def _ints(self) -> tuple[int, ...]:
         value = "I" if self.scheme == "affine32" else "Q"
-        return struct.unpack(f"={len(self)}{value}", self._value_bytes())
+        return struct.unpack(f"<{len(self)}{value}", self._value_bytes())
 
     def bytesize(self, byteorder: str = "@") -> int:
         """How many bytes :meth:`serialize` writes."""

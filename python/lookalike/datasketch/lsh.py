@@ -179,6 +179,9 @@ class MinHashLSH(_native.Tables):
                 another number of values or another scheme than those before.
             TypeError: The key is not hashable.
         """
+        if self._file is None and not self.prepickle:
+            self._add(key, minhash, check_duplication)
+            return
         self._insert(key, minhash, check_duplication=check_duplication)
         if self._file is not None:
             self._file.commit()

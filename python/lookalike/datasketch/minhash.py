@@ -8,7 +8,12 @@ from collections.abc import Callable, Generator, Iterable
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from lookalike.datasketch import _native
-from lookalike.datasketch.hashfunc import sha1_hash32, sha1_hash64
+from lookalike.datasketch.hashfunc import (
+    sha1_hash32,
+    sha1_hash64,
+    token_hash32,
+    token_hash64,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,12 +32,19 @@ _SCHEME_OF_CODE = {code: scheme for scheme, code in _SCHEME_CODES.items()}
 _hash_range = 1 << 32
 
 
-def _kind_of(hashfunc: Callable[[Any], int]) -> int:
-    """Which of the engine's own functions ``hashfunc`` is: 32, 64, or 0 for none."""
-    if hashfunc is sha1_hash32:
-        return 32
-    if hashfunc is sha1_hash64:
-        return 64
+_KINDS = {sha1_hash32: 32, sha1_hash64: 64, token_hash32: 33, token_hash64: 65}
+
+
+def _kind_of(hashfunc: Callable[[Any], int], scheme: str) -> int:
+    """Which of the engine's own functions ``hashfunc`` is; 0 for none, which Python calls."""
+    kind = _kind_at_all(hashfunc)
+    return 0 if kind >= 64 and scheme == "affine32" else kind
+
+
+def _kind_at_all(hashfunc: Callable[[Any], int]) -> int:
+    for known, kind in _KINDS.items():
+        if hashfunc is known:
+            return kind
     name = getattr(hashfunc, "__name__", None)
     if name in ("sha1_hash32", "sha1_hash64"):
         theirs = sys.modules.get("datasketch.hashfunc")
@@ -86,7 +98,7 @@ class MinHash(_native.MinHashState):
         gpu_mode: ``"always"`` raises RuntimeError, since nothing runs on a GPU here; the others
             mean the processor.
         hashfunc: From a token to an integer of 32 bits (of 64 for ``"affine64"``). SHA-1 without
-            it; :func:`sha1_hash32` and :func:`sha1_hash64` are computed by the engine.
+            it. Those of :mod:`lookalike.datasketch.hashfunc` are computed by the engine.
         hashobj: Ignored, with a DeprecationWarning.
         hashvalues: Those of another sketch, whose ``scheme`` must be said.
         permutations: Those of another sketch: two sequences of ``num_perm`` integers.
@@ -142,9 +154,7 @@ class MinHash(_native.MinHashState):
         else:
             if not callable(hashfunc):
                 raise ValueError(f"The hashfunc must be a callable, got {hashfunc!r}.")
-            kind = _kind_of(hashfunc)
-            if kind == 64 and scheme == "affine32":
-                kind = 0
+            kind = _kind_of(hashfunc, scheme)
         if hashobj is not None:
             warnings.warn(
                 "hashobj is deprecated, use hashfunc instead.", DeprecationWarning, stacklevel=2
@@ -170,8 +180,7 @@ class MinHash(_native.MinHashState):
 
     @hashfunc.setter
     def hashfunc(self, hashfunc: Callable[[Any], int]) -> None:
-        kind = _kind_of(hashfunc)
-        self._set_hashfunc(hashfunc, 0 if kind == 64 and self.scheme == "affine32" else kind)
+        self._set_hashfunc(hashfunc, _kind_of(hashfunc, self.scheme))
 
     def update_batch(self, b: Iterable[Any]) -> None:
         """Adds tokens to the set.
@@ -319,14 +328,13 @@ class MinHash(_native.MinHashState):
         state = dict(state)
         hashfunc = state.pop("hashfunc")
         scheme = _checked_scheme(state.pop("scheme", "legacy"))
-        kind = _kind_of(hashfunc)
         hashvalues = state.pop("hashvalues")
         self._set_up(
             scheme,
             state.pop("seed"),
             len(hashvalues),
             hashfunc,
-            0 if kind == 64 and scheme == "affine32" else kind,
+            _kind_of(hashfunc, scheme),
             hashvalues,
             state.pop("permutations"),
         )

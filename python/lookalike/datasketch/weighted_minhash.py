@@ -101,7 +101,7 @@ class WeightedMinHashGenerator:
     def _keep(self) -> None:
         import numpy as np
 
-        rows = (np.ascontiguousarray(p, dtype=np.float32) for p in self._parameters())
+        rows = (np.ascontiguousarray(p, dtype="<f4") for p in self._parameters())
         self._weights = _native.Weights(
             self.dim, self.sample_size, *(row.tobytes() for row in rows)
         )
@@ -131,7 +131,7 @@ class WeightedMinHashGenerator:
         if is_zero.all():
             raise ValueError("Input is all zeros")
         weights[is_zero] = np.nan
-        samples = self._weights.minhash(np.log(weights).tobytes())
+        samples = self._weights.minhash(np.log(weights).astype("<f4").tobytes())
         return WeightedMinHash(self.seed, samples)
 
     def minhash_many(self, X: Any) -> list[WeightedMinHash | None]:  # noqa: N803
@@ -174,7 +174,7 @@ class WeightedMinHashGenerator:
         if np.isnan(weights).any() or (weights < 0).any():
             raise ValueError("weights must not be negative or NaN")
         made = self._weights.minhash_many(
-            ends.tolist(), columns.tolist(), np.log(weights).tobytes()
+            ends.tolist(), columns.tolist(), np.log(weights).astype("<f4").tobytes()
         )
         return [None if one is None else WeightedMinHash(self.seed, one) for one in made]
 

@@ -1,4 +1,4 @@
-//! Values to and from NumPy, by bytes: the stable interface of CPython 3.10 has no buffers.
+//! Values to and from `NumPy`, by bytes: the stable interface of `CPython` 3.10 has no buffers.
 
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -9,9 +9,9 @@ use super::scheme::{Scheme, Values};
 
 static FROM_BUFFER: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
-/// The NumPy type of a scheme's values.
+/// The `NumPy` type of a scheme's values.
 fn dtype(scheme: Scheme) -> &'static str {
-    if scheme == Scheme::Affine32 { "u4" } else { "u8" }
+    if scheme == Scheme::Affine32 { "<u4" } else { "<u8" }
 }
 
 /// An array over `bytes`, which it shares.

@@ -58,9 +58,9 @@ fn values_between(means: &Means, tokens: &[&[u8]], start: usize, ends: &[usize])
 }
 
 /// Calls `take` with the values of each of `sets`, in order.
-fn each_set<'py>(
+fn each_set(
     means: &Means,
-    sets: &Bound<'py, PyAny>,
+    sets: &Bound<'_, PyAny>,
     text: Text,
     threads: usize,
     mut take: impl FnMut(Values) -> PyResult<()>,

@@ -39,12 +39,12 @@ impl<'py> Gathered<'py> {
         };
         let length = tuple.len();
         self.slices.reserve(length);
-        for at in 0..length {
+        for (place, at) in (0..).zip(0..length) {
             // SAFETY: there are `length` elements, and they belong to the tuple, which is not
             // dropped before the slices: `self` keeps it, also where an error ends the loop, as
             // slices are only given out by `self`.
             let slice = unsafe {
-                let token = ffi::PyTuple_GetItem(tuple.as_ptr(), at as ffi::Py_ssize_t);
+                let token = ffi::PyTuple_GetItem(tuple.as_ptr(), place);
                 bytes_at(token, text)
             };
             match slice {

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use super::gathered::Gathered;
 use super::kernel::{self, Kernel};
 use super::scheme::{Permutations, Scheme};
-use super::tokens::{self, Text};
+use super::tokens::{self, Hasher, Text};
 
 /// The first four bytes of the SHA-1 of `data`, the first the lowest.
 #[pyfunction]
@@ -19,6 +19,13 @@ fn ds_sha1_hash32(data: Bound<'_, PyAny>) -> PyResult<u64> {
 fn ds_sha1_hash64(data: Bound<'_, PyAny>) -> PyResult<u64> {
     let bytes = tokens::bytes_of(data, Text::Refused)?;
     Ok(kernel::sha1_of(Kernel::best(), bytes.as_bytes()))
+}
+
+/// The token hash of `docs/signature.md`.
+#[pyfunction]
+fn ds_token_hash(data: Bound<'_, PyAny>) -> PyResult<u64> {
+    let bytes = tokens::bytes_of(data, Text::Refused)?;
+    Ok(Hasher::Token64.hash(Kernel::best(), bytes.as_bytes()))
 }
 
 /// The names of the kernels that this processor has, the quickest last.
@@ -63,6 +70,7 @@ fn named(name: &str) -> PyResult<Kernel> {
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(ds_sha1_hash32, module)?)?;
     module.add_function(wrap_pyfunction!(ds_sha1_hash64, module)?)?;
+    module.add_function(wrap_pyfunction!(ds_token_hash, module)?)?;
     module.add_function(wrap_pyfunction!(ds_kernels, module)?)?;
     module.add_function(wrap_pyfunction!(ds_kernel_sha1, module)?)?;
     module.add_function(wrap_pyfunction!(ds_kernel_values, module)?)

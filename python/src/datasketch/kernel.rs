@@ -4,6 +4,7 @@
 //! instruction set, so that all give the same bits. SHA-1 is written twice: by the processor's own
 //! instructions, two tokens at a time because each waits long for its own last result, and plainly.
 #![expect(unsafe_code, reason = "instructions that not every processor has are called")]
+#![expect(clippy::inline_always, reason = "loops must become a part of what they are compiled for")]
 
 use std::sync::OnceLock;
 
@@ -232,7 +233,7 @@ fn least_body(minima: &mut [u32], others: &[u32]) {
     }
 }
 
-/// The finalizer of MurmurHash3 for 32 bits.
+/// The finalizer of `MurmurHash3` for 32 bits.
 #[inline(always)]
 fn mix32(mut hash: u32) -> u32 {
     hash = (hash ^ (hash >> 16)).wrapping_mul(0x85eb_ca6b);
@@ -240,7 +241,7 @@ fn mix32(mut hash: u32) -> u32 {
     hash ^ (hash >> 16)
 }
 
-/// The finalizer of MurmurHash3 for 64 bits.
+/// The finalizer of `MurmurHash3` for 64 bits.
 #[inline(always)]
 fn mix64(mut hash: u64) -> u64 {
     hash = (hash ^ (hash >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);

@@ -61,6 +61,17 @@ impl MinHash {
         &mut self.values
     }
 
+    fn take_hashfunc(&mut self, hashfunc: Option<Py<PyAny>>, hasher: u8) {
+        self.hashfunc = hashfunc;
+        self.hasher = match hasher {
+            32 => Hasher::Sha32,
+            64 => Hasher::Sha64,
+            33 => Hasher::Token32,
+            65 => Hasher::Token64,
+            _ => Hasher::Own,
+        };
+    }
+
     /// What hashes its tokens: nothing for a frozen one.
     fn means(&self, py: Python<'_>) -> PyResult<Means> {
         match (&self.permutations, &self.hashfunc) {
@@ -163,7 +174,8 @@ impl MinHash {
     }
 
     /// Everything at once. Without `hashvalues` it is the empty set of `num_perm` values; without
-    /// `permutations` they are drawn from `seed`. `hasher` is 32 or 64 for SHA-1, 0 for `hashfunc`.
+    /// `permutations` they are drawn from `seed`. `hasher` is 32 or 64 for
+    /// SHA-1, 33 or 65 for the token hash, 0 for `hashfunc`.
     #[expect(clippy::too_many_arguments, reason = "all that a MinHash consists of")]
     fn _set_up(
         &mut self,
@@ -182,7 +194,7 @@ impl MinHash {
             None => self.scheme.no_values(num_perm),
         };
         self.shared = None;
-        self._set_hashfunc(hashfunc, hasher);
+        self.take_hashfunc(hashfunc, hasher);
         self.permutations = None;
         if let Some(given) = permutations {
             self.set_permutations(given)?;
@@ -200,12 +212,7 @@ impl MinHash {
     }
 
     fn _set_hashfunc(&mut self, hashfunc: Option<Py<PyAny>>, hasher: u8) {
-        self.hashfunc = hashfunc;
-        self.hasher = match hasher {
-            32 => Hasher::Sha32,
-            64 => Hasher::Sha64,
-            _ => Hasher::Own,
-        };
+        self.take_hashfunc(hashfunc, hasher);
     }
 
     /// Becomes equal to `other`.
@@ -311,8 +318,7 @@ impl MinHash {
             tokens::own_hash(means.scheme, means.function.bind(py), b)?
         } else {
             let token = tokens::bytes_of(b, Text::Refused)?;
-            let hash = super::kernel::sha1_of(Kernel::best(), token.as_bytes());
-            means.hasher.narrow(hash)
+            means.hasher.hash(Kernel::best(), token.as_bytes())
         };
         let hashes = std::slice::from_mut(&mut hash);
         let mut this = slf.borrow_mut();
@@ -364,7 +370,7 @@ impl MinHash {
         self.shared = None;
     }
 
-    /// The values as bytes, in the processor's order.
+    /// The values as bytes, the least byte of each first.
     fn _value_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         let mut bytes = Vec::new();
         self.with_values(py, |values| values.append_to(&mut bytes));

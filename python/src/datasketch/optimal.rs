@@ -1,5 +1,5 @@
 //! The bands and rows that datasketch chooses: least weighted sum of the probabilities of false
-//! positives and false negatives, by the quadrature that SciPy's `quad` begins with.
+//! positives and false negatives, by the quadrature that `SciPy`'s `quad` begins with.
 
 use pyo3::prelude::*;
 

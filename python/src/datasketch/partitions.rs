@@ -70,6 +70,7 @@ fn best_uppers(parts: usize, costs: &Costs) -> Vec<usize> {
 /// `num_part` intervals (least and greatest size, both included) of ascending `sizes`, which occur
 /// `counts` times; fewer if there are fewer sizes.
 #[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "lists of Python come as vectors")]
 fn ds_best_partitions(
     py: Python<'_>,
     sizes: Vec<u64>,

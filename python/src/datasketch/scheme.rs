@@ -65,14 +65,14 @@ pub(super) enum Values {
 }
 
 impl Values {
-    /// Values from the bytes of an array in the processor's order.
+    /// Values from the bytes of an array, the least byte of each value first.
     pub(super) fn from_bytes(scheme: Scheme, bytes: &[u8]) -> Self {
         if scheme == Scheme::Affine32 {
             let words = bytes.as_chunks::<4>().0.iter();
-            return Self::Narrow(words.map(|word| u32::from_ne_bytes(*word)).collect());
+            return Self::Narrow(words.map(|word| u32::from_le_bytes(*word)).collect());
         }
         let words = bytes.as_chunks::<8>().0.iter();
-        Self::Wide(words.map(|word| u64::from_ne_bytes(*word)).collect())
+        Self::Wide(words.map(|word| u64::from_le_bytes(*word)).collect())
     }
 
     /// How many there are.
@@ -83,23 +83,35 @@ impl Values {
         }
     }
 
-    /// The bytes of an array in the processor's order, appended.
+    /// The bytes of an array the least byte of each value first, appended.
     pub(super) fn append_to(&self, bytes: &mut Vec<u8>) {
         match self {
-            Self::Narrow(values) => values.iter().for_each(|v| bytes.extend(v.to_ne_bytes())),
-            Self::Wide(values) => values.iter().for_each(|v| bytes.extend(v.to_ne_bytes())),
+            Self::Narrow(values) => {
+                for value in values {
+                    bytes.extend_from_slice(&value.to_le_bytes());
+                }
+            }
+            Self::Wide(values) => {
+                for value in values {
+                    bytes.extend_from_slice(&value.to_le_bytes());
+                }
+            }
         }
     }
 
-    /// The bytes with the most significant of each value first on a little-endian processor:
-    /// those of a swapped array, which are the keys of buckets.
+    /// The bytes with the greatest of each value first, appended: the keys of buckets.
     pub(super) fn append_swapped(&self, bytes: &mut Vec<u8>) {
+        bytes.reserve(self.len() * 8);
         match self {
             Self::Narrow(values) => {
-                values.iter().for_each(|v| bytes.extend(v.swap_bytes().to_ne_bytes()));
+                for value in values {
+                    bytes.extend_from_slice(&value.to_be_bytes());
+                }
             }
             Self::Wide(values) => {
-                values.iter().for_each(|v| bytes.extend(v.swap_bytes().to_ne_bytes()));
+                for value in values {
+                    bytes.extend_from_slice(&value.to_be_bytes());
+                }
             }
         }
     }
@@ -146,8 +158,11 @@ pub(super) struct Permutations {
     pub(super) b: Values,
 }
 
+/// Scheme, seed and number of permutations.
+type Drawing = (Scheme, u32, usize);
+
 /// What permutations were drawn lately; drawing takes longer than a small set.
-static DRAWN: Mutex<Vec<(Scheme, u32, usize, Arc<Permutations>)>> = Mutex::new(Vec::new());
+static DRAWN: Mutex<Vec<(Drawing, Arc<Permutations>)>> = Mutex::new(Vec::new());
 /// How many of them are kept.
 const KEPT: usize = 8;
 
@@ -155,15 +170,15 @@ impl Permutations {
     /// Those that `RandomState(seed)` gives, drawn once for all who ask.
     pub(super) fn drawn(scheme: Scheme, seed: u32, length: usize) -> Arc<Self> {
         let mut drawn = DRAWN.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = drawn.iter().find(|k| (k.0, k.1, k.2) == (scheme, seed, length));
-        if let Some(known) = known {
-            return Arc::clone(&known.3);
+        let drawing = (scheme, seed, length);
+        if let Some((_, known)) = drawn.iter().find(|(known, _)| *known == drawing) {
+            return Arc::clone(known);
         }
         let permutations = Arc::new(Self::draw(scheme, seed, length));
         if drawn.len() == KEPT {
             drawn.remove(0);
         }
-        drawn.push((scheme, seed, length, Arc::clone(&permutations)));
+        drawn.push((drawing, Arc::clone(&permutations)));
         permutations
     }
 

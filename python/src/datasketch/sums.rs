@@ -1,4 +1,4 @@
-//! Sums in the order that NumPy adds.
+//! Sums in the order that `NumPy` adds.
 
 /// Up to how many numbers are added by eight accumulators.
 const BLOCK: usize = 128;

@@ -223,6 +223,7 @@ impl Tables {
     }
 
     /// Adds bands that are known already, as many as the tables have.
+    #[expect(clippy::needless_pass_by_value, reason = "lists of Python come as vectors")]
     fn _add_bands(
         slf: &Bound<'_, Self>,
         key: &Bound<'_, PyAny>,
@@ -237,7 +238,7 @@ impl Tables {
         }
         let lengths: Vec<u32> = bands.iter().map(|band| band.as_bytes().len() as u32).collect();
         let is_even = lengths.iter().all(|&length| length == lengths[0] && length > 0);
-        let bytes = bands.iter().flat_map(|band| band.as_bytes()).copied().collect();
+        let bytes = bands.iter().flat_map(PyBytesMethods::as_bytes).copied().collect();
         let lengths = if is_even { Vec::new() } else { lengths };
         Self::add(slf, key, &Bands { bytes, lengths })
     }

@@ -1,5 +1,6 @@
 //! From Python's tokens to hashes.
 
+use lookalike::core::hash::token_hash;
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView, PyString};
@@ -14,14 +15,22 @@ pub(super) enum Hasher {
     Sha32,
     /// The first eight.
     Sha64,
+    /// The low half of the token hash of `docs/signature.md`.
+    Token32,
+    /// All of it.
+    Token64,
     /// A function of the user's.
     Own,
 }
 
 impl Hasher {
     /// The hash of one token's bytes by the functions that are not the user's.
-    pub(super) fn narrow(self, hash: u64) -> u64 {
-        if self == Self::Sha64 { hash } else { hash & 0xffff_ffff }
+    pub(super) fn hash(self, kernel: Kernel, token: &[u8]) -> u64 {
+        let hash = match self {
+            Self::Token32 | Self::Token64 => token_hash(token),
+            _ => kernel::sha1_of(kernel, token),
+        };
+        if matches!(self, Self::Sha64 | Self::Token64) { hash } else { hash & 0xffff_ffff }
     }
 }
 
@@ -38,7 +47,7 @@ pub(super) enum Text {
 ///
 /// # Errors
 /// `TypeError` for a `str`, if that is not meant, and for what has no bytes.
-pub(super) fn bytes_of<'py>(token: Bound<'py, PyAny>, text: Text) -> PyResult<Bound<'py, PyBytes>> {
+pub(super) fn bytes_of(token: Bound<'_, PyAny>, text: Text) -> PyResult<Bound<'_, PyBytes>> {
     match token.cast_into::<PyBytes>() {
         Ok(bytes) => Ok(bytes),
         Err(error) => bytes_of_other(&error.into_inner(), text),
@@ -71,6 +80,10 @@ fn bytes_of_other<'py>(token: &Bound<'py, PyAny>, text: Text) -> PyResult<Bound<
 
 /// Hashes of all `tokens`, appended.
 pub(super) fn hash_all(kernel: Kernel, hasher: Hasher, tokens: &[&[u8]], hashes: &mut Vec<u64>) {
+    if matches!(hasher, Hasher::Token32 | Hasher::Token64) {
+        hashes.extend(tokens.iter().map(|token| hasher.hash(kernel, token)));
+        return;
+    }
     let start = hashes.len();
     kernel::sha1(kernel, tokens, hashes);
     if hasher == Hasher::Sha32 {

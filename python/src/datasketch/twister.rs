@@ -1,4 +1,4 @@
-//! The generator MT19937 as NumPy's `RandomState` seeds and reads it.
+//! The generator MT19937 as `NumPy`'s `RandomState` seeds and reads it.
 
 const LENGTH: usize = 624;
 const SHIFT: usize = 397;

@@ -74,7 +74,7 @@ fn least(numbers: &[f32]) -> Option<usize> {
 }
 
 fn floats(bytes: &[u8]) -> Vec<f32> {
-    bytes.as_chunks::<4>().0.iter().map(|four| f32::from_ne_bytes(*four)).collect()
+    bytes.as_chunks::<4>().0.iter().map(|four| f32::from_le_bytes(*four)).collect()
 }
 
 /// Pairs of 64-bit integers, as an array of two columns.
@@ -87,10 +87,10 @@ fn array<'py>(py: Python<'py>, pairs: &[Pair]) -> PyResult<Bound<'py, PyAny>> {
                  dimension {dimension} is not"
             )));
         }
-        bytes.extend((dimension as u64).to_ne_bytes());
-        bytes.extend((level as i64).to_ne_bytes());
+        bytes.extend((dimension as u64).to_le_bytes());
+        bytes.extend((level as i64).to_le_bytes());
     }
-    let flat = arrays::array_over(&PyByteArray::new(py, &bytes), "i8")?;
+    let flat = arrays::array_over(&PyByteArray::new(py, &bytes), "<i8")?;
     flat.call_method1("reshape", (pairs.len(), 2))
 }
 
@@ -139,6 +139,7 @@ impl Weights {
 
     /// The samples of many vectors: `ends` says where each ends among `columns` and `logs`, the
     /// dimensions with a weight and the logarithms. None for a vector without any.
+    #[expect(clippy::needless_pass_by_value, reason = "lists of Python come as vectors")]
     fn minhash_many<'py>(
         &self,
         py: Python<'py>,
