@@ -10,8 +10,11 @@ use super::minhash::{Means, MinHash, means_of};
 use super::scheme::Values;
 use super::tokens::{Hasher, Text};
 
-/// Tokens that are gathered before they are hashed.
-const GATHERED: usize = 1 << 17;
+/// Tokens that are gathered before they are hashed by one thread: few enough to be in the cache
+/// still when they are hashed and let go.
+const GATHERED: usize = 1 << 11;
+/// The same, for each of several threads, so that starting them is worth it.
+const GATHERED_EACH: usize = 1 << 16;
 
 /// Sets whose tokens are gathered: where each ends among the tokens.
 #[derive(Default)]
@@ -67,6 +70,7 @@ fn each_set(
 ) -> PyResult<()> {
     let py = sets.py();
     let mut sets = sets.try_iter()?;
+    let most = if threads == 1 { GATHERED } else { threads.saturating_mul(GATHERED_EACH) };
     if means.hasher == Hasher::Own {
         for set in sets {
             let values = means.values_of(&set?, text)?;
@@ -76,7 +80,7 @@ fn each_set(
     }
     loop {
         let mut gathered = Sets::default();
-        while gathered.tokens.len() < GATHERED && gathered.ends.len() < GATHERED {
+        while gathered.tokens.len() < most && gathered.ends.len() < most {
             let Some(set) = sets.next() else { break };
             gathered.tokens.add(&set?, text)?;
             gathered.ends.push(gathered.tokens.len());
