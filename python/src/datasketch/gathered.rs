@@ -69,7 +69,9 @@ impl<'py> Gathered<'py> {
     #[cold]
     fn add_other(&mut self, token: Bound<'py, PyAny>, text: Text) -> PyResult<()> {
         let bytes = tokens::bytes_of(token, text)?;
-        // SAFETY: an object of bytes; `made` keeps it.
+        // An object of bytes itself, also for one of a class made from it.
+        let bytes = PyBytes::new(bytes.py(), bytes.as_bytes());
+        // SAFETY: `made` keeps it.
         let slice = unsafe { bytes_at(bytes.as_ptr(), Text::Refused) };
         self.slices.extend(slice);
         self.made.push(bytes);
@@ -77,7 +79,8 @@ impl<'py> Gathered<'py> {
     }
 }
 
-/// The bytes of an object of bytes, or the UTF-8 of a `str` where that is meant; else nothing.
+/// The bytes of an object of bytes, or the UTF-8 of a `str` where that is meant; nothing for others,
+/// also those of classes made from these.
 ///
 /// # Safety
 /// `token` is alive, and the thread is attached. The bytes must not be used longer than it lives.
@@ -87,9 +90,9 @@ unsafe fn bytes_at(token: *mut ffi::PyObject, text: Text) -> Option<&'static [u8
     // `str` without UTF-8 (with half of a surrogate pair), whose error is cleared.
     unsafe {
         let mut start: *mut c_char = std::ptr::null_mut();
-        if ffi::PyBytes_Check(token) != 0 {
+        if ffi::PyBytes_CheckExact(token) != 0 {
             ffi::PyBytes_AsStringAndSize(token, &raw mut start, &raw mut length);
-        } else if text == Text::Encoded && ffi::PyUnicode_Check(token) != 0 {
+        } else if text == Text::Encoded && ffi::PyUnicode_CheckExact(token) != 0 {
             start = ffi::PyUnicode_AsUTF8AndSize(token, &raw mut length).cast_mut();
             if start.is_null() {
                 ffi::PyErr_Clear();
