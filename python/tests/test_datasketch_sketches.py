@@ -286,3 +286,32 @@ def test_modules_have_the_same_names() -> None:
             if not k.startswith("_") and getattr(v, "__module__", None) == their.__name__
         }
         assert public <= set(vars(mine)), public - set(vars(mine))
+
+
+def test_examples_run() -> None:
+    import doctest
+    import importlib
+    import pkgutil
+
+    tried = 0
+    for module in pkgutil.iter_modules(ours.__path__):
+        if module.name != "_native":
+            found = doctest.testmod(importlib.import_module(f"lookalike.datasketch.{module.name}"))
+            assert found.failed == 0, module.name
+            tried += found.attempted
+    assert tried > 30
+
+
+def test_import_is_light() -> None:
+    """Nothing heavy is imported before it is used."""
+    import subprocess
+    import sys
+
+    code = (
+        "import sys, lookalike.datasketch as d\n"
+        "m = d.MinHash(); m.update_batch([b'a']); lsh = d.MinHashLSH(0.5); lsh.insert(1, m)\n"
+        "assert lsh.query(m) == [1]\n"
+        "print([n for n in ('numpy', 'scipy', 'datasketch') if n in sys.modules])"
+    )
+    made = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert made.stdout.strip() == "[]"

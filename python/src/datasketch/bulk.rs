@@ -5,15 +5,15 @@ use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyList, PyType};
 
 use super::arrays;
-use super::gathered::Gathered;
+use super::gathered::{Gathered, with_short_list};
+use super::kernel::Kernel;
 use super::minhash::{Means, MinHash, means_of};
 use super::scheme::Values;
-use super::tokens::{Hasher, Text};
+use super::tokens::{self, Hasher, Text};
 
-/// Tokens that are gathered before they are hashed by one thread: few enough to be in the cache
-/// still when they are hashed and let go.
+/// Tokens that are hashed before they are permuted, so that other threads get their turn.
 const GATHERED: usize = 1 << 11;
-/// The same, for each of several threads, so that starting them is worth it.
+/// Tokens that are gathered for each of several threads, so that starting them is worth it.
 const GATHERED_EACH: usize = 1 << 16;
 
 /// Sets whose tokens are gathered: where each ends among the tokens.
@@ -60,6 +60,51 @@ fn values_between(means: &Means, tokens: &[&[u8]], start: usize, ends: &[usize])
         .collect()
 }
 
+/// [`each_set`] for one thread: short lists are hashed as they come, while their tokens are in the
+/// cache, and permuted together while other threads of Python run.
+fn one_by_one<'py>(
+    means: &Means,
+    sets: impl Iterator<Item = PyResult<Bound<'py, PyAny>>>,
+    text: Text,
+    mut take: impl FnMut(Values) -> PyResult<()>,
+) -> PyResult<()> {
+    let (mut slices, mut hashes, mut ends) = (Vec::new(), Vec::new(), Vec::new());
+    let mut sets = sets.peekable();
+    while let Some(set) = sets.next() {
+        let set = set?;
+        let is_short = with_short_list(&set, text, &mut slices, |tokens| {
+            tokens::hash_all(Kernel::best(), means.hasher, tokens, &mut hashes);
+        });
+        if !is_short {
+            let mut gathered = Gathered::default();
+            gathered.add(&set, text)?;
+            let tokens = gathered.slices();
+            set.py().detach(|| {
+                tokens::hash_all(Kernel::best(), means.hasher, tokens, &mut hashes);
+            });
+        }
+        ends.push(hashes.len());
+        if hashes.len() >= GATHERED || ends.len() >= GATHERED || sets.peek().is_none() {
+            let made = set.py().detach(|| permuted(means, &mut hashes, &ends));
+            made.into_iter().try_for_each(&mut take)?;
+            hashes.clear();
+            ends.clear();
+        }
+    }
+    Ok(())
+}
+
+/// The values of sets whose hashes end at `ends`.
+fn permuted(means: &Means, hashes: &mut [u64], ends: &[usize]) -> Vec<Values> {
+    let mut from = 0;
+    let values = ends.iter().map(|&end| {
+        let values = means.lowered(&mut hashes[from..end]);
+        from = end;
+        values
+    });
+    values.collect()
+}
+
 /// Calls `take` with the values of each of `sets`, in order.
 fn each_set(
     means: &Means,
@@ -70,13 +115,16 @@ fn each_set(
 ) -> PyResult<()> {
     let py = sets.py();
     let mut sets = sets.try_iter()?;
-    let most = if threads == 1 { GATHERED } else { threads.saturating_mul(GATHERED_EACH) };
+    let most = threads.saturating_mul(GATHERED_EACH);
     if means.hasher == Hasher::Own {
         for set in sets {
             let values = means.values_of(&set?, text)?;
             take(values.unwrap_or_else(|| means.scheme.no_values(means.permutations.a.len())))?;
         }
         return Ok(());
+    }
+    if threads == 1 {
+        return one_by_one(means, sets, text, take);
     }
     loop {
         let mut gathered = Sets::default();

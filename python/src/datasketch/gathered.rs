@@ -10,9 +10,12 @@ use std::ffi::c_char;
 
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyTuple};
+use pyo3::types::{PyBytes, PyList, PyTuple};
 
 use super::tokens::{self, Text};
+
+/// Tokens that are hashed in some microseconds.
+const SHORT: usize = 1 << 10;
 
 /// Tokens of one set or several, alive as long as this.
 #[derive(Default)]
@@ -77,6 +80,35 @@ impl<'py> Gathered<'py> {
         self.made.push(bytes);
         Ok(())
     }
+}
+
+/// Calls `use_slices` with the bytes of all tokens of a short list, without counting any of them:
+/// the thread stays attached and runs nothing of Python meanwhile, so the list stays as it is.
+/// False, and nothing is called, if it is no list, is long, or a token is of another class.
+pub(super) fn with_short_list<'a>(
+    tokens: &'a Bound<'_, PyAny>,
+    text: Text,
+    slices: &mut Vec<&'static [u8]>,
+    use_slices: impl FnOnce(&[&'a [u8]]),
+) -> bool {
+    let Ok(list) = tokens.cast_exact::<PyList>() else { return false };
+    let length = list.len();
+    if length > SHORT {
+        return false;
+    }
+    slices.clear();
+    for (place, _) in (0..).zip(0..length) {
+        // SAFETY: there are `length` elements, which belong to the list, and nothing can change
+        // it before this function returns; the slices are cleared then.
+        let slice = unsafe { bytes_at(ffi::PyList_GetItem(list.as_ptr(), place), text) };
+        match slice {
+            Some(slice) => slices.push(slice),
+            None => return false,
+        }
+    }
+    use_slices(slices);
+    slices.clear();
+    true
 }
 
 /// The bytes of an object of bytes, or the UTF-8 of a `str` where that is meant; nothing for others,

@@ -141,7 +141,7 @@ impl Means {
         self.lowered(hashes)
     }
 
-    fn lowered(&self, hashes: &mut [u64]) -> Values {
+    pub(super) fn lowered(&self, hashes: &mut [u64]) -> Values {
         let mut values = self.scheme.no_values(self.permutations.a.len());
         self.permutations.lower(Kernel::best(), self.scheme, hashes, &mut values);
         values
