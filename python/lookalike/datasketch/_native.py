@@ -1,4 +1,4 @@
-"""The classes and functions of the engine that this package is made of; ``_native.pyi`` types them."""
+"""The classes and functions of the engine that this package is made of."""
 
 from lookalike import _engine  # pyright: ignore[reportAttributeAccessIssue]
 
