@@ -162,7 +162,8 @@ def test_own_hash_function(scheme: str) -> None:
 
     a, b = pair(some_tokens(50, 5), scheme=scheme, hashfunc=own)
     assert_equal(a, b)
-    a, b = pair([1, 2, 3], scheme=scheme, hashfunc=lambda n: np.uint32(n))  # type: ignore[list-item]
+    numbers: Any = [1, 2, 3]
+    a, b = pair(numbers, scheme=scheme, hashfunc=lambda n: np.uint32(n))
     assert_equal(a, b)
     # Their functions are known, and are the same.
     for function in (theirs.sha1_hash32, ours.sha1_hash32):

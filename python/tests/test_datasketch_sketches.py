@@ -54,7 +54,8 @@ def test_lean_is_a_minhash() -> None:
     (_, m), (_, n) = pair(50), pair(60)
     one, two = ours.LeanMinHash(m), ours.LeanMinHash(n)
     assert isinstance(one, ours.MinHash) and one.jaccard(two) == m.jaccard(n) == one.jaccard(n)
-    assert (ours.LeanMinHash.union(one, two).hashvalues == ours.MinHash.union(m, n).hashvalues).all()
+    union = ours.LeanMinHash.union(one, two)
+    assert (union.hashvalues == ours.MinHash.union(m, n).hashvalues).all()
     assert one.copy() == one and len({one, one.copy(), two}) == 2
     two.merge(one)
     assert two == ours.LeanMinHash.union(ours.LeanMinHash(n), one)

@@ -1,6 +1,7 @@
+# pyright: reportAttributeAccessIssue=false
 """The classes and functions of the engine that this package is made of."""
 
-from lookalike import _engine  # pyright: ignore[reportAttributeAccessIssue]
+from lookalike import _engine
 
 MinHashState = _engine.DsMinHash
 bulk = _engine.ds_bulk

@@ -184,7 +184,7 @@ class LeanMinHash(MinHash):
         """A new sketch of the union of at least two sets.
 
         Raises:
-            ValueError: Fewer than two are given, or schemes, seeds or numbers of hash values differ.
+            ValueError: Fewer than two are given, or schemes, seeds or numbers of values differ.
         """
         _check_union(mhs)
         lean = LeanMinHash.__new__(LeanMinHash)

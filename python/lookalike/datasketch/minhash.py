@@ -265,7 +265,7 @@ class MinHash(_native.MinHashState):
         """A new sketch of the union of at least two sets.
 
         Raises:
-            ValueError: Fewer than two are given, or schemes, seeds or numbers of hash values differ.
+            ValueError: Fewer than two are given, or schemes, seeds or numbers of values differ.
         """
         _check_union(mhs)
         first = mhs[0]

@@ -111,8 +111,8 @@ pub(super) fn with_short_list<'a>(
     true
 }
 
-/// The bytes of an object of bytes, or the UTF-8 of a `str` where that is meant; nothing for others,
-/// also those of classes made from these.
+/// The bytes of an object of bytes, or the UTF-8 of a `str` where that is meant; nothing for
+/// others, also of classes made from these.
 ///
 /// # Safety
 /// `token` is alive, and the thread is attached. The bytes must not be used longer than it lives.
