@@ -14,6 +14,7 @@ mod capsule;
 mod cli;
 mod column;
 mod compare;
+mod datasketch;
 mod dedup;
 mod documents;
 mod error;
@@ -60,6 +61,7 @@ mod _engine {
     use super::tune::{curve, tune};
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::datasketch::register(module)?;
         crate::cli::register(module)
     }
 }

@@ -40,11 +40,13 @@ fn halves(bytes: &[u8]) -> (u64, u64) {
 ///
 /// assert_ne!(token_hash(b"fox"), token_hash(b"fox\0"));
 /// ```
+#[inline]
 pub fn token_hash(bytes: &[u8]) -> u64 {
     hash_bytes(0, bytes)
 }
 
 /// [`token_hash`] from another starting state.
+#[inline]
 pub(crate) fn hash_bytes(mut state: u64, bytes: &[u8]) -> u64 {
     let mut rest = bytes;
     while rest.len() > 16 {

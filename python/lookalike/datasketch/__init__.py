@@ -1,0 +1,72 @@
+"""datasketch 2.0.0, many times faster: change ``datasketch`` to ``lookalike.datasketch``.
+
+Hash values, bands and results are those of datasketch, to the bit; ``docs/datasketch.md`` says
+what is the same and what is not there.
+"""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from lookalike.datasketch.b_bit_minhash import bBitMinHash
+from lookalike.datasketch.hashfunc import (
+    sha1_hash32,
+    sha1_hash64,
+    token_hash32,
+    token_hash64,
+)
+from lookalike.datasketch.lean_minhash import LeanMinHash
+from lookalike.datasketch.lsh import (
+    MinHashLSH,
+    MinHashLSHDeletionSession,
+    MinHashLSHInsertionSession,
+)
+from lookalike.datasketch.lshensemble import MinHashLSHEnsemble
+from lookalike.datasketch.lshforest import MinHashLSHForest
+from lookalike.datasketch.minhash import MinHash, from_token_sets
+from lookalike.datasketch.pickles import dump, dumps, load, loads
+from lookalike.datasketch.weighted_minhash import WeightedMinHash, WeightedMinHashGenerator
+
+WeightedMinHashLSH = MinHashLSH
+WeightedMinHashLSHForest = MinHashLSHForest
+
+__all__ = [
+    "LeanMinHash",
+    "MinHash",
+    "MinHashLSH",
+    "MinHashLSHDeletionSession",
+    "MinHashLSHEnsemble",
+    "MinHashLSHForest",
+    "MinHashLSHInsertionSession",
+    "WeightedMinHash",
+    "WeightedMinHashGenerator",
+    "WeightedMinHashLSH",
+    "WeightedMinHashLSHForest",
+    "bBitMinHash",
+    "dump",
+    "dumps",
+    "from_token_sets",
+    "load",
+    "loads",
+    "sha1_hash32",
+    "sha1_hash64",
+    "token_hash32",
+    "token_hash64",
+]
+
+_NOT_THERE = {
+    "HNSW": "hnswlib and usearch have it",
+    "HyperLogLog": "datasketches has it",
+    "HyperLogLogPlusPlus": "datasketches has it",
+    "MinHashLSHBloom": "MinHashLSH has no false negatives of a filter",
+    "AsyncMinHashLSH": "MinHashLSH with storage_config={'type': 'lookalike', 'path': FILE} is kept",
+}
+
+
+def __getattr__(name: str) -> NoReturn:
+    if name in _NOT_THERE:
+        raise ImportError(
+            f"lookalike.datasketch has no {name}: {_NOT_THERE[name]}; "
+            f"`from datasketch import {name}` still works beside it"
+        )
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

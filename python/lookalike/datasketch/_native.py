@@ -1,0 +1,18 @@
+# pyright: reportAttributeAccessIssue=false
+"""The classes and functions of the engine that this package is made of."""
+
+from lookalike import _engine
+
+MinHashState = _engine.DsMinHash
+bulk = _engine.ds_bulk
+matrix = _engine.ds_matrix
+sha1_hash32 = _engine.ds_sha1_hash32
+sha1_hash64 = _engine.ds_sha1_hash64
+token_hash = _engine.ds_token_hash
+Tables = _engine.DsTables
+optimal_bands = _engine.ds_optimal_bands
+optimal_containment_bands = _engine.ds_optimal_containment_bands
+Forest = _engine.DsForest
+Weights = _engine.DsWeights
+band_keys = _engine.ds_band_keys
+best_partitions = _engine.ds_best_partitions

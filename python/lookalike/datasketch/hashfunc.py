@@ -1,0 +1,73 @@
+"""The hash functions of tokens."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lookalike.datasketch import _native
+
+__all__ = ["sha1_hash32", "sha1_hash64", "token_hash32", "token_hash64"]
+
+
+def sha1_hash32(data: Any) -> int:
+    """The first four bytes of the SHA-1 of ``data`` as a number, the first byte the lowest.
+
+    Args:
+        data: bytes, or anything with a buffer.
+
+    Returns:
+        0 to 2**32 - 1.
+
+    Raises:
+        TypeError: ``data`` is a ``str`` or has no buffer.
+
+    >>> sha1_hash32(b"a")
+    937752454
+    """
+    return _native.sha1_hash32(data)
+
+
+def sha1_hash64(data: Any) -> int:
+    """The first eight bytes of the SHA-1 of ``data`` as a number, the first byte the lowest.
+
+    Args:
+        data: bytes, or anything with a buffer.
+
+    Returns:
+        0 to 2**64 - 1.
+
+    Raises:
+        TypeError: ``data`` is a ``str`` or has no buffer.
+
+    >>> sha1_hash64(b"a") % 2**32 == sha1_hash32(b"a")
+    True
+    """
+    return _native.sha1_hash64(data)
+
+
+def token_hash32(data: Any) -> int:
+    """The low half of :func:`token_hash64`.
+
+    >>> token_hash32(b"a") == token_hash64(b"a") % 2**32
+    True
+    """
+    return _native.token_hash(data) & 0xFFFFFFFF
+
+
+def token_hash64(data: Any) -> int:
+    """The token hash of ``docs/signature.md``: not what datasketch has, but much faster than SHA-1.
+
+    Args:
+        data: bytes, or anything with a buffer.
+
+    Returns:
+        0 to 2**64 - 1.
+
+    Raises:
+        TypeError: ``data`` is a ``str`` or has no buffer.
+
+    >>> from lookalike.datasketch import MinHash
+    >>> m = MinHash(hashfunc=token_hash32)
+    >>> m.update(b"a")
+    """
+    return _native.token_hash(data)

@@ -1,0 +1,192 @@
+"""MinHash without what is needed to add tokens: less memory, and bytes of a fixed form."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable
+from typing import Any
+
+from lookalike.datasketch.minhash import (
+    _SCHEME_CODES,
+    _SCHEME_OF_CODE,
+    MinHash,
+    Scheme,
+    _check_union,
+    _checked_scheme,
+    _least,
+)
+
+__all__ = ["LeanMinHash"]
+
+_VALUE_FORMATS = {"legacy": "I", "affine32": "I", "affine64": "Q"}
+
+
+class LeanMinHash(MinHash):
+    """A frozen :class:`MinHash`: compared, merged and stored, but not updated.
+
+    Args:
+        minhash: The sketch to freeze; or else:
+        seed: That of the sketch which ``hashvalues`` are from.
+        hashvalues: The values, a sequence or array of integers.
+        scheme: The scheme of that sketch; needed with ``hashvalues``.
+
+    Raises:
+        ValueError: Neither a sketch nor a seed, values and a scheme are given, or they conflict.
+
+    >>> m = MinHash(num_perm=4)
+    >>> m.update(b"a")
+    >>> lean = LeanMinHash(m)
+    >>> buffer = bytearray(lean.bytesize("<"))
+    >>> lean.serialize(buffer, "<")
+    >>> len(buffer), LeanMinHash.deserialize(buffer, "<") == lean
+    (29, True)
+    """
+
+    def __init__(
+        self,
+        minhash: MinHash | None = None,
+        seed: int | None = None,
+        hashvalues: Iterable[int] | None = None,
+        scheme: Scheme | None = None,
+    ) -> None:
+        if minhash is not None:
+            if scheme is not None and scheme != minhash.scheme:
+                raise ValueError(
+                    f"scheme {scheme!r} conflicts with the scheme {minhash.scheme!r} of the given "
+                    "MinHash"
+                )
+            self._initialize_slots(minhash.seed, minhash.hashvalues, minhash.scheme)
+        elif hashvalues is not None and seed is not None:
+            if scheme is None:
+                raise ValueError(
+                    "scheme must be specified explicitly when initializing from existing hash "
+                    "values: pass the scheme of the MinHash they came from, or scheme='legacy' "
+                    "for hash values created by datasketch before 2.0.0."
+                )
+            self._initialize_slots(seed, hashvalues, scheme)
+        else:
+            raise ValueError(
+                "Init parameters cannot be None: make sure to set either minhash or both of hash "
+                "values and seed"
+            )
+
+    def _initialize_slots(self, seed: Any, hashvalues: Any, scheme: str = "legacy") -> None:
+        scheme = _checked_scheme(scheme)
+        if scheme != "legacy" and len(hashvalues) == 0:
+            raise ValueError("hashvalues must not be empty")
+        self._set_up(scheme, seed, 0, None, 0, hashvalues, None)
+
+    def update(self, b: Any) -> None:
+        """Raises TypeError: it is frozen."""
+        raise TypeError(
+            "Cannot update a LeanMinHash: make a MinHash of its seed, hashvalues and scheme"
+        )
+
+    def update_batch(self, b: Iterable[Any]) -> None:
+        """Raises TypeError: it is frozen."""
+        self.update(b)
+
+    def copy(self) -> LeanMinHash:
+        """A sketch of the same set, which changes for itself."""
+        copied = LeanMinHash.__new__(LeanMinHash)
+        copied._initialize_slots(self.seed, self.hashvalues, self.scheme)
+        return copied
+
+    def _format(self, byteorder: str) -> str:
+        value = _VALUE_FORMATS[self.scheme]
+        code = "" if self.scheme == "legacy" else "B"
+        return f"{byteorder}qi{code}{len(self)}{value}"
+
+    def _ints(self) -> tuple[int, ...]:
+        value = "I" if self.scheme == "affine32" else "Q"
+        return struct.unpack(f"<{len(self)}{value}", self._value_bytes())
+
+    def bytesize(self, byteorder: str = "@") -> int:
+        """How many bytes :meth:`serialize` writes."""
+        return struct.calcsize(self._format(byteorder))
+
+    def serialize(self, buf: Any, byteorder: str = "@") -> None:
+        """Writes the sketch to the beginning of a buffer.
+
+        The seed (8 bytes), the number of values (4 bytes; negative except for ``"legacy"``), the
+        code of the scheme (1 byte: 1 for ``"affine32"``, 2 for ``"affine64"``; not there for
+        ``"legacy"``), the values (4 bytes each, 8 for ``"affine64"``).
+
+        Args:
+            buf: A buffer that can be written to, of at least :meth:`bytesize` bytes.
+            byteorder: One of the characters of :mod:`struct`: ``@ = < > !``.
+
+        Raises:
+            ValueError: The buffer is too short.
+        """
+        needed = self.bytesize(byteorder)
+        if len(buf) < needed:
+            raise ValueError(
+                "The buffer does not have enough space for holding this MinHash: "
+                f"expected {needed} bytes, got {len(buf)}"
+            )
+        self._pack_into(buf, byteorder)
+
+    def _pack_into(self, buf: Any, byteorder: str) -> None:
+        format = self._format(byteorder)
+        if self.scheme == "legacy":
+            struct.pack_into(format, buf, 0, self.seed, len(self), *self._ints())
+        else:
+            code = _SCHEME_CODES[self.scheme]
+            struct.pack_into(format, buf, 0, self.seed, -len(self), code, *self._ints())
+
+    @classmethod
+    def deserialize(cls, buf: Any, byteorder: str = "@") -> LeanMinHash:
+        """The sketch at the beginning of a buffer, also one written before datasketch 2.0.0.
+
+        Raises:
+            ValueError: The code of the scheme is unknown.
+            struct.error: The buffer is too short.
+        """
+        lean = LeanMinHash.__new__(LeanMinHash)
+        lean._unpack_from(buf, byteorder)
+        return lean
+
+    def _unpack_from(self, buf: Any, byteorder: str) -> None:
+        buf = memoryview(buf)
+        head = f"{byteorder}qi"
+        seed, num_perm = struct.unpack_from(head, buf, 0)
+        if num_perm >= 0:
+            scheme = "legacy"
+            offset = struct.calcsize(head)
+        else:
+            num_perm = -num_perm
+            (code,) = struct.unpack_from(f"{byteorder}B", buf, struct.calcsize(head))
+            if code not in _SCHEME_OF_CODE:
+                raise ValueError(
+                    f"Unknown permutation scheme code: {code}; expected one of "
+                    f"{sorted(_SCHEME_OF_CODE)}"
+                )
+            scheme = _SCHEME_OF_CODE[code]
+            # No value, but its alignment in the processor's own order.
+            offset = struct.calcsize(f"{head}B0{_VALUE_FORMATS[scheme]}")
+        values = struct.unpack_from(f"{byteorder}{num_perm}{_VALUE_FORMATS[scheme]}", buf, offset)
+        self._initialize_slots(seed, values, scheme)
+
+    def __getstate__(self) -> Any:
+        buf = bytearray(self.bytesize())
+        self._pack_into(buf, "@")
+        return buf
+
+    def __setstate__(self, state: Any) -> None:
+        self._unpack_from(state, "@")
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash((self.scheme, self.seed, self._ints()))
+
+    @classmethod
+    def union(cls, *mhs: MinHash) -> LeanMinHash:
+        """A new sketch of the union of at least two sets.
+
+        Raises:
+            ValueError: Fewer than two are given, or schemes, seeds or numbers of values differ.
+        """
+        _check_union(mhs)
+        lean = LeanMinHash.__new__(LeanMinHash)
+        lean._initialize_slots(mhs[0].seed, _least(mhs).hashvalues, mhs[0].scheme)
+        return lean

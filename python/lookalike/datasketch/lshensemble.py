@@ -1,0 +1,149 @@
+"""An index of sketches that finds sets which contain most of another."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Generator, Hashable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from lookalike.datasketch import _native
+from lookalike.datasketch.lsh import MinHashLSH, _check_weights
+from lookalike.datasketch.lshensemble_partition import optimal_partitions
+
+if TYPE_CHECKING:
+    from lookalike.datasketch.lsh import Sketch
+
+__all__ = ["MinHashLSHEnsemble"]
+
+
+class MinHashLSHEnsemble:
+    """Finds sets whose containment, the share of the query that is in them, is above a threshold.
+
+    Args:
+        threshold: 0.0 to 1.0.
+        num_perm: Hash values of each sketch, at least 2.
+        num_part: Partitions by set size, at least 1.
+        m: The most rows of a band, 2 to ``num_perm``. More take more memory and find better.
+        weights: How much false positives and false negatives count; they add up to 1.0.
+        storage_config: ``{"type": "dict"}`` only.
+        prepickle: Whether keys are kept pickled.
+
+    Raises:
+        ValueError: An argument is out of its range.
+
+    >>> from lookalike.datasketch import MinHash
+    >>> one, two = MinHash.bulk([[b"a", b"b", b"c"], [b"a", b"b"]])
+    >>> ensemble = MinHashLSHEnsemble(threshold=0.8, num_part=2)
+    >>> ensemble.index([("one", one, 3), ("two", two, 2)])
+    >>> "one" in list(ensemble.query(two, 2))
+    True
+    """
+
+    def __init__(
+        self,
+        threshold: float = 0.9,
+        num_perm: int = 128,
+        num_part: int = 16,
+        m: int = 8,
+        weights: tuple[float, float] = (0.5, 0.5),
+        storage_config: dict[str, Any] | None = None,
+        prepickle: bool | None = None,
+    ) -> None:
+        if not 0.0 <= threshold <= 1.0:
+            raise ValueError(f"threshold must be in [0.0, 1.0], got {threshold}")
+        if num_perm < 2:
+            raise ValueError(f"Too few permutation functions: expected at least 2, got {num_perm}")
+        if num_part < 1:
+            raise ValueError(f"num_part must be at least 1, got {num_part}")
+        if m < 2 or m > num_perm:
+            raise ValueError(f"m must be in the range of [2, num_perm], got {m}")
+        _check_weights(weights)
+        if storage_config and storage_config["type"] != "dict":
+            raise ValueError(
+                f"storage type {storage_config['type']!r} is not there for an ensemble: "
+                "{'type': 'dict'} is"
+            )
+        self.threshold = threshold
+        self.h = num_perm
+        self.m = m
+        rows = self._init_optimal_params(weights)
+        self.indexes = [
+            {
+                r: MinHashLSH(num_perm=num_perm, params=(num_perm // r, r), prepickle=prepickle)
+                for r in rows
+            }
+            for _ in range(num_part)
+        ]
+        self.lowers: list[int | None] = [None for _ in self.indexes]
+        self.uppers: list[int | None] = [None for _ in self.indexes]
+
+    def _init_optimal_params(self, weights: tuple[float, float]) -> set[int]:
+        import numpy as np
+
+        self.xqs = np.exp(np.linspace(-5, 5, 10))
+        params = [
+            _native.optimal_containment_bands(self.threshold, self.h, self.m, float(xq), *weights)
+            for xq in self.xqs
+        ]
+        self.params = np.array(params, dtype=int)
+        return {r for _, r in params}
+
+    def _get_optimal_param(self, x: int, q: int) -> tuple[int, int]:
+        import numpy as np
+
+        i = min(int(np.searchsorted(self.xqs, float(x) / float(q))), len(self.params) - 1)
+        b, r = self.params[i]
+        return int(b), int(r)
+
+    def index(self, entries: Iterable[tuple[Hashable, Sketch, int]]) -> None:
+        """Indexes all sets; it can be called once.
+
+        Args:
+            entries: Key, sketch and size of each set.
+
+        Raises:
+            ValueError: The index is not empty, there are no entries, or a size is not positive.
+        """
+        if not self.is_empty():
+            raise ValueError("Cannot call index again on a non-empty index")
+        entries = sorted(entries, key=lambda entry: entry[2])
+        if not entries:
+            raise ValueError("entries is empty")
+        if entries[0][2] <= 0:
+            raise ValueError(f"Set size must be positive, got {entries[0][2]}")
+        counts = sorted(Counter(int(size) for _, _, size in entries).items())
+        partitions = optimal_partitions(
+            [size for size, _ in counts], [count for _, count in counts], len(self.indexes)
+        )
+        for i, (lower, upper) in enumerate(partitions):
+            self.lowers[i], self.uppers[i] = lower, upper
+        part = 0
+        for key, minhash, size in entries:
+            upper_size = self.uppers[part]
+            if upper_size is not None and size > upper_size:
+                part += 1
+            for lsh in self.indexes[part].values():
+                lsh.insert(key, minhash)
+
+    def query(self, minhash: Sketch, size: int) -> Generator[Any, None, None]:
+        """The keys of sets that probably contain enough of the set of ``minhash``.
+
+        Args:
+            minhash: The sketch of the set.
+            size: Its size.
+
+        Raises:
+            ValueError: The sketch has another number of values or another scheme.
+            ZeroDivisionError: The size is 0.
+        """
+        for index, upper in zip(self.indexes, self.uppers):
+            if upper is not None:
+                b, r = self._get_optimal_param(upper, size)
+                yield from index[r]._query_b(minhash, b)
+
+    def __contains__(self, key: Hashable) -> bool:
+        return any(key in lsh for index in self.indexes for lsh in index.values())
+
+    def is_empty(self) -> bool:
+        """Whether there is no key."""
+        return all(lsh.is_empty() for index in self.indexes for lsh in index.values())

@@ -1,0 +1,410 @@
+"""MinHash with the hash values of datasketch 2.0.0, and of its versions before by a scheme."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Generator, Iterable
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+
+from lookalike.datasketch import _native
+from lookalike.datasketch.hashfunc import (
+    sha1_hash32,
+    sha1_hash64,
+    token_hash32,
+    token_hash64,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+    HashValues: TypeAlias = NDArray[np.uint32] | NDArray[np.uint64]
+
+__all__ = ["MinHash", "from_token_sets"]
+
+Scheme = Literal["affine32", "affine64", "legacy"]
+GpuMode = Literal["disable", "detect", "always"]
+
+_SCHEMES = ("affine32", "affine64", "legacy")
+_SCHEME_CODES = {"affine32": 1, "affine64": 2}
+_SCHEME_OF_CODE = {code: scheme for scheme, code in _SCHEME_CODES.items()}
+_hash_range = 1 << 32
+
+
+_KINDS = {sha1_hash32: 32, sha1_hash64: 64, token_hash32: 33, token_hash64: 65}
+
+
+def _kind_of(hashfunc: Callable[[Any], int], scheme: str) -> int:
+    """Which of the engine's own functions ``hashfunc`` is; 0 for none, which Python calls."""
+    kind = _kind_at_all(hashfunc)
+    return 0 if kind >= 64 and scheme == "affine32" else kind
+
+
+def _kind_at_all(hashfunc: Callable[[Any], int]) -> int:
+    for known, kind in _KINDS.items():
+        if hashfunc is known:
+            return kind
+    name = getattr(hashfunc, "__name__", None)
+    if name in ("sha1_hash32", "sha1_hash64"):
+        theirs = sys.modules.get("datasketch.hashfunc")
+        if theirs is not None and hashfunc is getattr(theirs, name, None):
+            return int(name[-2:])
+    return 0
+
+
+def _checked_scheme(scheme: object) -> Scheme:
+    if scheme not in _SCHEMES:
+        raise ValueError(f"scheme must be one of {', '.join(_SCHEMES)}, got {scheme!r}")
+    return cast(Scheme, scheme)
+
+
+def _check_scheme_consistency(known: str | None, minhash: object) -> str | None:
+    """The scheme that an index remembers, given that of one more sketch."""
+    scheme: str | None = getattr(minhash, "scheme", None)
+    if scheme is None:
+        return known
+    if known is not None and scheme != known:
+        raise ValueError(
+            f"MinHash scheme {scheme!r} does not match scheme {known!r} of the MinHash previously "
+            f"given to this index; make all of them with scheme={known!r}"
+        )
+    return scheme
+
+
+def _drawn_by_numpy(seed: Any, num_perm: int, scheme: str) -> tuple[Any, Any]:
+    """Permutations of what only NumPy knows as a seed: None, or several numbers."""
+    import numpy as np
+
+    random = np.random.RandomState(seed)
+    if scheme == "legacy":
+        prime = (1 << 61) - 1
+        pairs = [
+            (random.randint(1, prime, dtype=np.uint64), random.randint(0, prime, dtype=np.uint64))
+            for _ in range(num_perm)
+        ]
+        return [int(a) for a, _ in pairs], [int(b) for _, b in pairs]
+    width, dtype = (32, np.uint32) if scheme == "affine32" else (64, np.uint64)
+    half = random.randint(0, 1 << (width - 1), num_perm, dtype=dtype)
+    return half * dtype(2) + dtype(1), random.randint(0, 1 << width, num_perm, dtype=dtype)
+
+
+class MinHash(_native.MinHashState):
+    """A sketch of a set, from which `Jaccard similarity` is estimated.
+
+    Args:
+        num_perm: How many hash values it has, 1 to 2**32; ignored where ``hashvalues`` are given.
+        seed: What permutations are drawn from, 0 to 2**32 - 1; None draws them by chance.
+        gpu_mode: ``"always"`` raises RuntimeError, since nothing runs on a GPU here; the others
+            mean the processor.
+        hashfunc: From a token to an integer of 32 bits (of 64 for ``"affine64"``). SHA-1 without
+            it. Those of :mod:`lookalike.datasketch.hashfunc` are computed by the engine.
+        hashobj: Ignored, with a DeprecationWarning.
+        hashvalues: Those of another sketch, whose ``scheme`` must be said.
+        permutations: Those of another sketch: two sequences of ``num_perm`` integers.
+        scheme: ``"affine32"`` (default), ``"affine64"``, or ``"legacy"`` for the values of
+            datasketch before 2.0.0.
+
+    Raises:
+        ValueError: An argument is out of its range, or the numbers of hash values and permutations
+            differ.
+
+    >>> one, two = MinHash(), MinHash()
+    >>> one.update_batch([b"a", b"b", b"c"])
+    >>> two.update_batch([b"a", b"b", b"d"])
+    >>> one.jaccard(two)
+    0.5390625
+    """
+
+    _gpu_mode: GpuMode = "disable"
+
+    def __init__(
+        self,
+        num_perm: int = 128,
+        seed: Any = 1,
+        gpu_mode: GpuMode = "disable",
+        hashfunc: Callable[[Any], int] | None = None,
+        hashobj: object | None = None,
+        hashvalues: ArrayLike | None = None,
+        permutations: Any | None = None,
+        scheme: Scheme | None = None,
+    ) -> None:
+        if scheme is None:
+            if hashvalues is not None or permutations is not None:
+                raise ValueError(
+                    "scheme must be specified explicitly when initializing from existing hash "
+                    "values or permutations: pass the scheme of the MinHash they came from, or "
+                    "scheme='legacy' for values created by datasketch before 2.0.0."
+                )
+            scheme = "affine32"
+        else:
+            scheme = _checked_scheme(scheme)
+        if hashvalues is not None:
+            num_perm = len(cast("list[int]", hashvalues))
+        if num_perm < 1:
+            raise ValueError(f"num_perm must be positive, got {num_perm}")
+        if num_perm > _hash_range:
+            raise ValueError(
+                f"Cannot have more than {_hash_range} number of permutation functions, "
+                f"got {num_perm}"
+            )
+        if hashfunc is None:
+            hashfunc = sha1_hash64 if scheme == "affine64" else sha1_hash32
+            kind = 64 if scheme == "affine64" else 32
+        else:
+            if not callable(hashfunc):
+                raise ValueError(f"The hashfunc must be a callable, got {hashfunc!r}.")
+            kind = _kind_of(hashfunc, scheme)
+        if hashobj is not None:
+            warnings.warn(
+                "hashobj is deprecated, use hashfunc instead.", DeprecationWarning, stacklevel=2
+            )
+        if gpu_mode != "disable":
+            self._gpu_mode = gpu_mode
+        if permutations is None and not hasattr(seed, "__index__"):
+            permutations = _drawn_by_numpy(seed, num_perm, scheme)
+        self._set_up(scheme, seed, num_perm, hashfunc, kind, hashvalues, permutations)
+
+    @property
+    def num_perm(self) -> int:
+        """How many hash values it has."""
+        return len(self)
+
+    @property
+    def hashfunc(self) -> Callable[[Any], int]:
+        """From a token to a number."""
+        function = self._hashfunc
+        if function is None:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute 'hashfunc'")
+        return function
+
+    @hashfunc.setter
+    def hashfunc(self, hashfunc: Callable[[Any], int]) -> None:
+        self._set_hashfunc(hashfunc, _kind_of(hashfunc, self.scheme))
+
+    def update_batch(self, b: Iterable[Any]) -> None:
+        """Adds tokens to the set.
+
+        Args:
+            b: Tokens: bytes, or what ``hashfunc`` takes. None of them is added if one is refused.
+
+        Raises:
+            TypeError: A token is a ``str`` or has no buffer.
+            ValueError: ``hashfunc`` gave a number that the scheme cannot hold.
+            RuntimeError: ``gpu_mode`` is ``"always"``.
+
+        >>> m = MinHash(num_perm=4)
+        >>> m.update_batch([b"token1", b"token2"])
+        >>> m.is_empty()
+        False
+        """
+        if self._gpu_mode == "always":
+            raise RuntimeError(
+                "GPU mode 'always' requested but CuPy/CUDA device is unavailable: "
+                "use gpu_mode='disable'"
+            )
+        super().update_batch(b)
+
+    def _comparable(self, other: MinHash, what: str) -> None:
+        scheme = getattr(other, "scheme", None)
+        if scheme != self.scheme:
+            raise ValueError(
+                f"Cannot {what} MinHash with different permutation schemes: "
+                f"{self.scheme!r} and {scheme!r}"
+            )
+        if other.seed != self.seed:
+            raise ValueError(
+                f"Cannot {what} MinHash with different seeds: {self.seed} and {other.seed}"
+            )
+        if len(self) != len(other):
+            raise ValueError(
+                f"Cannot {what} MinHash with different numbers of permutation functions: "
+                f"{len(self)} and {len(other)}"
+            )
+
+    def jaccard(self, other: MinHash) -> float:
+        """Estimates the Jaccard similarity, 0.0 to 1.0, of the set and that of ``other``.
+
+        Raises:
+            ValueError: Schemes, seeds or numbers of hash values differ.
+        """
+        self._comparable(other, "compute Jaccard given")
+        return self._equal_values(_state(other)) / len(self)
+
+    def merge(self, other: MinHash) -> None:
+        """Adds all tokens of ``other``.
+
+        Raises:
+            ValueError: Schemes, seeds or numbers of hash values differ.
+        """
+        self._comparable(other, "merge")
+        self._merge_values(_state(other))
+
+    def copy(self) -> MinHash:
+        """A sketch of the same set, which changes for itself."""
+        copied = MinHash.__new__(MinHash)
+        copied._set_like(self)
+        if self._gpu_mode != "disable":
+            copied._gpu_mode = self._gpu_mode
+        return copied
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            type(self) is type(other)
+            and isinstance(other, MinHash)
+            and self.scheme == other.scheme
+            and bool(self.seed == other.seed)
+            and len(self) == len(other)
+            and self._equal_values(other) == len(self)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @classmethod
+    def union(cls, *mhs: MinHash) -> MinHash:
+        """A new sketch of the union of at least two sets.
+
+        Raises:
+            ValueError: Fewer than two are given, or schemes, seeds or numbers of values differ.
+        """
+        _check_union(mhs)
+        first = mhs[0]
+        return cls(
+            seed=first.seed,
+            gpu_mode=first._gpu_mode,
+            hashfunc=first.hashfunc,
+            hashvalues=_least(mhs).hashvalues,
+            permutations=first.permutations,
+            scheme=first.scheme,
+        )
+
+    @classmethod
+    def bulk(cls, b: Iterable[Iterable[Any]], **minhash_kwargs: Any) -> list[MinHash]:
+        """Sketches of many sets.
+
+        Args:
+            b: Sets, each an iterable of tokens.
+            minhash_kwargs: What :class:`MinHash` takes.
+
+        >>> [len(m) for m in MinHash.bulk([[b"a"], [b"b", b"c"]], num_perm=64)]
+        [64, 64]
+        """
+        prototype = cls(**minhash_kwargs)
+        inherited = cls.copy is MinHash.copy and cls.update_batch is MinHash.update_batch
+        if inherited and prototype._gpu_mode == "disable":
+            return cast("list[MinHash]", _native.bulk(MinHash, prototype, b, 1))
+        return list(cls._each(prototype, b))
+
+    @classmethod
+    def generator(
+        cls, b: Iterable[Iterable[Any]], **minhash_kwargs: Any
+    ) -> Generator[MinHash, None, None]:
+        """Like :meth:`bulk`, one sketch whenever it is asked for."""
+        yield from cls._each(cls(**minhash_kwargs), b)
+
+    @staticmethod
+    def _each(prototype: MinHash, b: Iterable[Iterable[Any]]) -> Generator[MinHash, None, None]:
+        for tokens in b:
+            copied = prototype.copy()
+            copied.update_batch(tokens)
+            yield copied
+
+    def __getstate__(self) -> Any:
+        state: dict[str, Any] = dict(self.__dict__)
+        state.update(
+            scheme=self.scheme,
+            seed=self.seed,
+            num_perm=self.num_perm,
+            hashfunc=self.hashfunc,
+            hashvalues=self.digest(),
+            permutations=self.permutations,
+            _gpu_mode=self._gpu_mode,
+            _a_gpu=None,
+            _b_gpu=None,
+        )
+        return state
+
+    def __setstate__(self, state: Any) -> None:
+        state = dict(state)
+        hashfunc = state.pop("hashfunc")
+        scheme = _checked_scheme(state.pop("scheme", "legacy"))
+        hashvalues = state.pop("hashvalues")
+        self._set_up(
+            scheme,
+            state.pop("seed"),
+            len(hashvalues),
+            hashfunc,
+            _kind_of(hashfunc, scheme),
+            hashvalues,
+            state.pop("permutations"),
+        )
+        for name in ("num_perm", "_a_gpu", "_b_gpu"):
+            state.pop(name, None)
+        if state.get("_gpu_mode") == "disable":
+            del state["_gpu_mode"]
+        self.__dict__.update(state)
+
+
+def _state(other: Any) -> _native.MinHashState:
+    """The state of any sketch with hash values, also one of datasketch itself."""
+    if isinstance(other, _native.MinHashState):
+        return other
+    state = _native.MinHashState()
+    state._set_up(other.scheme, other.seed, 0, None, 0, other.hashvalues, None)
+    return state
+
+
+def _check_union(mhs: tuple[MinHash, ...]) -> None:
+    if len(mhs) < 2:
+        raise ValueError(f"Cannot union less than 2 MinHash, got {len(mhs)}")
+    first = mhs[0]
+    for m in mhs:
+        if (m.seed, len(m), m.scheme) != (first.seed, len(first), first.scheme):
+            raise ValueError(
+                "The unioning MinHash must have the same seed, number of permutation functions "
+                f"and scheme: got {(first.seed, len(first), first.scheme)} and "
+                f"{(m.seed, len(m), m.scheme)}"
+            )
+
+
+def _least(mhs: tuple[MinHash, ...]) -> _native.MinHashState:
+    """The values of the union."""
+    least = _native.MinHashState()
+    least._set_like(_state(mhs[0]))
+    for m in mhs[1:]:
+        least._merge_values(_state(m))
+    return least
+
+
+def from_token_sets(
+    sets: Iterable[Iterable[bytes | str]],
+    num_perm: int = 128,
+    seed: int = 1,
+    scheme: Scheme = "affine32",
+    hashfunc: Callable[[Any], int] | None = None,
+    threads: int = 1,
+) -> HashValues:
+    """Hash values of many sets, as :class:`MinHash` has them, without an object for each.
+
+    Args:
+        sets: Sets, each an iterable of tokens: bytes, or ``str``, which stands for its UTF-8.
+        num_perm: Hash values of each set, at least 1.
+        seed: What permutations are drawn from, 0 to 2**32 - 1.
+        scheme: See :class:`MinHash`.
+        hashfunc: See :class:`MinHash`.
+        threads: How many threads compute, at least 1. The values are the same for any number.
+
+    Returns:
+        An array of the shape (number of sets, ``num_perm``), uint32 for ``"affine32"``, else
+        uint64. An empty set has the greatest value of the scheme everywhere.
+
+    Raises:
+        TypeError: A token is neither bytes nor ``str``.
+        ValueError: An argument is out of its range.
+
+    >>> values = from_token_sets([[b"a", b"b"], ["a", "b"]], num_perm=16)
+    >>> values.shape, bool((values[0] == values[1]).all())
+    ((2, 16), True)
+    """
+    prototype = MinHash(num_perm=num_perm, seed=seed, scheme=scheme, hashfunc=hashfunc)
+    return cast("HashValues", _native.matrix(prototype, sets, threads))

@@ -1,0 +1,88 @@
+"""Pickles of datasketch read, and pickles written that datasketch reads."""
+
+from __future__ import annotations
+
+import io
+import pickle
+from types import FunctionType
+from typing import IO, Any, ClassVar, cast
+
+__all__ = ["dump", "dumps", "load", "loads"]
+
+_OURS = "lookalike.datasketch"
+_THEIRS = "datasketch"
+
+
+class _Reader(pickle.Unpickler):
+    def find_class(self, module: str, name: str) -> Any:
+        if module == _THEIRS or module.startswith(f"{_THEIRS}."):
+            module = _OURS + module[len(_THEIRS) :]
+        try:
+            return super().find_class(module, name)
+        except (ImportError, AttributeError) as error:
+            if module.startswith(_OURS):
+                raise pickle.UnpicklingError(
+                    f"{_OURS} has no {name} of {module}: {error}"
+                ) from error
+            raise
+
+
+class _Writer(pickle._Pickler):
+    dispatch: ClassVar[Any] = dict(pickle._Pickler.dispatch)
+
+    def save_global(self: Any, obj: Any, name: str | None = None) -> None:
+        module = getattr(obj, "__module__", None) or ""
+        if module != _OURS and not module.startswith(f"{_OURS}."):
+            cast(Any, pickle._Pickler).save_global(self, obj, name)
+            return
+        self.save(_THEIRS + module[len(_OURS) :])
+        self.save(obj.__qualname__)
+        self.write(pickle.STACK_GLOBAL)
+        self.memoize(obj)
+
+    dispatch[FunctionType] = save_global
+
+
+def load(file: IO[bytes]) -> Any:
+    """Reads an object that datasketch 2.0.0 or earlier pickled, as that of this package.
+
+    Like any pickle, it can run anything: read only what comes from where you trust.
+
+    Raises:
+        pickle.UnpicklingError: It is no pickle, or of a class that is not there.
+    """
+    return _Reader(file).load()
+
+
+def loads(data: bytes) -> Any:
+    """Like :func:`load`, from bytes.
+
+    >>> from lookalike.datasketch import MinHash
+    >>> m = MinHash(num_perm=4)
+    >>> loads(dumps(m)) == m
+    True
+    """
+    return load(io.BytesIO(data))
+
+
+def dump(obj: Any, file: IO[bytes], protocol: int = 4) -> None:
+    """Pickles an object of this package so that datasketch 2.0.0 reads it.
+
+    Args:
+        obj: The object, or a container of such.
+        file: Where it is written to.
+        protocol: That of the pickle, at least 4.
+
+    Raises:
+        ValueError: The protocol is lower.
+    """
+    if protocol < 4:
+        raise ValueError(f"protocol must be at least 4, got {protocol}")
+    _Writer(file, protocol).dump(obj)
+
+
+def dumps(obj: Any, protocol: int = 4) -> bytes:
+    """Like :func:`dump`, to bytes."""
+    file = io.BytesIO()
+    dump(obj, file, protocol)
+    return file.getvalue()

@@ -1,0 +1,196 @@
+"""MinHash of vectors of weights (Ioffe 2010)."""
+
+from __future__ import annotations
+
+from collections.abc import Sized
+from typing import TYPE_CHECKING, Any
+
+from lookalike.datasketch import _native
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["WeightedMinHash", "WeightedMinHashGenerator"]
+
+
+class WeightedMinHash:
+    """A sketch of a vector of weights, made by :class:`WeightedMinHashGenerator`.
+
+    Args:
+        seed: That of the generator.
+        hashvalues: The samples, shape (samples, 2), int64.
+    """
+
+    def __init__(self, seed: int, hashvalues: NDArray[np.int64]) -> None:
+        self.seed = seed
+        self.hashvalues = hashvalues
+
+    def jaccard(self, other: WeightedMinHash) -> float:
+        """Estimates the weighted Jaccard similarity, 0.0 to 1.0.
+
+        Raises:
+            ValueError: Seeds or numbers of samples differ.
+        """
+        import numpy as np
+
+        if other.seed != self.seed:
+            raise ValueError(
+                "Cannot compute Jaccard given WeightedMinHash objects with different seeds: "
+                f"{self.seed} and {other.seed}"
+            )
+        if len(self) != len(other):
+            raise ValueError(
+                "Cannot compute Jaccard given WeightedMinHash objects with different numbers of "
+                f"hash values: {len(self)} and {len(other)}"
+            )
+        equal = np.asarray(self.hashvalues) == np.asarray(other.hashvalues)
+        return float(np.count_nonzero(equal.all(axis=1))) / float(len(self))
+
+    def digest(self) -> NDArray[np.int64]:
+        """A copy of the samples."""
+        return self.hashvalues.copy()
+
+    def copy(self) -> WeightedMinHash:
+        """A sketch of the same vector."""
+        return WeightedMinHash(self.seed, self.digest())
+
+    def __len__(self) -> int:
+        return len(self.hashvalues)
+
+    def __eq__(self, other: object) -> bool:
+        import numpy as np
+
+        return (
+            type(self) is type(other)
+            and isinstance(other, WeightedMinHash)
+            and self.seed == other.seed
+            and bool(np.array_equal(self.hashvalues, other.hashvalues))
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class WeightedMinHashGenerator:
+    """Makes sketches of vectors of weights.
+
+    Args:
+        dim: Dimensions of the vectors.
+        sample_size: Samples of each sketch.
+        seed: What parameters are drawn from, by NumPy.
+
+    >>> generator = WeightedMinHashGenerator(3, sample_size=128)
+    >>> one, two = generator.minhash([1, 2, 3]), generator.minhash([1, 2, 4])
+    >>> 0.5 < one.jaccard(two) <= 1.0
+    True
+    """
+
+    def __init__(self, dim: int, sample_size: int = 128, seed: int = 1) -> None:
+        import numpy as np
+
+        self.dim = dim
+        self.sample_size = sample_size
+        self.seed = seed
+        generator = np.random.RandomState(seed=seed)
+        shape = (sample_size, dim)
+        self.rs = generator.gamma(2, 1, shape).astype(np.float32)
+        self.ln_cs = np.log(generator.gamma(2, 1, shape)).astype(np.float32)
+        self.betas = generator.uniform(0, 1, shape).astype(np.float32)
+        self._keep()
+
+    def _keep(self) -> None:
+        import numpy as np
+
+        rows = (np.ascontiguousarray(p, dtype="<f4") for p in self._parameters())
+        self._weights = _native.Weights(
+            self.dim, self.sample_size, *(row.tobytes() for row in rows)
+        )
+
+    def _parameters(self) -> tuple[Any, Any, Any]:
+        return self.rs, self.ln_cs, self.betas
+
+    def minhash(self, v: Any) -> WeightedMinHash:
+        """The sketch of one vector.
+
+        Args:
+            v: ``dim`` weights. Zeros are no elements; what is negative or NaN is passed over.
+
+        Raises:
+            TypeError: It has no length.
+            ValueError: It has another length, or no positive weight.
+            OverflowError: A weight is infinite.
+        """
+        import numpy as np
+
+        if not isinstance(v, Sized):
+            raise TypeError(f"Input vector must be sized, got {type(v).__name__}")
+        if len(v) != self.dim:
+            raise ValueError(f"Input dimension mismatch, expecting {self.dim}, got {len(v)}")
+        weights = np.array(v, dtype=np.float32)
+        is_zero = weights == 0
+        if is_zero.all():
+            raise ValueError("Input is all zeros")
+        weights[is_zero] = np.nan
+        samples = self._weights.minhash(np.log(weights).astype("<f4").tobytes())
+        return WeightedMinHash(self.seed, samples)
+
+    def minhash_many(self, X: Any) -> list[WeightedMinHash | None]:  # noqa: N803
+        """The sketches of the rows of a matrix; they differ from those of :meth:`minhash`.
+
+        Args:
+            X: A NumPy or SciPy sparse matrix of ``dim`` columns.
+
+        Returns:
+            A sketch for each row, None for a row of zeros.
+
+        Raises:
+            TypeError: It is no such matrix.
+            ValueError: It has another number of columns, or a weight is negative or NaN.
+            OverflowError: A weight is infinite.
+        """
+        import numpy as np
+
+        if not isinstance(X, np.ndarray) and not _is_sparse(X):
+            raise TypeError(
+                f"Input X must be a sparse matrix or numpy matrix, got {type(X).__name__}"
+            )
+        if X.ndim != 2:
+            raise ValueError(f"Input must have two dimensions, got {X.ndim}")
+        if X.shape[1] != self.dim:
+            raise ValueError(f"Input dimension mismatch, expecting {self.dim}, got {X.shape[1]}")
+        if isinstance(X, np.ndarray):
+            matrix = np.asarray(X, dtype=np.float32)
+            rows, columns = np.nonzero(matrix)
+            weights = np.asarray(matrix[rows, columns]).reshape(-1)
+            ends = np.cumsum(np.bincount(rows, minlength=matrix.shape[0]))
+        else:
+            from scipy import sparse  # type: ignore[import-untyped,unused-ignore]
+
+            sorted_rows = sparse.csr_matrix(X, dtype=np.float32, copy=True)
+            sorted_rows.eliminate_zeros()
+            sorted_rows.sort_indices()
+            columns, weights = sorted_rows.indices, sorted_rows.data
+            ends = sorted_rows.indptr[1:]
+        if np.isnan(weights).any() or (weights < 0).any():
+            raise ValueError("weights must not be negative or NaN")
+        made = self._weights.minhash_many(
+            ends.tolist(), columns.tolist(), np.log(weights).astype("<f4").tobytes()
+        )
+        return [None if one is None else WeightedMinHash(self.seed, one) for one in made]
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(self.__dict__)
+        del state["_weights"]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._keep()
+
+
+def _is_sparse(matrix: Any) -> bool:
+    try:
+        from scipy import sparse
+    except ImportError:
+        return False
+    return bool(sparse.issparse(matrix))

@@ -1,0 +1,115 @@
+//! Values to and from `NumPy`, by bytes: the stable interface of `CPython` 3.10 has no buffers.
+
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyByteArray, PyBytes};
+
+use super::scheme::{Scheme, Values};
+
+static FROM_BUFFER: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+
+/// The `NumPy` type of a scheme's values.
+fn dtype(scheme: Scheme) -> &'static str {
+    if scheme == Scheme::Affine32 { "<u4" } else { "<u8" }
+}
+
+/// An array over `bytes`, which it shares.
+pub(super) fn array_over<'py>(
+    bytes: &Bound<'py, PyByteArray>,
+    dtype: &str,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = bytes.py();
+    let from_buffer = FROM_BUFFER.import(py, "numpy", "frombuffer")?;
+    from_buffer.call1((bytes, dtype))
+}
+
+/// A new array of `values`, and the bytes that it shows.
+pub(super) fn shared_array<'py>(
+    py: Python<'py>,
+    scheme: Scheme,
+    values: &Values,
+) -> PyResult<(Bound<'py, PyByteArray>, Bound<'py, PyAny>)> {
+    let mut bytes = Vec::with_capacity(values.len() * 8);
+    values.append_to(&mut bytes);
+    let bytes = PyByteArray::new(py, &bytes);
+    let array = array_over(&bytes, dtype(scheme))?;
+    Ok((bytes, array))
+}
+
+/// A new array of `rows` rows over `bytes`.
+pub(super) fn matrix<'py>(
+    bytes: &Bound<'py, PyByteArray>,
+    scheme: Scheme,
+    rows: usize,
+    columns: usize,
+) -> PyResult<Bound<'py, PyAny>> {
+    array_over(bytes, dtype(scheme))?.call_method1("reshape", (rows, columns))
+}
+
+/// What a user gives as values of `scheme`: an array or a sequence of whole numbers in its range.
+pub(super) fn parse(scheme: Scheme, given: &Bound<'_, PyAny>, what: &str) -> PyResult<Values> {
+    let Ok(kind) = given.getattr("dtype").and_then(|dtype| dtype.getattr("kind")) else {
+        return parse_each(scheme, given, what);
+    };
+    let kind: String = kind.extract()?;
+    if given.getattr("ndim")?.extract::<usize>()? != 1 {
+        return Err(PyValueError::new_err(format!(
+            "{what} must have one dimension, got an array of shape {}",
+            given.getattr("shape")?
+        )));
+    }
+    if kind != "i" && kind != "u" {
+        return parse_each(scheme, &given.call_method0("tolist")?, what);
+    }
+    let is_empty = given.getattr("size")?.extract::<usize>()? == 0;
+    if !is_empty {
+        for name in ["min", "max"] {
+            in_range(scheme, &given.call_method0(name)?, what, false)?;
+        }
+    }
+    let bytes = given.call_method1("astype", (dtype(scheme),))?.call_method0("tobytes")?;
+    Ok(Values::from_bytes(scheme, bytes.cast::<PyBytes>()?.as_bytes()))
+}
+
+fn parse_each(scheme: Scheme, given: &Bound<'_, PyAny>, what: &str) -> PyResult<Values> {
+    let mut values = Vec::with_capacity(given.len().unwrap_or(0));
+    for value in given.try_iter()? {
+        values.push(in_range(scheme, &value?, what, scheme == Scheme::Legacy)?);
+    }
+    Ok(match scheme {
+        Scheme::Affine32 => Values::Narrow(values.into_iter().map(|v| v as u32).collect()),
+        _ => Values::Wide(values),
+    })
+}
+
+/// A whole number that the type of `scheme` holds.
+///
+/// # Errors
+/// `TypeError` for what is no whole number; for one that does not fit `OverflowError` where
+/// `overflows`, else `ValueError`.
+pub(super) fn in_range(
+    scheme: Scheme,
+    value: &Bound<'_, PyAny>,
+    what: &str,
+    overflows: bool,
+) -> PyResult<u64> {
+    let bits = if scheme == Scheme::Affine32 { 32 } else { 64 };
+    if let Ok(number) = value.extract::<u64>()
+        && (bits == 64 || number >> 32 == 0)
+    {
+        return Ok(number);
+    }
+    if value.call_method0("__index__").is_err() {
+        return Err(PyTypeError::new_err(format!(
+            "{what} must be integers, got {} ({})",
+            value.repr()?,
+            value.get_type().name()?
+        )));
+    }
+    let text = format!(
+        "{what} out of range for scheme '{}': expected 0 to 2**{bits} - 1, got {value}",
+        scheme.name()
+    );
+    Err(if overflows { PyOverflowError::new_err(text) } else { PyValueError::new_err(text) })
+}

@@ -1,0 +1,172 @@
+//! The prefix trees of a `MinHashLSHForest`: sorted lists of bytes.
+
+use std::collections::HashMap;
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList};
+
+use super::minhash::MinHash;
+
+/// One tree: which keys have which bytes, and those bytes that can be searched.
+#[derive(Default)]
+struct Tree {
+    members: HashMap<Box<[u8]>, Vec<u32>>,
+    sorted: Vec<Box<[u8]>>,
+}
+
+impl Tree {
+    /// The keys below `prefix`, in the order of their bytes and then of insertion.
+    fn below<'a>(&'a self, prefix: &'a [u8]) -> impl Iterator<Item = u32> + 'a {
+        let first = self.sorted.partition_point(|bytes| **bytes < *prefix);
+        let below = self.sorted[first..].iter().take_while(|bytes| bytes.starts_with(prefix));
+        below.filter_map(|bytes| self.members.get(bytes)).flatten().copied()
+    }
+}
+
+/// Keys by the bytes of their sketches in each tree.
+#[pyclass(name = "DsForest", module = "lookalike._engine")]
+pub(crate) struct Forest {
+    depth: usize,
+    trees: Vec<Tree>,
+    numbers: Py<PyDict>,
+    keys: Vec<Py<PyAny>>,
+    /// Of each key: all its bytes, tree by tree.
+    bytes: Vec<Box<[u8]>>,
+}
+
+#[pymethods]
+impl Forest {
+    /// An empty one of `trees` trees of `depth` values.
+    #[new]
+    fn new(py: Python<'_>, trees: usize, depth: usize) -> PyResult<Self> {
+        if trees == 0 || depth == 0 {
+            return Err(PyValueError::new_err(format!(
+                "a forest needs trees and values in them, got {trees} trees of {depth} values"
+            )));
+        }
+        Ok(Self {
+            depth,
+            trees: (0..trees).map(|_| Tree::default()).collect(),
+            numbers: PyDict::new(py).unbind(),
+            keys: Vec::new(),
+            bytes: Vec::new(),
+        })
+    }
+
+    /// Adds the bytes of a key that is not there yet, as many for each tree.
+    fn add(slf: &Bound<'_, Self>, key: &Bound<'_, PyAny>, bytes: &[u8]) -> PyResult<()> {
+        let numbers = slf.borrow().numbers.clone_ref(slf.py());
+        let number = slf.borrow().keys.len() as u32;
+        numbers.bind(slf.py()).set_item(key, number)?;
+        let mut this = slf.borrow_mut();
+        this.keys.push(key.clone().unbind());
+        this.bytes.push(bytes.into());
+        let width = bytes.len() / this.trees.len();
+        for (tree, piece) in this.trees.iter_mut().zip(bytes.chunks_exact(width.max(1))) {
+            tree.members.entry(piece.into()).or_default().push(number);
+        }
+        Ok(())
+    }
+
+    /// Makes all bytes searchable, or for each tree those that are given.
+    #[pyo3(signature = (sorted=None))]
+    fn index(&mut self, sorted: Option<Vec<Vec<Vec<u8>>>>) {
+        if let Some(sorted) = sorted {
+            for (tree, sorted) in self.trees.iter_mut().zip(sorted) {
+                tree.sorted = sorted.into_iter().map(Vec::into_boxed_slice).collect();
+            }
+            return;
+        }
+        for tree in &mut self.trees {
+            #[expect(clippy::iter_over_hash_type, reason = "sorted at once")]
+            for bytes in tree.members.keys() {
+                tree.sorted.push(bytes.clone());
+            }
+            tree.sorted.sort_unstable();
+            tree.sorted.dedup();
+        }
+    }
+
+    /// At most `count` keys, those with the longest common prefixes first.
+    fn query<'py>(
+        &self,
+        py: Python<'py>,
+        bytes: &[u8],
+        count: usize,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let width = bytes.len() / self.trees.len();
+        let value = width / self.depth;
+        let mut is_found = vec![false; self.keys.len()];
+        let mut found = Vec::new();
+        'all: for depth in (1..=self.depth).rev() {
+            for (tree, piece) in self.trees.iter().zip(bytes.chunks_exact(width.max(1))) {
+                for number in tree.below(&piece[..depth * value]) {
+                    if !std::mem::replace(&mut is_found[number as usize], true) {
+                        found.push(number);
+                        if found.len() >= count {
+                            break 'all;
+                        }
+                    }
+                }
+            }
+        }
+        PyList::new(py, found.iter().map(|&number| &self.keys[number as usize]))
+    }
+
+    /// The bytes of a key, if it is there.
+    fn bytes_of<'py>(
+        slf: &Bound<'py, Self>,
+        key: &Bound<'py, PyAny>,
+    ) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let py = slf.py();
+        let numbers = slf.borrow().numbers.clone_ref(py).into_bound(py);
+        let Some(number) = numbers.get_item(key)? else { return Ok(None) };
+        let number: usize = number.extract()?;
+        Ok(Some(PyBytes::new(py, &slf.borrow().bytes[number])))
+    }
+
+    /// All keys in the order of insertion.
+    fn keys<'py>(&self, py: Python<'py>) -> Bound<'py, PyList> {
+        self.numbers.bind(py).keys()
+    }
+
+    /// For each tree, the bytes that can be searched, in order.
+    fn sorted<'py>(&self, py: Python<'py>) -> Vec<Vec<Bound<'py, PyBytes>>> {
+        let sorted = |tree: &Tree| tree.sorted.iter().map(|b| PyBytes::new(py, b)).collect();
+        self.trees.iter().map(sorted).collect()
+    }
+
+    /// Whether there is a tree in which nothing can be searched.
+    fn is_empty(&self) -> bool {
+        self.trees.iter().any(|tree| tree.sorted.is_empty())
+    }
+}
+
+/// The first `count` values of a sketch as bytes that order and compare like those of datasketch.
+#[pyfunction]
+fn ds_band_keys<'py>(minhash: &Bound<'py, PyAny>, count: usize) -> PyResult<Bound<'py, PyBytes>> {
+    let py = minhash.py();
+    let mut bytes = Vec::new();
+    let length = if let Ok(known) = minhash.cast::<MinHash>() {
+        let known = known.borrow();
+        known.with_values(py, |values| values.append_swapped(&mut bytes));
+        known.length()
+    } else {
+        let swapped = minhash.getattr("hashvalues")?.call_method0("byteswap")?;
+        let swapped = swapped.call_method0("tobytes")?;
+        bytes.extend(swapped.cast::<PyBytes>()?.as_bytes());
+        minhash.len()?
+    };
+    if length < count || length == 0 {
+        return Err(PyTypeError::new_err(format!(
+            "expected a sketch of at least {count} values, got {length}"
+        )));
+    }
+    Ok(PyBytes::new(py, &bytes[..bytes.len() / length * count]))
+}
+
+pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Forest>()?;
+    module.add_function(wrap_pyfunction!(ds_band_keys, module)?)
+}

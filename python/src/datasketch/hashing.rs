@@ -1,0 +1,77 @@
+//! Hash functions by themselves, and each kernel for itself, for tests that compare them.
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use super::gathered::Gathered;
+use super::kernel::{self, Kernel};
+use super::scheme::{Permutations, Scheme};
+use super::tokens::{self, Hasher, Text};
+
+/// The first four bytes of the SHA-1 of `data`, the first the lowest.
+#[pyfunction]
+fn ds_sha1_hash32(data: Bound<'_, PyAny>) -> PyResult<u64> {
+    ds_sha1_hash64(data).map(|hash| hash & 0xffff_ffff)
+}
+
+/// The first eight bytes of the SHA-1 of `data`, the first the lowest.
+#[pyfunction]
+fn ds_sha1_hash64(data: Bound<'_, PyAny>) -> PyResult<u64> {
+    let bytes = tokens::bytes_of(data, Text::Refused)?;
+    Ok(kernel::sha1_of(Kernel::best(), bytes.as_bytes()))
+}
+
+/// The token hash of `docs/signature.md`.
+#[pyfunction]
+fn ds_token_hash(data: Bound<'_, PyAny>) -> PyResult<u64> {
+    let bytes = tokens::bytes_of(data, Text::Refused)?;
+    Ok(Hasher::Token64.hash(Kernel::best(), bytes.as_bytes()))
+}
+
+/// The names of the kernels that this processor has, the quickest last.
+#[pyfunction]
+fn ds_kernels() -> Vec<String> {
+    Kernel::all().into_iter().map(Kernel::name).collect()
+}
+
+/// The SHA-1 hashes of `tokens` by the kernel of that name.
+#[pyfunction]
+fn ds_kernel_sha1(name: &str, tokens: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
+    let mut gathered = Gathered::default();
+    gathered.add(tokens, Text::Refused)?;
+    let mut hashes = Vec::new();
+    kernel::sha1(named(name)?, gathered.slices(), &mut hashes);
+    Ok(hashes)
+}
+
+/// The values of `hashes` under the permutations of `seed` by the kernel of that name.
+#[pyfunction]
+fn ds_kernel_values(
+    name: &str,
+    scheme: &str,
+    seed: u32,
+    num_perm: usize,
+    mut hashes: Vec<u64>,
+) -> PyResult<Vec<u64>> {
+    let scheme = Scheme::named(scheme)?;
+    let mut values = scheme.no_values(num_perm);
+    let permutations = Permutations::drawn(scheme, seed, num_perm);
+    permutations.lower(named(name)?, scheme, &mut hashes, &mut values);
+    Ok(values.to_wide())
+}
+
+fn named(name: &str) -> PyResult<Kernel> {
+    let known = Kernel::all().into_iter().find(|kernel| kernel.name() == name);
+    known.ok_or_else(|| {
+        PyValueError::new_err(format!("kernel must be one of {:?}, got {name:?}", ds_kernels()))
+    })
+}
+
+pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(ds_sha1_hash32, module)?)?;
+    module.add_function(wrap_pyfunction!(ds_sha1_hash64, module)?)?;
+    module.add_function(wrap_pyfunction!(ds_token_hash, module)?)?;
+    module.add_function(wrap_pyfunction!(ds_kernels, module)?)?;
+    module.add_function(wrap_pyfunction!(ds_kernel_sha1, module)?)?;
+    module.add_function(wrap_pyfunction!(ds_kernel_values, module)?)
+}

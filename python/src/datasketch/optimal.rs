@@ -1,0 +1,168 @@
+//! The bands and rows that datasketch chooses: least weighted sum of the probabilities of false
+//! positives and false negatives, by the quadrature that `SciPy`'s `quad` begins with.
+
+use pyo3::prelude::*;
+
+/// The error that `quad` is content with, absolute and relative.
+const TOLERANCE: f64 = 1.49e-8;
+/// The most intervals that `quad` divides into.
+const INTERVALS: usize = 50;
+
+/// Nodes of the 21-point Kronrod rule; every second is one of the 10-point Gauss rule.
+const NODES: [f64; 11] = [
+    0.995_657_163_025_808_1,
+    0.973_906_528_517_171_7,
+    0.930_157_491_355_708_2,
+    0.865_063_366_688_984_5,
+    0.780_817_726_586_416_9,
+    0.679_409_568_299_024_4,
+    0.562_757_134_668_604_7,
+    0.433_395_394_129_247_2,
+    0.294_392_862_701_460_2,
+    0.148_874_338_981_631_22,
+    0.0,
+];
+const KRONROD: [f64; 11] = [
+    0.011_694_638_867_371_874,
+    0.032_558_162_307_964_725,
+    0.054_755_896_574_351_995,
+    0.075_039_674_810_919_96,
+    0.093_125_454_583_697_6,
+    0.109_387_158_802_297_64,
+    0.123_491_976_262_065_84,
+    0.134_709_217_311_473_34,
+    0.142_775_938_577_060_09,
+    0.147_739_104_901_338_49,
+    0.149_445_554_002_916_9,
+];
+const GAUSS: [f64; 5] = [
+    0.066_671_344_308_688_14,
+    0.149_451_349_150_580_6,
+    0.219_086_362_515_982_04,
+    0.269_266_719_309_996_35,
+    0.295_524_224_714_752_87,
+];
+
+/// An interval, its integral and how far that may be off.
+#[derive(Clone, Copy)]
+struct Part {
+    from: f64,
+    to: f64,
+    integral: f64,
+    error: f64,
+}
+
+/// The Kronrod rule over one interval, with the error estimate of QUADPACK.
+fn part(function: &impl Fn(f64) -> f64, from: f64, to: f64) -> Part {
+    let (centre, half) = (0.5 * (from + to), 0.5 * (to - from));
+    let middle = function(centre);
+    let (mut kronrod, mut gauss) = (middle * KRONROD[10], 0.0);
+    let mut absolute = kronrod.abs();
+    let mut values = [(0.0, 0.0); 10];
+    for (k, pair) in values.iter_mut().enumerate() {
+        let offset = half * NODES[k];
+        *pair = (function(centre - offset), function(centre + offset));
+        kronrod += KRONROD[k] * (pair.0 + pair.1);
+        absolute += KRONROD[k] * (pair.0.abs() + pair.1.abs());
+        if k % 2 == 1 {
+            gauss += GAUSS[k / 2] * (pair.0 + pair.1);
+        }
+    }
+    let mean = kronrod * 0.5;
+    let mut spread = KRONROD[10] * (middle - mean).abs();
+    for (weight, pair) in KRONROD.iter().zip(values) {
+        spread += weight * ((pair.0 - mean).abs() + (pair.1 - mean).abs());
+    }
+    let (absolute, spread) = (absolute * half.abs(), spread * half.abs());
+    let mut error = ((kronrod - gauss) * half).abs();
+    if spread != 0.0 && error != 0.0 {
+        error = spread * (200.0 * error / spread).powf(1.5).min(1.0);
+    }
+    error = error.max(50.0 * f64::EPSILON * absolute);
+    Part { from, to, integral: kronrod * half, error }
+}
+
+/// The integral of `function`, the worst interval halved until the error is small enough.
+fn integral(function: impl Fn(f64) -> f64, from: f64, to: f64) -> f64 {
+    let mut parts = vec![part(&function, from, to)];
+    loop {
+        let (total, error) = parts
+            .iter()
+            .fold((0.0, 0.0), |(sum, off), part| (sum + part.integral, off + part.error));
+        if error <= TOLERANCE.max(TOLERANCE * f64::abs(total)) || parts.len() == INTERVALS {
+            return total;
+        }
+        let worst = (0..parts.len())
+            .max_by(|&a, &b| parts[a].error.total_cmp(&parts[b].error))
+            .unwrap_or(0);
+        let Part { from, to, .. } = parts[worst];
+        let middle = 0.5 * (from + to);
+        parts[worst] = part(&function, from, middle);
+        parts.push(part(&function, middle, to));
+    }
+}
+
+/// The pair of bands and rows with the least error; (0, 0) where no error is a number.
+fn least_error(
+    num_perm: usize,
+    most_rows: usize,
+    error: impl Fn(f64, f64) -> f64,
+) -> (usize, usize) {
+    let mut best = (f64::INFINITY, (0, 0));
+    for bands in 1..=num_perm {
+        for rows in 1..=most_rows.min(num_perm / bands) {
+            let error = error(bands as f64, rows as f64);
+            if error < best.0 {
+                best = (error, (bands, rows));
+            }
+        }
+    }
+    best.1
+}
+
+/// Bands and rows for a threshold of Jaccard similarity.
+#[pyfunction]
+fn ds_optimal_bands(
+    py: Python<'_>,
+    threshold: f64,
+    num_perm: usize,
+    false_positive_weight: f64,
+    false_negative_weight: f64,
+) -> (usize, usize) {
+    py.detach(|| {
+        least_error(num_perm, num_perm, |b, r| {
+            let hit = |s: f64| 1.0 - (1.0 - s.powf(r)).powf(b);
+            let positive = integral(hit, 0.0, threshold);
+            let negative = integral(|s| 1.0 - hit(s), threshold, 1.0);
+            positive * false_positive_weight + negative * false_negative_weight
+        })
+    })
+}
+
+/// Bands and rows for a threshold of containment, where `ratio` is that of the sets' sizes.
+#[pyfunction]
+fn ds_optimal_containment_bands(
+    py: Python<'_>,
+    threshold: f64,
+    num_perm: usize,
+    most_rows: usize,
+    ratio: f64,
+    false_positive_weight: f64,
+    false_negative_weight: f64,
+) -> (usize, usize) {
+    py.detach(|| {
+        least_error(num_perm, most_rows, |b, r| {
+            let hit = |t: f64| 1.0 - (1.0 - (t / (1.0 + ratio - t)).powf(r)).powf(b);
+            let positive = integral(hit, 0.0, threshold.min(ratio));
+            let most = ratio.min(1.0);
+            let negative =
+                if most >= threshold { integral(|t| 1.0 - hit(t), threshold, most) } else { 0.0 };
+            positive * false_positive_weight + negative * false_negative_weight
+        })
+    })
+}
+
+pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(ds_optimal_bands, module)?)?;
+    module.add_function(wrap_pyfunction!(ds_optimal_containment_bands, module)?)
+}

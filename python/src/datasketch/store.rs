@@ -1,0 +1,317 @@
+//! Bands of records in memory: which records share a band.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+/// No record.
+pub(super) const NONE: u32 = u32::MAX;
+/// Bytes of removed records that are left where they are.
+const WASTE: usize = 1 << 20;
+
+/// The bands of one record.
+#[derive(Clone, Copy, Debug)]
+struct Record {
+    /// Where its bytes begin.
+    start: usize,
+    /// How many bytes a band has; 0 if they differ: their lengths come first, then.
+    width: u32,
+    /// The first record with the same key; itself, mostly.
+    owner: u32,
+    /// The next record with the same key.
+    sibling: u32,
+    is_live: bool,
+}
+
+/// Bytes of all bands of a record.
+#[derive(Clone, Debug)]
+pub(super) struct Bands {
+    pub(super) bytes: Vec<u8>,
+    /// The length of each; empty if all are as long.
+    pub(super) lengths: Vec<u32>,
+}
+
+/// Hashes are good already.
+#[derive(Default)]
+struct Unchanged(u64);
+
+impl Hasher for Unchanged {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, _: &[u8]) {}
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+}
+
+type Table = HashMap<u64, u32, BuildHasherDefault<Unchanged>>;
+
+/// Records by the bytes of each of their bands.
+///
+/// A bucket is a doubly linked list of records whose bands are equal, found by a hash of them.
+/// Where bands that differ have one hash, the later is found under the next number.
+#[derive(Debug)]
+pub(super) struct Store {
+    count: usize,
+    tables: Vec<Table>,
+    records: Vec<Record>,
+    free: Vec<u32>,
+    /// Of record × bands + band: the neighbours in the bucket.
+    next: Vec<u32>,
+    previous: Vec<u32>,
+    bytes: Vec<u8>,
+    waste: usize,
+    /// Of each record: the last query that met it.
+    met: Vec<u32>,
+    query: u32,
+}
+
+impl Store {
+    /// An empty one for records of `count` bands.
+    pub(super) fn new(count: usize) -> Self {
+        Self {
+            count,
+            tables: (0..count).map(|_| Table::default()).collect(),
+            records: Vec::new(),
+            free: Vec::new(),
+            next: Vec::new(),
+            previous: Vec::new(),
+            bytes: Vec::new(),
+            waste: 0,
+            met: Vec::new(),
+            query: 0,
+        }
+    }
+
+    /// How many bands a record has.
+    pub(super) fn bands(&self) -> usize {
+        self.count
+    }
+
+    /// Adds a record, to the others of `owner` if there is one; gives its number.
+    pub(super) fn add(&mut self, bands: &Bands, owner: Option<u32>) -> u32 {
+        let number = self.free.pop().unwrap_or_else(|| {
+            self.next.resize(self.next.len() + self.count, NONE);
+            self.previous.resize(self.previous.len() + self.count, NONE);
+            self.met.push(self.query);
+            let empty = Record { start: 0, width: 0, owner: NONE, sibling: NONE, is_live: false };
+            self.records.push(empty);
+            self.records.len() as u32 - 1
+        });
+        let start = self.bytes.len();
+        let is_even = bands.lengths.is_empty();
+        for length in &bands.lengths {
+            self.bytes.extend(length.to_le_bytes());
+        }
+        self.bytes.extend(&bands.bytes);
+        let width = if is_even { (bands.bytes.len() / self.count) as u32 } else { 0 };
+        let owner = owner.unwrap_or(number);
+        let place = number as usize;
+        self.records[place] = Record { start, width, owner, sibling: NONE, is_live: true };
+        self.met[place] = self.query.wrapping_sub(1);
+        if owner != number {
+            let first = &mut self.records[owner as usize];
+            let sibling = std::mem::replace(&mut first.sibling, number);
+            self.records[place].sibling = sibling;
+        }
+        for band in 0..self.count {
+            self.link(number, band);
+        }
+        number
+    }
+
+    /// Takes out all records of the key whose first one is `owner`.
+    pub(super) fn remove(&mut self, owner: u32) {
+        let mut number = owner;
+        while number != NONE {
+            for band in 0..self.count {
+                self.unlink(number, band);
+            }
+            self.waste += self.size_of(number);
+            let record = &mut self.records[number as usize];
+            record.is_live = false;
+            let sibling = std::mem::replace(&mut record.sibling, NONE);
+            self.free.push(number);
+            number = sibling;
+        }
+        if self.waste > WASTE && self.waste * 2 > self.bytes.len() {
+            self.compact();
+        }
+    }
+
+    /// All records of the key whose first one is `owner`, that one first.
+    pub(super) fn records_of(&self, owner: u32) -> impl Iterator<Item = u32> + '_ {
+        std::iter::successors(Some(owner), |&number| {
+            let sibling = self.records[number as usize].sibling;
+            (sibling != NONE).then_some(sibling)
+        })
+    }
+
+    /// The bytes of one band of a record.
+    pub(super) fn band(&self, number: u32, band: usize) -> &[u8] {
+        let record = self.records[number as usize];
+        if record.width > 0 {
+            let width = record.width as usize;
+            return &self.bytes[record.start + band * width..][..width];
+        }
+        let mut from = record.start + self.count * 4;
+        for before in 0..band {
+            from += self.length_at(record.start, before);
+        }
+        &self.bytes[from..from + self.length_at(record.start, band)]
+    }
+
+    /// All bands of a record.
+    pub(super) fn bands_of(&self, number: u32) -> Bands {
+        let all = (0..self.count).map(|band| self.band(number, band));
+        let is_even = self.records[number as usize].width > 0;
+        Bands {
+            lengths: if is_even {
+                Vec::new()
+            } else {
+                all.clone().map(|band| band.len() as u32).collect()
+            },
+            bytes: all.flatten().copied().collect(),
+        }
+    }
+
+    /// The first records of all keys that share one of the first `count` bands, each once.
+    pub(super) fn query(&mut self, bands: &Bands, count: usize) -> Vec<u32> {
+        self.query = self.query.wrapping_add(1);
+        let mut found = Vec::new();
+        let mut from = 0;
+        for band in 0..count {
+            let length = match bands.lengths.get(band) {
+                Some(&length) => length as usize,
+                None => bands.bytes.len() / self.count,
+            };
+            let key = &bands.bytes[from..from + length];
+            from += length;
+            let mut number = self.head(band, key);
+            while number != NONE {
+                let owner = self.records[number as usize].owner;
+                let met = &mut self.met[owner as usize];
+                if *met != self.query {
+                    *met = self.query;
+                    found.push(owner);
+                }
+                number = self.next[number as usize * self.count + band];
+            }
+        }
+        found
+    }
+
+    /// The first records of the keys in a bucket, each once, the latest first.
+    pub(super) fn bucket(&self, band: usize, key: &[u8]) -> Vec<u32> {
+        let mut found = Vec::new();
+        let mut number = self.head(band, key);
+        while number != NONE {
+            let owner = self.records[number as usize].owner;
+            if !self.is_repeated(number, band) {
+                found.push(owner);
+            }
+            number = self.next[number as usize * self.count + band];
+        }
+        found
+    }
+
+    /// Whether an earlier record of the same key has the same band.
+    pub(super) fn is_repeated(&self, number: u32, band: usize) -> bool {
+        let owner = self.records[number as usize].owner;
+        let mut before = self.records_of(owner).take_while(|&other| other != number);
+        owner != number && before.any(|other| self.band(other, band) == self.band(number, band))
+    }
+
+    fn length_at(&self, start: usize, band: usize) -> usize {
+        let at = start + band * 4;
+        let bytes = self.bytes[at..].first_chunk().copied().unwrap_or_default();
+        u32::from_le_bytes(bytes) as usize
+    }
+
+    fn size_of(&self, number: u32) -> usize {
+        let record = self.records[number as usize];
+        if record.width > 0 {
+            return record.width as usize * self.count;
+        }
+        (0..self.count).map(|band| 4 + self.length_at(record.start, band)).sum()
+    }
+
+    /// The first record of the bucket of `key`.
+    fn head(&self, band: usize, key: &[u8]) -> u32 {
+        self.table_key(band, key).1
+    }
+
+    /// Under which number the bucket of `key` is, or would be, and its first record.
+    fn table_key(&self, band: usize, key: &[u8]) -> (u64, u32) {
+        let mut hash = hash_of(key);
+        loop {
+            match self.tables[band].get(&hash) {
+                None => return (hash, NONE),
+                Some(&head) if head != NONE && self.band(head, band) == key => {
+                    return (hash, head);
+                }
+                Some(_) => hash = hash.wrapping_add(1),
+            }
+        }
+    }
+
+    fn link(&mut self, number: u32, band: usize) {
+        let (hash, head) = self.table_key(band, self.band(number, band));
+        let place = number as usize * self.count + band;
+        self.next[place] = head;
+        self.previous[place] = NONE;
+        if head != NONE {
+            self.previous[head as usize * self.count + band] = number;
+        }
+        self.tables[band].insert(hash, number);
+    }
+
+    fn unlink(&mut self, number: u32, band: usize) {
+        let place = number as usize * self.count + band;
+        let (next, previous) = (self.next[place], self.previous[place]);
+        if next != NONE {
+            self.previous[next as usize * self.count + band] = previous;
+        }
+        if previous != NONE {
+            self.next[previous as usize * self.count + band] = next;
+            return;
+        }
+        let (hash, _) = self.table_key(band, self.band(number, band));
+        let table = &mut self.tables[band];
+        if next != NONE || table.contains_key(&hash.wrapping_add(1)) {
+            // What is under the next number may be there because this one was taken.
+            table.insert(hash, next);
+        } else {
+            table.remove(&hash);
+        }
+    }
+
+    /// Leaves out the bytes of removed records.
+    fn compact(&mut self) {
+        let mut bytes = Vec::with_capacity(self.bytes.len() - self.waste);
+        for number in 0..self.records.len() as u32 {
+            if self.records[number as usize].is_live {
+                let (start, size) = (self.records[number as usize].start, self.size_of(number));
+                self.records[number as usize].start = bytes.len();
+                bytes.extend(&self.bytes[start..start + size]);
+            }
+        }
+        self.bytes = bytes;
+        self.waste = 0;
+    }
+}
+
+/// A hash of bytes, eight at a time.
+fn hash_of(bytes: &[u8]) -> u64 {
+    let mut hash = bytes.len() as u64 ^ 0x9e37_79b9_7f4a_7c15;
+    let (words, rest) = bytes.as_chunks::<8>();
+    let mut last = [0; 8];
+    last[..rest.len()].copy_from_slice(rest);
+    for word in words.iter().chain([&last]) {
+        let product = u128::from(hash ^ u64::from_le_bytes(*word)) * 0xa076_1d64_78bd_642f;
+        hash = (product as u64) ^ (product >> 64) as u64 ^ 0xe703_7ed1_a0b4_28db;
+    }
+    hash
+}

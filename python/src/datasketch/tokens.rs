@@ -1,0 +1,124 @@
+//! From Python's tokens to hashes.
+
+use lookalike::core::hash::token_hash;
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyMemoryView, PyString};
+
+use super::kernel::{self, Kernel};
+use super::scheme::Scheme;
+
+/// How a token becomes a number.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Hasher {
+    /// The first four bytes of SHA-1.
+    Sha32,
+    /// The first eight.
+    Sha64,
+    /// The low half of the token hash of `docs/signature.md`.
+    Token32,
+    /// All of it.
+    Token64,
+    /// A function of the user's.
+    Own,
+}
+
+impl Hasher {
+    /// The hash of one token's bytes by the functions that are not the user's.
+    pub(super) fn hash(self, kernel: Kernel, token: &[u8]) -> u64 {
+        let hash = match self {
+            Self::Token32 | Self::Token64 => token_hash(token),
+            _ => kernel::sha1_of(kernel, token),
+        };
+        if matches!(self, Self::Sha64 | Self::Token64) { hash } else { hash & 0xffff_ffff }
+    }
+}
+
+/// What may stand for bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Text {
+    /// Bytes only, as `hashlib` takes them.
+    Refused,
+    /// A `str` as its UTF-8.
+    Encoded,
+}
+
+/// The bytes of a token.
+///
+/// # Errors
+/// `TypeError` for a `str`, if that is not meant, and for what has no bytes.
+pub(super) fn bytes_of(token: Bound<'_, PyAny>, text: Text) -> PyResult<Bound<'_, PyBytes>> {
+    match token.cast_into::<PyBytes>() {
+        Ok(bytes) => Ok(bytes),
+        Err(error) => bytes_of_other(&error.into_inner(), text),
+    }
+}
+
+#[cold]
+fn refused(token: &Bound<'_, PyAny>) -> PyErr {
+    let name = token.get_type().name().map_or_else(|_| "?".to_owned(), |name| name.to_string());
+    PyTypeError::new_err(format!(
+        "object supporting the buffer API required: a token must be bytes, got {name}"
+    ))
+}
+
+fn bytes_of_other<'py>(token: &Bound<'py, PyAny>, text: Text) -> PyResult<Bound<'py, PyBytes>> {
+    let py = token.py();
+    if let Ok(string) = token.cast::<PyString>() {
+        if text == Text::Encoded {
+            return Ok(PyBytes::new(py, string.to_str()?.as_bytes()));
+        }
+        return Err(PyTypeError::new_err(
+            "Strings must be encoded before hashing: expected bytes, got str; \
+             pass token.encode('utf-8')",
+        ));
+    }
+    let view = PyMemoryView::from(token).map_err(|_| refused(token))?;
+    let bytes = view.call_method0("tobytes").map_err(|_| refused(token))?;
+    bytes.cast_into::<PyBytes>().map_err(|_| refused(token))
+}
+
+/// Hashes of all `tokens`, appended.
+pub(super) fn hash_all(kernel: Kernel, hasher: Hasher, tokens: &[&[u8]], hashes: &mut Vec<u64>) {
+    if matches!(hasher, Hasher::Token32 | Hasher::Token64) {
+        hashes.extend(tokens.iter().map(|token| hasher.hash(kernel, token)));
+        return;
+    }
+    let start = hashes.len();
+    kernel::sha1(kernel, tokens, hashes);
+    if hasher == Hasher::Sha32 {
+        hashes[start..].iter_mut().for_each(|hash| *hash &= 0xffff_ffff);
+    }
+}
+
+/// What a user's function gives for `token`, if the scheme can use it.
+///
+/// # Errors
+/// What the function raises; `ValueError` (for `legacy`, `OverflowError`) for a number that is too
+/// large or negative; `TypeError` for what is no whole number.
+pub(super) fn own_hash(
+    scheme: Scheme,
+    function: &Bound<'_, PyAny>,
+    token: Bound<'_, PyAny>,
+) -> PyResult<u64> {
+    let hash = function.call1((token,))?;
+    let number = hash.extract::<u64>();
+    let limit = if scheme == Scheme::Affine32 { u64::from(u32::MAX) } else { u64::MAX };
+    match number {
+        Ok(number) if number <= limit => Ok(number),
+        _ if hash.call_method0("__index__").is_err() => Err(PyTypeError::new_err(format!(
+            "hashfunc must return an integer, got {}",
+            hash.get_type().name()?
+        ))),
+        _ if scheme == Scheme::Legacy => Err(PyOverflowError::new_err(format!(
+            "hashfunc returned a value out of range for scheme 'legacy': expected 0 to 2**32 - 1, \
+             got {hash}"
+        ))),
+        _ => Err(PyValueError::new_err(format!(
+            "hashfunc returned a value out of range for scheme '{}': expected 0 to {limit}, got \
+             {hash}. Use a hash function matching the scheme width, or scheme='affine64' for \
+             64-bit hash values.",
+            scheme.name()
+        ))),
+    }
+}

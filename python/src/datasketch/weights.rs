@@ -1,0 +1,179 @@
+//! Consistent weighted sampling (Ioffe 2010) with the parameters that datasketch draws.
+
+use pyo3::exceptions::{PyOverflowError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyByteArray;
+
+use super::arrays;
+use super::kernel::{self, Kernel, Sample};
+
+/// The parameters of a `WeightedMinHashGenerator`: a row for each sample, a column for each
+/// dimension.
+#[pyclass(name = "DsWeights", module = "lookalike._engine", frozen)]
+pub(crate) struct Weights {
+    dimensions: usize,
+    samples: usize,
+    rates: Vec<f32>,
+    ln_cs: Vec<f32>,
+    betas: Vec<f32>,
+}
+
+/// A sample: the dimension, and its quantised logarithm.
+type Pair = (usize, f32);
+
+impl Weights {
+    /// Room for one sample of `columns` dimensions.
+    fn pairs(
+        &self,
+        logs: &[f32],
+        columns: Option<&[usize]>,
+        pairs: &mut Vec<Pair>,
+    ) -> Result<(), ()> {
+        let length = logs.len();
+        let (mut levels, mut ln_as) = (vec![0.0; length], vec![0.0; length]);
+        let (mut rates, mut betas, mut ln_cs) = (Vec::new(), Vec::new(), Vec::new());
+        for sample in 0..self.samples {
+            let row = sample * self.dimensions..(sample + 1) * self.dimensions;
+            if let Some(columns) = columns {
+                let taken = |from: &[f32], to: &mut Vec<f32>| {
+                    to.clear();
+                    to.extend(columns.iter().map(|&column| from[column]));
+                };
+                taken(&self.rates[row.clone()], &mut rates);
+                taken(&self.betas[row.clone()], &mut betas);
+                taken(&self.ln_cs[row.clone()], &mut ln_cs);
+            }
+            kernel::sample(
+                Kernel::best(),
+                &mut Sample {
+                    logs,
+                    rates: if columns.is_some() { &rates } else { &self.rates[row.clone()] },
+                    betas: if columns.is_some() { &betas } else { &self.betas[row.clone()] },
+                    ln_cs: if columns.is_some() { &ln_cs } else { &self.ln_cs[row] },
+                    is_many: columns.is_some(),
+                    levels: &mut levels,
+                    ln_as: &mut ln_as,
+                },
+            );
+            let least = least(&ln_as).ok_or(())?;
+            pairs.push((columns.map_or(least, |columns| columns[least]), levels[least]));
+        }
+        Ok(())
+    }
+}
+
+/// Where the first of the least numbers is; those that are not numbers are passed over.
+fn least(numbers: &[f32]) -> Option<usize> {
+    let mut best: Option<(usize, f32)> = None;
+    for (at, &number) in numbers.iter().enumerate() {
+        if !number.is_nan() && best.is_none_or(|(_, least)| number < least) {
+            best = Some((at, number));
+        }
+    }
+    best.map(|(at, _)| at)
+}
+
+fn floats(bytes: &[u8]) -> Vec<f32> {
+    bytes.as_chunks::<4>().0.iter().map(|four| f32::from_le_bytes(*four)).collect()
+}
+
+/// Pairs of 64-bit integers, as an array of two columns.
+fn array<'py>(py: Python<'py>, pairs: &[Pair]) -> PyResult<Bound<'py, PyAny>> {
+    let mut bytes = Vec::with_capacity(pairs.len() * 16);
+    for &(dimension, level) in pairs {
+        if !level.is_finite() {
+            return Err(PyOverflowError::new_err(format!(
+                "cannot convert float {level} to integer: weights must be finite, and that of \
+                 dimension {dimension} is not"
+            )));
+        }
+        bytes.extend((dimension as u64).to_le_bytes());
+        bytes.extend((level as i64).to_le_bytes());
+    }
+    let flat = arrays::array_over(&PyByteArray::new(py, &bytes), "<i8")?;
+    flat.call_method1("reshape", (pairs.len(), 2))
+}
+
+#[pymethods]
+impl Weights {
+    /// Parameters as the bytes of float32 arrays of `samples` rows and `dimensions` columns.
+    #[new]
+    fn new(
+        dimensions: usize,
+        samples: usize,
+        rates: &[u8],
+        ln_cs: &[u8],
+        betas: &[u8],
+    ) -> PyResult<Self> {
+        let [rates, ln_cs, betas] = [rates, ln_cs, betas].map(floats);
+        let expected = dimensions.checked_mul(samples);
+        if [&rates, &ln_cs, &betas].iter().any(|given| Some(given.len()) != expected) {
+            return Err(PyValueError::new_err(format!(
+                "expected parameters of the shape ({samples}, {dimensions}), got {}, {} and {} of \
+                 them",
+                rates.len(),
+                ln_cs.len(),
+                betas.len()
+            )));
+        }
+        Ok(Self { dimensions, samples, rates, ln_cs, betas })
+    }
+
+    /// The samples of one vector, given the logarithms of its weights as the bytes of a float32
+    /// array: an array of the shape (samples, 2), int64.
+    fn minhash<'py>(&self, py: Python<'py>, logs: &[u8]) -> PyResult<Bound<'py, PyAny>> {
+        let logs = floats(logs);
+        if logs.len() != self.dimensions {
+            return Err(PyValueError::new_err(format!(
+                "Input dimension mismatch, expecting {}, got {}",
+                self.dimensions,
+                logs.len()
+            )));
+        }
+        let mut pairs = Vec::with_capacity(self.samples);
+        py.detach(|| self.pairs(&logs, None, &mut pairs)).map_err(|()| {
+            PyValueError::new_err("All-NaN slice encountered: no weight is a positive number")
+        })?;
+        array(py, &pairs)
+    }
+
+    /// The samples of many vectors: `ends` says where each ends among `columns` and `logs`, the
+    /// dimensions with a weight and the logarithms. None for a vector without any.
+    #[expect(clippy::needless_pass_by_value, reason = "lists of Python come as vectors")]
+    fn minhash_many<'py>(
+        &self,
+        py: Python<'py>,
+        ends: Vec<usize>,
+        columns: Vec<usize>,
+        logs: &[u8],
+    ) -> PyResult<Vec<Option<Bound<'py, PyAny>>>> {
+        let logs = floats(logs);
+        let is_ordered = ends.is_sorted() && ends.last().is_none_or(|&end| end <= logs.len());
+        let in_range = columns.iter().all(|&column| column < self.dimensions);
+        if !is_ordered || !in_range || columns.len() != logs.len() {
+            return Err(PyValueError::new_err("rows, columns and weights do not fit together"));
+        }
+        let mut rows = Vec::with_capacity(ends.len());
+        let mut from = 0;
+        for end in ends {
+            let (logs, columns) = (&logs[from..end], &columns[from..end]);
+            from = end;
+            if logs.is_empty() {
+                rows.push(None);
+                continue;
+            }
+            if logs.iter().any(|log| log.is_nan()) {
+                return Err(PyValueError::new_err(format!(
+                    "weights must not be negative or NaN, and row {} has one",
+                    rows.len()
+                )));
+            }
+            let mut pairs = Vec::with_capacity(self.samples);
+            py.detach(|| self.pairs(logs, Some(columns), &mut pairs)).map_err(|()| {
+                PyValueError::new_err(format!("weights of row {} are not finite", rows.len()))
+            })?;
+            rows.push(Some(array(py, &pairs)?));
+        }
+        Ok(rows)
+    }
+}

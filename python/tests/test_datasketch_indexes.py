@@ -1,0 +1,324 @@
+"""MinHashLSH, its forest and its ensemble against those of datasketch."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+np = pytest.importorskip("numpy", reason="numpy is not installed")
+theirs = pytest.importorskip("datasketch", reason="datasketch is not installed")
+
+from datasketch.lsh import _optimal_param as their_bands  # noqa: E402
+from datasketch.lshensemble_partition import (  # noqa: E402
+    optimal_partitions as their_partitions,
+)
+
+import lookalike.datasketch as ours  # noqa: E402
+from lookalike.datasketch.lsh import _optimal_param as our_bands  # noqa: E402
+from lookalike.datasketch.lshensemble_partition import optimal_partitions  # noqa: E402
+from lookalike.errors import DamagedError, MismatchError, StoreError  # noqa: E402
+
+SCHEMES = ["affine32", "affine64", "legacy"]
+
+
+def some_sets(count: int, seed: int) -> list[list[bytes]]:
+    """Sets in families of five that share most of their elements."""
+    draw = random.Random(seed)
+    return [
+        [b"%d-%d" % (i // 5, k) for k in range(draw.randrange(10, 40))]
+        + [b"%d" % draw.randrange(10**9) for _ in range(draw.randrange(1, 8))]
+        for i in range(count)
+    ]
+
+
+def sketches(sets: list[list[bytes]], **arguments: Any) -> tuple[list[Any], list[Any]]:
+    return theirs.MinHash.bulk(sets, **arguments), ours.MinHash.bulk(sets, **arguments)
+
+
+def filled(lsh: Any, minhashes: list[Any]) -> Any:
+    for key, minhash in enumerate(minhashes):
+        lsh.insert(key, minhash)
+    return lsh
+
+
+def found(lsh: Any, minhashes: list[Any]) -> list[set[Any]]:
+    results = [lsh.query(m) for m in minhashes]
+    assert all(len(r) == len(set(r)) for r in results)
+    return [set(r) for r in results]
+
+
+@pytest.mark.parametrize("num_perm", [2, 10, 48])
+@pytest.mark.parametrize("weights", [(0.5, 0.5), (0.1, 0.9), (1.0, 0.0)])
+def test_bands_for_a_threshold(num_perm: int, weights: tuple[float, float]) -> None:
+    for threshold in [0.0, 0.013, 0.2, 0.37, 0.5, 0.62, 0.8, 0.9, 0.95, 0.999, 1.0]:
+        expected = their_bands(threshold, num_perm, *weights)
+        assert our_bands(threshold, num_perm, *weights) == expected
+
+
+@pytest.mark.parametrize("threshold", [0.5, 0.7, 0.8, 0.9])
+def test_bands_of_128(threshold: float) -> None:
+    a, b = theirs.MinHashLSH(threshold), ours.MinHashLSH(threshold)
+    assert (a.b, a.r, a.h, a.hashranges) == (b.b, b.r, b.h, b.hashranges)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("prepickle", [None, True])
+@pytest.mark.parametrize("hashed", [False, True])
+def test_index(scheme: str, prepickle: bool | None, hashed: bool) -> None:
+    ta, tb = sketches(some_sets(200, 1), num_perm=64, scheme=scheme)
+    hashfunc = (lambda band: hashlib.md5(band).digest()[:2]) if hashed else None
+    arguments: dict[str, Any] = {
+        "num_perm": 64, "params": (16, 4), "prepickle": prepickle, "hashfunc": hashfunc,
+    }  # fmt: skip
+    a = filled(theirs.MinHashLSH(**arguments), ta)
+    b = filled(ours.MinHashLSH(**arguments), tb)
+    assert found(a, ta) == found(b, tb) == found(b, ta)
+    assert max(len(s) for s in found(b, tb)) > 1
+    assert a.get_counts() == b.get_counts()
+    assert a.get_subset_counts(1, 5, 7, 999) == b.get_subset_counts(1, 5, 7, 999)
+    for index in (a, b):
+        with index.deletion_session() as session:
+            for key in range(0, 200, 3):
+                session.remove(key)
+    assert found(a, ta) == found(b, tb)
+    assert a.get_counts() == b.get_counts()
+    assert list(a.keys) == list(b.keys) and len(b.keys) == len(a.keys)
+    assert [a.keys.get(k) for k in a.keys] == [b.keys.get(k) for k in b.keys]
+    for mine, their in zip(b.hashtables, a.hashtables, strict=True):
+        assert set(mine) == set(their)
+        assert all(mine[h] == their[h] for h in their)
+        assert mine.size() == their.size() and mine.itemcounts() == their.itemcounts()
+    assert 3 not in b and 4 in b and not b.is_empty()
+    for index in (a, b):
+        for m in (ta if index is a else tb)[5:7]:
+            index.add_to_query_buffer(m)
+    assert set(a.collect_query_buffer()) == set(b.collect_query_buffer())
+    assert b.collect_query_buffer() == []
+    filled_again = ours.MinHashLSH(**arguments)
+    filled_again.merge(b)
+    assert filled_again.get_counts() == b.get_counts()
+
+
+def test_random_changes() -> None:
+    """A thousand insertions and removals in any order, also of keys that are there twice."""
+    draw = random.Random(4)
+    ta, tb = sketches(some_sets(60, 2), num_perm=16)
+    a = theirs.MinHashLSH(num_perm=16, params=(8, 2))
+    b = ours.MinHashLSH(num_perm=16, params=(8, 2))
+    held: list[int] = []
+    for step in range(1000):
+        if held and draw.random() < 0.45:
+            key = held.pop(draw.randrange(len(held)))
+            a.remove(key)
+            b.remove(key)
+        else:
+            at = draw.randrange(60)
+            a.insert(step, ta[at])
+            b.insert(step, tb[at])
+            held.append(step)
+        if step % 50 == 0:
+            assert found(a, ta) == found(b, tb)
+    assert a.get_counts() == b.get_counts()
+    for key in held:
+        b.remove(key)
+    assert b.is_empty() and b.get_counts() == [{}] * 8 and found(b, tb) == [set()] * 60
+
+
+def test_same_key_again() -> None:
+    ta, tb = sketches(some_sets(30, 3), num_perm=16)
+    a = theirs.MinHashLSH(num_perm=16, params=(8, 2))
+    b = ours.MinHashLSH(num_perm=16, params=(8, 2))
+    for index, minhashes in ((a, ta), (b, tb)):
+        for at, m in enumerate(minhashes):
+            index.insert(at % 7, m, check_duplication=False)
+    assert found(a, ta) == found(b, tb)
+    assert a.get_counts() == b.get_counts()
+    b.remove(3)
+    assert 3 not in b and all(3 not in s for s in found(b, tb))
+
+
+def test_keys_of_any_kind() -> None:
+    m = ours.MinHash.bulk([[b"a"]])[0]
+    lsh = ours.MinHashLSH(0.8)
+    keys = ["a", 1, (1, "b"), None, b"c", frozenset([1])]
+    for key in keys:
+        lsh.insert(key, m)
+    assert set(lsh.query(m)) == set(keys)
+    with pytest.raises(TypeError):
+        lsh.insert([], m)
+    with pytest.raises(ValueError):
+        lsh.insert("a", m)
+    with pytest.raises(ValueError):
+        lsh.remove("z")
+    assert len(lsh.keys) == 6
+
+    class Loud:
+        def __hash__(self) -> int:
+            return 987654321
+
+        def __eq__(self, other: object) -> bool:
+            raise RuntimeError("no")
+
+    lsh.insert(Loud(), m)
+    with pytest.raises(RuntimeError):
+        lsh.insert(Loud(), m)
+    assert len(lsh.query(m)) == 7
+
+
+BAD_INDEXES: list[dict[str, Any]] = [
+    {"threshold": 1.1},
+    {"threshold": -0.1},
+    {"num_perm": 1},
+    {"weights": (0.5, 0.6)},
+    {"weights": (-0.5, 1.5)},
+    {"params": (64, 64)},
+    {"params": (1, 4)},
+    {"storage_config": {"type": "nothing"}},
+]
+
+
+@pytest.mark.parametrize("arguments", BAD_INDEXES, ids=repr)
+def test_bad_indexes_fail_alike(arguments: dict[str, Any]) -> None:
+    with pytest.raises(Exception) as expected:
+        theirs.MinHashLSH(**arguments)
+    with pytest.raises(expected.type):
+        ours.MinHashLSH(**arguments)
+
+
+def test_bad_sketches_are_refused() -> None:
+    lsh = ours.MinHashLSH(0.8)
+    lsh.insert("a", ours.MinHash())
+    for bad in (ours.MinHash(64), ours.MinHash(scheme="legacy")):
+        for call in (lambda m: lsh.insert("b", m), lsh.query, lsh.add_to_query_buffer):
+            with pytest.raises(ValueError):
+                call(bad)
+    for wrong in (None, 5, "text"):
+        with pytest.raises((TypeError, AttributeError)):
+            lsh.query(wrong)
+    with pytest.raises(ValueError, match="lookalike"):
+        ours.MinHashLSH(storage_config={"type": "redis"})
+    with pytest.raises(TypeError, match="bytes"):
+        lsh = ours.MinHashLSH(0.8, hashfunc=lambda band: 5)  # type: ignore[arg-type,return-value]
+        lsh.insert("a", ours.MinHash())
+    with pytest.raises(ValueError):
+        ours.MinHashLSH(0.5).merge(ours.MinHashLSH(0.8))
+
+
+def test_kept_in_a_file(tmp_path: Path) -> None:
+    ta, tb = sketches(some_sets(100, 5))
+    config = {"type": "lookalike", "path": str(tmp_path / "sketches.lookalike")}
+    a = filled(theirs.MinHashLSH(0.5), ta)
+    b = ours.MinHashLSH(0.5, storage_config=config)
+    with b.insertion_session() as session:
+        for key, minhash in enumerate(tb):
+            session.insert(key, minhash)
+    for key in range(0, 100, 4):
+        a.remove(key)
+        b.remove(key)
+    b.insert("late", tb[0])
+    a.insert("late", ta[0])
+    b.close()
+    for _ in range(2):
+        again = ours.MinHashLSH(0.5, storage_config=config)
+        assert found(again, tb) == found(a, ta)
+        assert again.get_counts() == a.get_counts()
+        with pytest.raises(ValueError):
+            again.insert("x", ours.MinHash(scheme="legacy"))
+        again.close()
+    with pytest.raises(MismatchError, match="params"):
+        ours.MinHashLSH(0.8, storage_config=config)
+    with pytest.raises(StoreError):
+        ours.MinHashLSH(0.5, storage_config={"type": "lookalike", "path": str(tmp_path)})
+    (tmp_path / "other").write_bytes(b"not a database" * 100)
+    with pytest.raises(DamagedError):
+        ours.MinHashLSH(0.5, storage_config={**config, "path": str(tmp_path / "other")})
+
+
+def test_what_is_not_closed_is_not_half_there(tmp_path: Path) -> None:
+    config = {"type": "lookalike", "path": str(tmp_path / "file")}
+    b = ours.MinHashLSH(0.5, storage_config=config)
+    b.insert("kept", ours.MinHash())
+    session = b.insertion_session()
+    session.insert("lost", ours.MinHash())
+    b.close()
+    assert list(ours.MinHashLSH(0.5, storage_config=config).keys) == ["kept"]
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_forest(scheme: str) -> None:
+    ta, tb = sketches(some_sets(150, 6), num_perm=64, scheme=scheme)
+    a, b = theirs.MinHashLSHForest(64, 8), ours.MinHashLSHForest(64, 8)
+    for forest, minhashes in ((a, ta), (b, tb)):
+        for key, minhash in enumerate(minhashes[:100]):
+            forest.add(key, minhash)
+        assert forest.is_empty()
+        forest.index()
+        for key, minhash in enumerate(minhashes[100:], 100):
+            forest.add(key, minhash)
+    for _ in range(2):
+        for k in (1, 3, 10, 200):
+            assert [set(a.query(m, k)) for m in ta] == [set(b.query(m, k)) for m in tb]
+        assert a.sorted_hashtables == b.sorted_hashtables
+        a.index()
+        b.index()
+    assert a.keys == b.keys and a.hashtables == b.hashtables
+    for key in (0, 99, 149):
+        mine, their = b.get_minhash_hashvalues(key), a.get_minhash_hashvalues(key)
+        np.testing.assert_array_equal(mine, their)
+        assert mine.dtype == their.dtype
+    assert 5 in b and 500 not in b
+    with pytest.raises(KeyError):
+        b.get_minhash_hashvalues(500)
+    for call in (
+        lambda: b.add(5, tb[5]),
+        lambda: b.query(tb[0], 0),
+        lambda: b.query(ours.MinHash(8, scheme=scheme), 1),
+        lambda: b.query(ours.MinHash(64, scheme=SCHEMES[SCHEMES.index(scheme) - 1]), 1),
+        lambda: ours.MinHashLSHForest(0),
+        lambda: ours.MinHashLSHForest(4, 8),
+    ):
+        with pytest.raises(ValueError):
+            call()
+
+
+@pytest.mark.parametrize("num_part", [1, 2, 3, 7, 40])
+def test_partitions(num_part: int) -> None:
+    draw = random.Random(num_part)
+    for distinct in (1, 2, 5, 30, 300):
+        sizes = np.array(sorted(draw.sample(range(1, 5000), distinct)))
+        counts = np.array([draw.randrange(1, 50) for _ in sizes])
+        expected = their_partitions(sizes, counts, num_part)
+        assert optimal_partitions(sizes, counts, num_part) == [tuple(p) for p in expected]
+    with pytest.raises(ValueError):
+        optimal_partitions([], [], num_part)
+
+
+@pytest.mark.parametrize("threshold", [0.5, 0.9])
+def test_ensemble(threshold: float) -> None:
+    sets = some_sets(150, 7)
+    ta, tb = sketches(sets, num_perm=32)
+    arguments: dict[str, Any] = {
+        "threshold": threshold, "num_perm": 32, "num_part": 4, "m": 4,
+    }  # fmt: skip
+    a, b = theirs.MinHashLSHEnsemble(**arguments), ours.MinHashLSHEnsemble(**arguments)
+    np.testing.assert_array_equal(a.params, b.params)
+    np.testing.assert_array_equal(a.xqs, b.xqs)
+    for ensemble, minhashes in ((a, ta), (b, tb)):
+        assert ensemble.is_empty()
+        ensemble.index((k, m, len(s)) for k, (m, s) in enumerate(zip(minhashes, sets)))
+    assert a.lowers == b.lowers and a.uppers == b.uppers
+    for m, n, s in zip(ta, tb, sets):
+        for size in (1, len(s), 500):
+            assert sorted(a.query(m, size)) == sorted(b.query(n, size))
+    assert 5 in b and 500 not in b
+    with pytest.raises(ValueError):
+        b.index([(1, tb[0], 3)])
+    for entries in ([], [(1, tb[0], 0)]):
+        with pytest.raises(ValueError):
+            ours.MinHashLSHEnsemble(**arguments).index(entries)
+    with pytest.raises(ValueError):
+        ours.MinHashLSHEnsemble(num_part=0)
