@@ -161,7 +161,7 @@ def _pandas_series(series: Any) -> _engine.Documents:
 def _present(series: Any) -> list[Any]:
     """The values; ``None`` for what pandas says is missing, such as NaN."""
     missing = series.isna().tolist()
-    values = series.tolist()
+    values: list[Any] = series.tolist()
     if True not in missing:
         return values
     return [None if gone else value for value, gone in zip(values, missing, strict=True)]

@@ -117,7 +117,8 @@ class Table:
             values = self[name]
             missing = None in values
             columns[name] = pandas.Series(values, dtype=nullable.get(kind) if missing else None)
-        return pandas.DataFrame(columns)
+        frame: pandas.DataFrame = pandas.DataFrame(columns)
+        return frame
 
     def __repr__(self) -> str:
         rows = [self.column_names]

@@ -183,7 +183,8 @@ fn lists<T: ArrowPrimitiveType>(
     length: usize,
 ) -> PyResult<ArrayRef> {
     let values = PrimitiveArray::<T>::from_iter_values(values);
-    let length = i32::try_from(length).map_err(|_| crate::find::unexpected("a list is too long"))?;
+    let length =
+        i32::try_from(length).map_err(|_| crate::find::unexpected("a list is too long"))?;
     let field = Arc::new(Field::new("item", T::DATA_TYPE, false));
     let lists = FixedSizeListArray::try_new(field, length, Arc::new(values), None);
     Ok(Arc::new(lists.map_err(|error| crate::find::unexpected(&error.to_string()))?))

@@ -49,7 +49,8 @@ class WeightedMinHash:
 
     def digest(self) -> NDArray[np.int64]:
         """A copy of the samples."""
-        return self.hashvalues.copy()
+        values: NDArray[np.int64] = self.hashvalues.copy()
+        return values
 
     def copy(self) -> WeightedMinHash:
         """A sketch of the same vector."""
