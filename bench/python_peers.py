@@ -1,0 +1,218 @@
+#!/usr/bin/env python3
+"""Measure `lookalike.find` on an Arrow column beside the program and other MinHash libraries.
+
+    bench/python_peers.py --corpus FILE.jsonl [--truth FILE.csv --clusters FILE.csv]
+                          [--binary target/release/lookalike] [--peers rensa,gaoya-split]
+
+Runs what the interpreter that runs it has: lookalike (a release build) and pyarrow, and of rensa,
+gaoya and datasketch those that are installed. What is absent is reported and left out. Linux or
+macOS.
+
+TASK      All near-duplicate pairs at Jaccard 0.8 of word 5-grams: words by str.split(), in lower
+          case. For lookalike that is tokens="whitespace". The rows "default words" take words as
+          `find` does when nothing is said, and give groups alone; no pairs, hence no recall.
+COUNTED   For Python: from a pyarrow.Table in memory (id, text) to the pairs in memory, in a
+          process of its own: tokenising, signatures, the index, queries, verification where there
+          is one. Reading the table and the imports are not counted. For the program: the whole
+          process, from JSONL in the page cache to the file that it writes. CPU seconds are user
+          and system of all threads and of child processes. The median of --runs by CPU counts.
+QUALITY   Reported pairs against the truth. Without --truth that is `find --exact`, which
+          bench/README.md holds against a truth made independently; groups of more than
+          --truth-cap documents are left out on both sides, since every library finds them and they
+          have most pairs. A --truth for words that are not in lower case gives other pairs.
+PEERS     Those of peers.py, whose --help says how each is used, with 128 permutations; the texts
+          that they are given are in lower case.
+"""
+import argparse
+import csv
+import importlib
+import importlib.metadata
+import importlib.util
+import json
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+import peers
+
+FIND = "lookalike.find"
+PROGRAM = "lookalike find"
+PLAIN = ", default words"
+OWN = [FIND, PROGRAM, FIND + PLAIN, PROGRAM + PLAIN]
+
+
+def options(name, threshold):
+    """What `find` is told, by its names in Python."""
+    if name.endswith(PLAIN):
+        return {"threshold": threshold}
+    return {"threshold": threshold, "tokens": "whitespace", "pairs": True}
+
+
+# ---------------------------------------------------------------- one library, in its own process
+def spent():
+    """CPU seconds of this process and of its children that have ended."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(each.ru_utime + each.ru_stime for each in used)
+
+
+def child(name, corpus, threshold, out):
+    """The process that is measured; says on standard output what was."""
+    import pyarrow
+
+    package = FIND.split(".")[0] if name.startswith(FIND) else name.split("-")[0]
+    module = importlib.import_module("gaoya.minhash" if package == "gaoya" else package)
+    with pyarrow.OSFile(corpus) as file, pyarrow.ipc.open_file(file) as reader:
+        table = reader.read_all()
+    cpu, wall = spent(), time.monotonic()
+    if package == "lookalike":
+        found = module.find(table, **options(name, threshold))
+        found.groups if name.endswith(PLAIN) else found.pairs  # the table is made
+    else:
+        # The adapters read a file by this name; here it is the table.
+        peers.read = lambda _: zip(table["id"].to_pylist(),
+                                   (text.lower() for text in table["text"].to_pylist()))
+        pairs = list(peers.RUN[name](corpus, threshold))
+    cpu, wall = spent() - cpu, time.monotonic() - wall
+    if package == "lookalike" and not name.endswith(PLAIN):
+        found.write_pairs(out)
+    elif package != "lookalike":
+        with open(out, "w", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows([("id_a", "id_b"), *pairs])
+    version = getattr(module, "__version__", None) or importlib.metadata.version(package)
+    print(json.dumps({"cpu": cpu, "wall": wall, "version": version}))
+
+
+# ---------------------------------------------------------------- measuring
+def table_of(corpus, folder):
+    """The corpus as an Arrow file, which is read quickly and as it lies in memory."""
+    import pyarrow
+
+    ids, texts = zip(*peers.read(corpus))
+    table = pyarrow.table({"id": pyarrow.array(ids), "text": pyarrow.array(texts)})
+    path = os.path.join(folder, "corpus.arrow")
+    with pyarrow.OSFile(path, "wb") as file, pyarrow.ipc.new_file(file, table.schema) as writer:
+        writer.write_table(table)
+    return path
+
+
+def program(binary, corpus, threshold, pairs, groups, *more):
+    command = [binary, "find", corpus, "--format", "jsonl", "--threshold", str(threshold), "-q",
+               *more]
+    if pairs:
+        command += ["--tokens", "whitespace", "--pairs", pairs]
+    return command + ["--output", groups]
+
+
+def run(name, a, corpus, table, folder):
+    """(CPU s, wall s, version, file of pairs or None)"""
+    pairs = os.path.join(folder, name.replace(" ", "_") + ".csv")
+    if name.startswith(PROGRAM):
+        pairs = None if name.endswith(PLAIN) else pairs
+        groups = os.path.join(folder, "groups.csv")
+        _, cpu, wall, _ = peers.measured(program(a.binary, corpus, a.threshold, pairs, groups))
+        return cpu, wall, "", pairs
+    command = [sys.executable, os.path.abspath(__file__), "--child", name, "--corpus", table,
+               "--threshold", str(a.threshold), "--pairs", pairs]
+    said = json.loads(peers.measured(command)[0])
+    return (said["cpu"], said["wall"], said["version"],
+            None if name.endswith(PLAIN) else pairs)
+
+
+def measure_all(a, corpus, table, folder):
+    """[(name, CPU s, wall s, version, file of pairs)] of those that are there."""
+    rows = []
+    for name in OWN + [peer for peer in a.peers.split(",") if peer]:
+        package = "lookalike" if name in OWN else name.split("-")[0]
+        if name.startswith(PROGRAM):
+            if not os.path.exists(a.binary):
+                peers.loud("%s IS NOT THERE: build it (cargo build --release -p lookalike-cli) "
+                           "or name it with --binary" % a.binary)
+                continue
+        elif importlib.util.find_spec(package) is None:
+            peers.loud("%s IS NOT INSTALLED and is not measured" % package)
+            continue
+        print("%s ..." % name, file=sys.stderr, flush=True)
+        try:
+            runs = sorted((run(name, a, corpus, table, folder) for _ in range(a.runs)),
+                          key=lambda one: one[0])
+        except RuntimeError as error:
+            peers.loud("%s FAILED: %s" % (name, error))
+            continue
+        rows.append((name, *runs[(len(runs) - 1) // 2]))
+    return rows
+
+
+def truth_of(a, corpus, folder):
+    """The file given, or that of an exact run: the truth, restricted to groups of usual size."""
+    if a.truth:
+        return peers.Truth(a.truth, corpus, a.threshold, a.clusters, a.truth_cap)
+    if not os.path.exists(a.binary):
+        return None
+    pairs, groups, clusters = (
+        os.path.join(folder, name) for name in ("truth.csv", "exact.csv", "clusters.csv"))
+    subprocess.run(program(a.binary, corpus, a.threshold, pairs, groups, "--exact",
+                           "--group", "components"), check=True)
+    with open(groups, encoding="utf-8", newline="") as source, \
+            open(clusters, "w", encoding="utf-8", newline="") as target:
+        rows = ((row["id"], row["group"]) for row in csv.DictReader(source))
+        csv.writer(target).writerows([("id", "cluster"), *rows])
+    return peers.Truth(pairs, corpus, a.threshold, clusters, a.truth_cap)
+
+
+def report(a, corpus, rows, truth):
+    with open(corpus, "rb") as file:
+        documents = sum(1 for _ in file)
+    print("%d documents, %.1f MB of JSONL, threshold %g, %s true pairs; Python %s, %d CPUs; "
+          "median of %d\n" % (documents, os.path.getsize(corpus) / 1e6, a.threshold,
+                              len(truth.pairs) if truth else "unknown", sys.version.split()[0],
+                              os.cpu_count(), a.runs))
+    own = {name: cpu for name, cpu, *_ in rows}
+    out = [["", "version", "CPU s", "wall s", "pairs", "recall", "precision", "CPU ×"]]
+    for name, cpu, wall, version, pairs in rows:
+        quality = ["", "", ""]
+        if pairs and truth:
+            count, recall, precision = truth.score(pairs)
+            quality = [str(count), "%.4f" % recall, "%.4f" % precision]
+        base = own.get(FIND + PLAIN if name.endswith(PLAIN) else FIND)
+        out.append([name, version, "%.2f" % cpu, "%.2f" % wall, *quality,
+                    "%.2f" % (cpu / base) if base else ""])
+    peers.table(out)
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__,
+                                formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--corpus", required=True, help="JSONL with id and text")
+    p.add_argument("--truth", help="CSV with id_a, id_b, jaccard; by default an exact run")
+    p.add_argument("--clusters", help="CSV with id, cluster, where the truth is capped")
+    p.add_argument("--truth-cap", type=int, default=200)
+    p.add_argument("--binary", default=os.path.join(peers.HERE, "..", "target", "release",
+                                                    "lookalike"))
+    p.add_argument("--peers", default=",".join(peers.PEERS), help="of: " + " ".join(peers.PEERS))
+    p.add_argument("--limit-docs", type=int, default=0, help="take the first N documents only")
+    p.add_argument("--threshold", type=float, default=0.8)
+    p.add_argument("--runs", type=int, default=1)
+    p.add_argument("--child", help=argparse.SUPPRESS)
+    p.add_argument("--pairs", help=argparse.SUPPRESS)
+    a = p.parse_args()
+    if a.child:
+        return child(a.child, a.corpus, a.threshold, a.pairs)
+    unknown = [peer for peer in a.peers.split(",") if peer and peer not in peers.RUN]
+    if unknown or a.runs < 1:
+        p.error("unknown peers %s; there are %s; --runs is at least 1"
+                % (unknown, " ".join(peers.PEERS)))
+    folder = tempfile.mkdtemp(prefix="lookalike-python-peers-")
+    try:
+        corpus = peers.first_lines(a.corpus, a.limit_docs, folder)
+        rows = measure_all(a, corpus, table_of(corpus, folder), folder)
+        report(a, corpus, rows, truth_of(a, corpus, folder))
+    finally:
+        shutil.rmtree(folder)
+
+
+if __name__ == "__main__":
+    main()
