@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lookalike import _engine
-from lookalike.errors import DocumentError, DocumentTypeError, FileError
+from lookalike.errors import DocumentError, DocumentTypeError, FileError, OptionError
 
 __all__ = ["Given", "given"]
 
@@ -84,6 +84,12 @@ class _Columns:
     id: str | None | bool
     fields: tuple[str, ...]
 
+    def refuse_fields(self, what: str) -> None:
+        """Of documents that have an id and a text at most."""
+        if self.fields:
+            names = ", ".join(map(repr, self.fields))
+            raise OptionError(f"keep or source_field name {names}, but {what} has no such column; give dicts or a table")
+
     def engine(self, table: Any) -> _engine.Documents:
         """The columns of a table with the Arrow PyCapsule interface."""
         name = self.id if isinstance(self.id, str) else None
@@ -110,6 +116,11 @@ def _paths(paths: Iterable[Any]) -> list[str]:
         if isinstance(name, bytes):
             name = os.fsdecode(name)
         is_pattern = isinstance(path, str) and glob.has_magic(name) and not os.path.exists(name)
+        if isinstance(path, str) and not is_pattern and not os.path.exists(name):
+            shown = name if len(name) <= 80 else name[:79] + "…"
+            raise FileError(
+                f"there is no file or folder {shown!r}; check the path, or give texts in a list"
+            )
         matches = sorted(glob.glob(name, recursive=True)) if is_pattern else [name]
         if not matches:
             raise FileError(f"nothing matches the pattern {name!r}; check the path")
@@ -269,6 +280,7 @@ def _mapping(docs: Any, columns: _Columns) -> Given | None:
     """Texts by id."""
     if not isinstance(docs, Mapping):
         return None
+    columns.refuse_fields("a dict of texts by id")
     ids, texts = list(docs.keys()), list(docs.values())
     documents = _engine.Documents.of_texts(texts, ids, [])
     return Given(documents, lambda kept: {i: t for (i, t), keep in zip(docs.items(), kept, strict=True) if keep})
@@ -286,6 +298,7 @@ def _iterable(docs: Iterable[Any], columns: _Columns) -> Given:
 
     if isinstance(first, Mapping):
         return Given(_records(rows, columns), survivors)
+    columns.refuse_fields("a list of texts")
     if isinstance(first, (tuple, list)):
         return Given(_pairs(rows), survivors)
     return Given(_engine.Documents.of_texts(rows, None, []), survivors)

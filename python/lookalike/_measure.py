@@ -92,9 +92,14 @@ def audit(
     >>> lookalike.audit(found).recall
     1.0
     """
+    if not isinstance(sample, int) or not 1 <= sample < 2**63:
+        raise OptionError(f"sample: expected a whole number from 1, got {sample!r}")
+    seed = options.get("seed")
+    if seed is not None and (not isinstance(seed, int) or not 0 <= seed < 2**64):
+        raise OptionError(f"seed: expected a whole number from 0 to 2**64 - 1, got {seed!r}")
     with shown(progress) as tell:
         if isinstance(found, Found):
-            seed = options.pop("seed", None)
+            options.pop("seed", None)
             if docs is not None or options:
                 raise OptionError("docs and options belong to a report; what was found knows its own")
             seed = 1 if seed is None else seed

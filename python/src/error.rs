@@ -1,8 +1,9 @@
 //! Errors as Python has them: classes of `lookalike.errors`.
 
+use lookalike::audit::AuditError;
 use lookalike::core::error::ParamsError;
 use lookalike::error::Error;
-use lookalike::read::ReadError;
+use lookalike::read::{ReadError, Skipped};
 use lookalike::store::IndexError;
 use pyo3::prelude::*;
 
@@ -16,21 +17,54 @@ pyo3::import_exception!(lookalike.errors, MismatchError);
 pyo3::import_exception!(lookalike.errors, OptionError);
 pyo3::import_exception!(lookalike.errors, StoreError);
 
+/// What documents in memory are called, and those that they are compared with.
+pub(crate) const HELD: [&str; 2] = ["documents", "reference"];
+
 /// What a run came to.
 pub(crate) fn run_error(error: Error) -> PyErr {
+    let text = as_arguments(&error.to_string());
     match error {
         Error::Params(error) => params_error(&error),
         Error::Read(error) => read_error(error),
         Error::Index(error) => index_error(error),
-        Error::Changed { .. } => ChangedError::new_err(error.to_string()),
-        Error::DuplicateId { .. } | Error::NotAdded { .. } => {
-            DocumentError::new_err(error.to_string())
-        }
+        Error::Changed { .. } => ChangedError::new_err(text),
+        Error::Audit(error) if is_changed(&error) => ChangedError::new_err(text),
+        Error::DuplicateId { id, first, second } => match (row(&first), row(&second)) {
+            (Some(first), Some(second)) => in_row(
+                second,
+                &format!(
+                    "the id {id:?} is that of row {first}, too; give every document an id of its \
+                     own, id=False for rows, or skip_bad=True to leave out the later one"
+                ),
+            ),
+            _ => DocumentError::new_err(text),
+        },
+        Error::NotAdded { .. } => DocumentError::new_err(text),
+        Error::MemoryTooSmall { .. } => OptionError::new_err(text),
         Error::Write { .. } | Error::Survivors { .. } | Error::Spill { .. } => {
-            FileError::new_err(error.to_string())
+            FileError::new_err(text)
         }
-        error => LookalikeError::new_err(error.to_string()),
+        _ => LookalikeError::new_err(text),
     }
+}
+
+fn is_changed(error: &AuditError) -> bool {
+    matches!(error, AuditError::Changed { .. } | AuditError::OtherInputs { .. })
+}
+
+/// The row of documents in memory that a place is.
+fn row(place: &str) -> Option<u64> {
+    let (name, row) = place.rsplit_once(':')?;
+    HELD.contains(&name).then(|| row.parse().ok()).flatten()
+}
+
+/// The error of a document in memory.
+fn in_row(row: u64, what: &str) -> PyErr {
+    let error = DocumentError::new_err(format!("row {row}: {what}"));
+    Python::attach(|py| match error.value(py).setattr("row", row) {
+        Ok(()) => error,
+        Err(other) => other,
+    })
 }
 
 /// What is wrong with an option. The engine names options as the command line does; here they are
@@ -44,6 +78,11 @@ pub(crate) fn read_error(error: ReadError) -> PyErr {
     let text = as_arguments(&error.to_string());
     match error {
         ReadError::Changed { .. } | ReadError::InputChanged { .. } => ChangedError::new_err(text),
+        ReadError::BadRecord(Skipped { source, line: Some(row), reason, .. })
+            if HELD.contains(&source.as_str()) =>
+        {
+            in_row(row, &reason.to_string())
+        }
         ReadError::BadRecord(_) => DocumentError::new_err(text),
         ReadError::Index(error) => index_error(*error),
         ReadError::UnknownFormat { .. } | ReadError::UnknownEncoding { .. } => {

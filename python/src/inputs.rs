@@ -1,7 +1,7 @@
 //! What a call is given to compare: documents that Python holds, or paths.
 
 use crate::documents::Documents;
-use crate::error::{OptionError, read_error};
+use crate::error::{HELD, OptionError, read_error};
 use lookalike::read::{Collection, HeldDocuments, ReadError, ReadOptions, Side};
 use pyo3::prelude::*;
 use std::path::PathBuf;
@@ -77,8 +77,8 @@ impl Inputs {
             }
         }
         Ok(Self {
-            documents: Given::of(Some(documents), "documents"),
-            reference: Given::of(reference, "reference"),
+            documents: Given::of(Some(documents), HELD[0]),
+            reference: Given::of(reference, HELD[1]),
             reading,
         })
     }

@@ -7,7 +7,7 @@ use lookalike::core::keep::{KeepPolicy, KeepRule};
 use lookalike::core::params::{Params, ShingleRule, TokenRule, Wishes};
 use lookalike::extract::{HtmlText, Options as ExtractOptions};
 use lookalike::read::{NormalForm, ReadOptions, Wording};
-use lookalike::run::{FindOptions, Grouping, Memory};
+use lookalike::run::{FindOptions, Grouping, MAX_THREADS, Memory};
 use lookalike::spill::parse_memory;
 use lookalike::stop_words::stop_words;
 use pyo3::prelude::*;
@@ -173,7 +173,12 @@ impl<'py> Options<'py> {
     /// How many work at a time; all processors by default.
     pub(crate) fn threads(&self) -> PyResult<NonZeroUsize> {
         let all = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        Ok(self.count("threads")?.unwrap_or_else(all))
+        let threads = self.count("threads")?.unwrap_or_else(all);
+        if threads.get() > MAX_THREADS {
+            let text = format!("threads: expected 1 to {MAX_THREADS}, got {threads}");
+            return Err(OptionError::new_err(text));
+        }
+        Ok(threads)
     }
 
     /// Who is kept, and how the work is done.

@@ -163,7 +163,7 @@ def test_files_are_those_of_the_command_line(tmp_path: Path) -> None:
         (["a", float("nan")], DocumentTypeError, "row 1.*NaN"),
         (["a", "\ud800"], DocumentError, "row 1.*surrogate"),
         ([("a", "x"), ("b",)], DocumentTypeError, "row 1.*pair"),
-        ([("a", "x"), ("a", "y")], DocumentError, "'a'|\"a\""),
+        ([("a", "x"), ("b", "z"), ("a", "y")], DocumentError, 'row 2: the id "a" is that of row 0'),
         ([(1, "x"), ("b", "y")], DocumentTypeError, "row 1.*str.*int"),
         ([("a", "x"), (2, "y")], DocumentTypeError, "row 1.*int"),
         ([("", "x")], DocumentError, "row 0.*empty"),
@@ -212,7 +212,10 @@ def test_bad_rows_are_skipped_when_asked() -> None:
         ({"group": "cliques"}, "'stars' or 'components'"),
         ({"threads": 0}, "threads.*1 or more"),
         ({"threads": -1}, "threads"),
+        ({"threads": 10**6}, "threads.*1 to 1024"),
         ({"memory": "much"}, "memory"),
+        ({"memory": "1MiB"}, "^memory 1MiB is too small"),
+        ({"keep": "field:date"}, "'date'.*dicts or a table"),
         ({"bands": 3, "rows": 100_000}, "bands|rows"),
         ({"stop_words": "xx"}, "xx"),
         ({"stop_words": "en", "language": "auto"}, "stop_words.*language"),
@@ -234,6 +237,8 @@ def test_messages_name_arguments_not_flags() -> None:
 def test_paths_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="nowhere"):
         lookalike.find(tmp_path / "nowhere.jsonl")
+    with pytest.raises(FileError, match="give texts in a list"):
+        lookalike.find("a text on its own")
     with pytest.raises(FileError, match="nothing matches"):
         lookalike.find(str(tmp_path / "*.jsonl"))
     broken = tmp_path / "broken.jsonl"
@@ -386,12 +391,15 @@ def test_audit_measures_what_was_missed(tmp_path: Path) -> None:
     found.write_report(report)
     again = lookalike.audit(report, docs, sample=200)
     assert again.recall == audit.recall
-    with pytest.raises(LookalikeError, match="documents"):
+    with pytest.raises(ChangedError, match="documents"):
         lookalike.audit(report, docs[1:], sample=10)
     with pytest.raises(OptionError, match="confidence"):
         lookalike.audit(found, confidence=2.0)
-    with pytest.raises(OptionError, match="sample"):
-        lookalike.audit(found, sample=0)
+    for sample in (0, -1, 1.5, None):
+        with pytest.raises(OptionError, match="sample"):
+            lookalike.audit(found, sample=sample)  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match="seed"):
+        lookalike.audit(found, seed=-1)
 
 
 def test_tune_follows_the_formula() -> None:

@@ -11,7 +11,7 @@ use lookalike::core::params::{
     Case, DEFAULT_SEED, Measure, Params, Scheme, ShingleRule, TokenRule, Wishes,
 };
 use lookalike::read::{Format, ReadOptions, Wording};
-use lookalike::run::{FindOptions, Grouping, Memory};
+use lookalike::run::{FindOptions, Grouping, MAX_THREADS, Memory};
 use lookalike::spill::parse_memory;
 use lookalike::stop_words::stop_words;
 use std::num::NonZeroUsize;
@@ -294,7 +294,10 @@ impl RunArgs {
 }
 
 fn threads(text: &str) -> Result<NonZeroUsize, String> {
-    text.parse().map_err(|_| "expected a whole number from 1, such as 4".to_owned())
+    let threads: Option<NonZeroUsize> = text.parse().ok();
+    threads
+        .filter(|threads| threads.get() <= MAX_THREADS)
+        .ok_or_else(|| format!("expected a whole number from 1 to {MAX_THREADS}, such as 4"))
 }
 
 fn memory(text: &str) -> Result<u64, String> {

@@ -130,9 +130,13 @@ impl Retained {
     }
 
     /// The file a document of this block was read from, `stdin` for standard input, and the line
-    /// its record begins on, from 1; no line where the file is the document.
+    /// its record begins on, from 1; no line where the file is the document. Of documents that the
+    /// caller holds their name, and the row, from 0.
     pub fn location(&self, place: Place) -> (String, Option<u64>) {
-        let line = self.stretch().map(|stretch| stretch.first_line + u64::from(place.line));
+        let line = match &self.content {
+            Kept::Held(_) => Some(u64::from(place.start)),
+            _ => self.stretch().map(|stretch| stretch.first_line + u64::from(place.line)),
+        };
         match self.file(place) {
             Some(file) => (file.shown(), line),
             None => (self.source.shown.clone(), line),

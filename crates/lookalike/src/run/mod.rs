@@ -79,6 +79,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use traits::KeepRules;
 
+/// The most threads that a run may be asked to have: more would take memory and save no time.
+pub const MAX_THREADS: usize = 1024;
+
 /// How verified pairs become groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Grouping {

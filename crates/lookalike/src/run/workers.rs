@@ -38,7 +38,9 @@ pub(crate) fn on_threads<T: Send>(
         return Ok(vec![run()?]);
     }
     std::thread::scope(|scope| {
-        let others: Vec<_> = (1..threads.get()).map(|_| scope.spawn(run)).collect();
+        // Where the system gives no more threads, the work is done by those there are.
+        let thread = || std::thread::Builder::new().spawn_scoped(scope, run).ok();
+        let others: Vec<_> = (1..threads.get()).map_while(|_| thread()).collect();
         let mut results = vec![run()];
         for other in others {
             match other.join() {
