@@ -64,4 +64,5 @@ def test_groups_and_recall_are_shown(cells: list[Any]) -> None:
         for output in cell.outputs
     )
     assert "Found(documents=1000, groups=" in shown
-    assert "keeper" in shown and "measured 0.9" in shown or "measured 1.0" in shown
+    assert "keeper" in shown
+    assert "measured 0.9" in shown or "measured 1.0" in shown
