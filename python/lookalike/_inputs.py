@@ -116,7 +116,7 @@ def _paths(paths: Iterable[Any]) -> list[str]:
         if isinstance(name, bytes):
             name = os.fsdecode(name)
         is_pattern = isinstance(path, str) and glob.has_magic(name) and not os.path.exists(name)
-        if isinstance(path, str) and not is_pattern and not os.path.exists(name):
+        if isinstance(path, str) and name != "-" and not is_pattern and not os.path.exists(name):
             shown = name if len(name) <= 80 else name[:79] + "…"
             raise FileError(
                 f"there is no file or folder {shown!r}; check the path, or give texts in a list"
