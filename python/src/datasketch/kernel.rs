@@ -174,16 +174,18 @@ fn affine64_body(a: &[u64], b: &[u64], hashes: &mut [u64], minima: &mut [u64]) {
     for hash in &mut *hashes {
         *hash = mix64(*hash);
     }
-    blocks64(a, b, hashes, minima, |a, b, hash| a.wrapping_mul(hash).wrapping_add(b));
+    // Added to the summand, it turns the upper half of the values into negative numbers.
+    const BIAS: u64 = 1 << 63;
+    blocks64::<BIAS>(a, b, hashes, minima, |a, b, hash| a.wrapping_mul(hash).wrapping_add(b));
 }
 
 #[inline(always)]
 fn legacy_body(a: &[u64], b: &[u64], hashes: &[u64], minima: &mut [u64]) {
     if hashes.iter().all(|&hash| u32::try_from(hash).is_ok()) {
         // A factor of 32 bits spares a part of the product.
-        blocks64(a, b, hashes, minima, |a, b, hash| legacy_value(a, b, hash & 0xffff_ffff));
+        blocks64::<0>(a, b, hashes, minima, |a, b, hash| legacy_value(a, b, hash & 0xffff_ffff));
     } else {
-        blocks64(a, b, hashes, minima, legacy_value);
+        blocks64::<0>(a, b, hashes, minima, legacy_value);
     }
 }
 
@@ -195,8 +197,10 @@ fn legacy_value(a: u64, b: u64, hash: u64) -> u64 {
     (folded + ((folded + 1) >> 61)) & 0xffff_ffff
 }
 
+/// Lowers minima to the least values. They are compared as signed numbers, which AVX2 can: `BIAS`
+/// is added to each summand, and to the minima, so that these have the order of the unsigned ones.
 #[inline(always)]
-fn blocks64(
+fn blocks64<const BIAS: u64>(
     a: &[u64],
     b: &[u64],
     hashes: &[u64],
@@ -209,14 +213,18 @@ fn blocks64(
     for ((a, b), least) in (&mut a).zip(&mut b).zip(&mut least) {
         let (mut at, mut bt, mut lt) = ([0; BLOCK64], [0; BLOCK64], [0; BLOCK64]);
         at.copy_from_slice(a);
-        bt.copy_from_slice(b);
-        lt.copy_from_slice(least);
+        for k in 0..BLOCK64 {
+            bt[k] = b[k].wrapping_add(BIAS);
+            lt[k] = least[k].wrapping_add(BIAS).cast_signed();
+        }
         for &hash in hashes {
             for k in 0..BLOCK64 {
-                lt[k] = lt[k].min(value(at[k], bt[k], hash));
+                lt[k] = lt[k].min(value(at[k], bt[k], hash).cast_signed());
             }
         }
-        least.copy_from_slice(&lt);
+        for k in 0..BLOCK64 {
+            least[k] = lt[k].cast_unsigned().wrapping_sub(BIAS);
+        }
     }
     let rest = a.remainder().iter().zip(b.remainder());
     for ((&a, &b), least) in rest.zip(least.into_remainder()) {

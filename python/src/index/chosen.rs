@@ -1,4 +1,5 @@
-//! Options that an index is created with: chosen when it is made, held against it when it is opened.
+//! Options that an index is created with: chosen when it is made, held against it when it is
+//! opened.
 
 use super::telling::told;
 use crate::error::params_error;
