@@ -1,8 +1,8 @@
 //! Long calls: the work is done beside the interpreter, which looks after Ctrl-C and progress.
 //!
 //! ```text
-//! the caller's thread: without the interpreter ── wakes now and then: signals, progress ──┐
-//! another thread: work(&Watch) ── advance, again and again ── ends ──────────────────────┴─► result
+//! the caller's thread: without the interpreter ── wakes now and then: signals, progress ─┐
+//! another thread: work(&Watch) ── advance, again and again ── ends ─────────────────────┴─► result
 //! ```
 
 use crate::error::{LookalikeError, run_error};

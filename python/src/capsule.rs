@@ -1,7 +1,7 @@
 //! Arrow's C interface in Python capsules: columns come and go without being copied.
 //!
-//! Specification: the Arrow `PyCapsule` interface. What another package hands over is believed to be
-//! what that says, as every reader of it must; lengths and offsets are checked all the same.
+//! Specification: the Arrow `PyCapsule` interface. What another package hands over is believed to
+//! be what that says, as every reader of it must; lengths and offsets are checked all the same.
 #![expect(unsafe_code, reason = "structures of C behind pointers")]
 
 use crate::column::type_name;

@@ -210,12 +210,17 @@ fn blocks64<const BIAS: u64>(
     let mut a = a.chunks_exact(BLOCK64);
     let mut b = b.chunks_exact(BLOCK64);
     let mut least = minima.chunks_exact_mut(BLOCK64);
+    if hashes.is_empty() {
+        return;
+    }
     for ((a, b), least) in (&mut a).zip(&mut b).zip(&mut least) {
         let (mut at, mut bt, mut lt) = ([0; BLOCK64], [0; BLOCK64], [0; BLOCK64]);
         at.copy_from_slice(a);
         for k in 0..BLOCK64 {
             bt[k] = b[k].wrapping_add(BIAS);
-            lt[k] = least[k].wrapping_add(BIAS).cast_signed();
+            // Without a bias every value is below 2³²; what was set to more than that loses anyway.
+            let most = if BIAS == 0 { i64::MAX.cast_unsigned() } else { u64::MAX };
+            lt[k] = least[k].min(most).wrapping_add(BIAS).cast_signed();
         }
         for &hash in hashes {
             for k in 0..BLOCK64 {
