@@ -60,8 +60,8 @@ pub struct Unfinished<E> {
 /// happens later. A batch is shingled while the one before it is written.
 ///
 /// `feed` puts documents into the list, which is empty, and says whether there are more; those that
-/// are there when it fails are put into the index. It is called by this thread. Of the options, only
-/// `existing`, `added`, `expires` and `threads` mean something here.
+/// are there when it fails are put into the index. It is called by this thread. Of the options,
+/// only `existing`, `added`, `expires` and `threads` mean something here.
 ///
 /// # Errors
 /// The first document that cannot be stored, what keeps the index from being written, what `feed`
