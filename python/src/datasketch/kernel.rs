@@ -171,11 +171,11 @@ fn affine32_body(a: &[u32], b: &[u32], hashes: &mut [u32], minima: &mut [u32]) {
 
 #[inline(always)]
 fn affine64_body(a: &[u64], b: &[u64], hashes: &mut [u64], minima: &mut [u64]) {
+    // Added to the summand, it turns the upper half of the values into negative numbers.
+    const BIAS: u64 = 1 << 63;
     for hash in &mut *hashes {
         *hash = mix64(*hash);
     }
-    // Added to the summand, it turns the upper half of the values into negative numbers.
-    const BIAS: u64 = 1 << 63;
     blocks64::<BIAS>(a, b, hashes, minima, |a, b, hash| a.wrapping_mul(hash).wrapping_add(b));
 }
 
