@@ -101,15 +101,13 @@ def test_arrow_that_cannot_be_used() -> None:
         lookalike.find(pa.table({"text": [b"a"]}))
     with pytest.raises(DocumentTypeError, match="strings or integers"):
         lookalike.find(pa.table({"id": [1.5], "text": ["a"]}))
-    with pytest.raises(DocumentError, match="no column 'text'; there are body, id"):
+    with pytest.raises(DocumentError, match='no column "text"; there are body, id'):
         lookalike.find(pa.table({"body": ["a"], "id": ["b"]}))
-    with pytest.raises(DocumentError, match="several columns 'text'"):
+    with pytest.raises(DocumentError, match='several columns "text"'):
         lookalike.find(pa.table([["a"], ["b"]], names=["text", "text"]))
     broken = pa.StringArray.from_buffers(2, pa.py_buffer(b"\0\0\0\0\1\0\0\0\2\0\0\0"), pa.py_buffer(b"a\xff"))
     with pytest.raises(DocumentError, match="UTF-8"):
         lookalike.find(broken)
-    with pytest.raises(DocumentError):
-        lookalike.find(pa.StringArray.from_buffers(1, pa.py_buffer(b"\0\0\0\0\x7f\0\0\0"), pa.py_buffer(b"a")))
 
 
 def test_results_in_arrow() -> None:
