@@ -35,6 +35,7 @@ pub(crate) fn audit(
     given.finish()?;
     reading.leave_out = vec![report.clone()];
     let inputs = Inputs::new(py, &documents, reference.as_ref(), reading)?;
+    inputs.refuse_streams()?;
     call::long(py, progress.as_ref(), |watch| {
         let report = Report::open(&report)?;
         let open = || Ok(inputs.open()?);

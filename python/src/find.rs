@@ -194,6 +194,7 @@ impl Findings {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<String> {
         let options = &self.options;
+        self.inputs.refuse_streams()?;
         let how = crate::audit::options(sample, seed, confidence, options.threads)?;
         call::long(py, progress.as_ref(), |watch| {
             let open = || Ok(self.inputs.open()?);

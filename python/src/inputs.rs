@@ -99,6 +99,23 @@ impl Inputs {
         self.open().map_err(read_error)
     }
 
+    /// Refuses what can be read only once, for work that reads its inputs again.
+    pub(crate) fn refuse_streams(&self) -> PyResult<()> {
+        let (documents, reference) = self.paths();
+        let is_stream = |path: &&PathBuf| {
+            let other = path.metadata().is_ok_and(|data| !data.is_file() && !data.is_dir());
+            other || path.as_os_str() == "-"
+        };
+        match documents.iter().chain(reference).find(is_stream) {
+            None => Ok(()),
+            Some(path) => Err(OptionError::new_err(format!(
+                "{} can be read only once, and an audit reads its inputs twice; name files or \
+                 folders",
+                path.display()
+            ))),
+        }
+    }
+
     /// The files and folders of both sides.
     pub(crate) fn paths(&self) -> (&[PathBuf], &[PathBuf]) {
         (self.documents.paths(), self.reference.paths())

@@ -402,6 +402,23 @@ def test_audit_measures_what_was_missed(tmp_path: Path) -> None:
         lookalike.audit(found, seed=-1)
 
 
+def test_standard_input_is_read_once(tmp_path: Path) -> None:
+    program = """
+import lookalike
+found = lookalike.find("-")
+print(found.counts["duplicates"])
+try:
+    lookalike.audit(found)
+except lookalike.errors.OptionError as error:
+    print(error)
+"""
+    lines = "".join(json.dumps({"id": str(i), "text": "a b c"}) + "\n" for i in range(2))
+    done = subprocess.run(
+        [sys.executable, "-c", program], input=lines, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith("1\n- can be read only once")
+
+
 def test_tune_follows_the_formula() -> None:
     tuned = lookalike.tune(threshold=0.7, recall=0.95)
     predicted = 1 - (1 - 0.7**tuned.rows) ** tuned.bands
