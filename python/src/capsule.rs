@@ -52,16 +52,9 @@ fn stream(capsule: &Bound<'_, PyAny>) -> PyResult<Chunks> {
     let reader = unsafe { ArrayStreamReader::from_raw(pointer.as_ptr()) }.map_err(unreadable)?;
     let field = Arc::clone(reader.field());
     // The producer may be waiting for the interpreter in a thread of its own.
-    let arrays = capsule.py().detach(|| {
-        let reader = AssertSend(reader);
-        let AssertSend(reader) = reader;
-        reader.collect::<Result<Vec<_>, _>>()
-    });
+    let arrays = capsule.py().detach(move || reader.collect::<Result<Vec<_>, _>>());
     Ok(Chunks { field, arrays: arrays.map_err(unreadable)? })
 }
-
-/// The interface lets a stream be used by one thread at a time, whichever it is.
-struct AssertSend(ArrayStreamReader);
 
 fn array(capsules: &Bound<'_, PyAny>) -> PyResult<Chunks> {
     let (schema, array): (Bound<'_, PyCapsule>, Bound<'_, PyCapsule>) = capsules.extract()?;
