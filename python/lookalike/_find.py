@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from lookalike import _engine
 from lookalike._inputs import Given, given
@@ -19,6 +18,9 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 __all__ = ["Found", "Group", "Member", "Written", "dedup", "find"]
+
+
+_Made = TypeVar("_Made")
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,16 @@ class Found:
 
     def __init__(self, findings: _engine.Findings) -> None:
         self._findings = findings
+        self._made: dict[str, Any] = {}
+
+    def _once(self, name: str, make: Callable[[], _Made]) -> _Made:
+        """What is made when it is first asked for. There is no lock, such as
+        ``functools.cached_property`` has up to Python 3.11: where another thread holds it while
+        this process forks, the child would wait for ever."""
+        if name not in self._made:
+            self._made[name] = make()
+        made: _Made = self._made[name]
+        return made
 
     @property
     def engine(self) -> _engine.Findings:
@@ -83,48 +95,48 @@ class Found:
         """How many groups there are."""
         return int(self.counts["groups"])
 
-    @cached_property
+    @property
     def groups(self) -> Table:
         """A row for each document of a group: ``group`` (from 1), ``id``, ``role`` (``keeper`` or
         ``duplicate``), ``keeper`` (an id), ``jaccard`` (float64, null for keepers; ``containment``
         behind it where that is the measure), and for documents in memory ``row`` and
         ``keeper_row`` (from 0; null for a reference)."""
-        return Table(self._findings.groups())
+        return self._once("groups", lambda: Table(self._findings.groups()))
 
-    @cached_property
+    @property
     def pairs(self) -> Table:
         """A row for each verified pair: ``id_a``, ``id_b``, ``jaccard`` (and ``containment``).
 
         :raises OptionError: pairs were not asked for by ``find(…, pairs=True)``.
         """
-        return Table(self._findings.pairs())
+        return self._once("pairs", lambda: Table(self._findings.pairs()))
 
-    @cached_property
+    @property
     def skipped(self) -> Table:
         """What was not read: ``source``, ``line`` (from 1; for documents in memory the row, from
         0), ``id``, ``reason``."""
-        return Table(self._findings.skipped())
+        return self._once("skipped", lambda: Table(self._findings.skipped()))
 
-    @cached_property
+    @property
     def empty(self) -> Table:
         """Documents without a token, which resemble nothing: ``id``."""
-        return Table(self._findings.empty())
+        return self._once("empty", lambda: Table(self._findings.empty()))
 
-    @cached_property
+    @property
     def counts(self) -> dict[str, int]:
         """Numbers of documents, references, empty and skipped ones, copies (equal shingles),
         candidates, verified pairs, groups and duplicates."""
-        return self._findings.counts()
+        return self._once("counts", lambda: self._findings.counts())
 
-    @cached_property
+    @property
     def parameters(self) -> dict[str, Any]:
         """What was chosen (bands, rows, …) and the recall that it promises."""
-        return self._findings.parameters()
+        return self._once("parameters", lambda: self._findings.parameters())
 
-    @cached_property
+    @property
     def seconds(self) -> dict[str, float]:
         """Wall-clock seconds of each stage."""
-        return dict(self._findings.times())
+        return self._once("seconds", lambda: dict(self._findings.times()))
 
     def text(self, row: int) -> str:
         """The text of a document, by its number in reading order, which for documents in memory
