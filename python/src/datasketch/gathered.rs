@@ -82,33 +82,43 @@ impl<'py> Gathered<'py> {
     }
 }
 
-/// Calls `use_slices` with the bytes of all tokens of a short list, without counting any of them:
-/// the thread stays attached and runs nothing of Python meanwhile, so the list stays as it is.
-/// False, and nothing is called, if it is no list, is long, or a token is of another class.
+/// [`with_part_of_list`] of a whole list, if it is short; whether it was.
 pub(super) fn with_short_list<'a>(
     tokens: &'a Bound<'_, PyAny>,
     text: Text,
     slices: &mut Vec<&'static [u8]>,
     use_slices: impl FnOnce(&[&'a [u8]]),
 ) -> bool {
-    let Ok(list) = tokens.cast_exact::<PyList>() else { return false };
-    let length = list.len();
-    if length > SHORT {
-        return false;
-    }
+    let is_short = tokens.cast_exact::<PyList>().is_ok_and(|list| list.len() <= SHORT);
+    is_short && with_part_of_list(tokens, 0, text, slices, use_slices).is_some()
+}
+
+/// Calls `use_slices` with the bytes of the tokens of a list from a place on, of as many as make a
+/// short one, without counting any of them: the thread stays attached and runs nothing of Python
+/// meanwhile, so the list stays as it is. How many they were; `None`, and nothing is called, if it
+/// is no list, or a token is of another class.
+pub(super) fn with_part_of_list<'a>(
+    tokens: &'a Bound<'_, PyAny>,
+    from: usize,
+    text: Text,
+    slices: &mut Vec<&'static [u8]>,
+    use_slices: impl FnOnce(&[&'a [u8]]),
+) -> Option<usize> {
+    let list = tokens.cast_exact::<PyList>().ok()?;
+    let length = list.len().saturating_sub(from).min(SHORT);
     slices.clear();
-    for (place, _) in (0..).zip(0..length) {
-        // SAFETY: there are `length` elements, which belong to the list, and nothing can change
-        // it before this function returns; the slices are cleared then.
+    for (place, _) in (from.cast_signed()..).zip(0..length) {
+        // SAFETY: there are `length` elements from there, which belong to the list, and nothing
+        // can change it before this function returns; the slices are cleared then.
         let slice = unsafe { bytes_at(ffi::PyList_GetItem(list.as_ptr(), place), text) };
         match slice {
             Some(slice) => slices.push(slice),
-            None => return false,
+            None => return None,
         }
     }
     use_slices(slices);
     slices.clear();
-    true
+    Some(length)
 }
 
 /// The bytes of an object of bytes, or the UTF-8 of a `str` where that is meant; nothing for

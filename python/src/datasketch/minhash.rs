@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyDict, PyTuple};
 
 use super::arrays;
-use super::gathered::Gathered;
+use super::gathered::{Gathered, with_part_of_list};
 use super::kernel::Kernel;
 use super::scheme::{Permutations, Scheme, Values};
 use super::sums;
@@ -124,6 +124,9 @@ impl Means {
             }
             return Ok((!hashes.is_empty()).then(|| py.detach(|| self.lowered(&mut hashes))));
         }
+        if let Some(values) = self.values_of_list(tokens, text) {
+            return Ok(values);
+        }
         let mut gathered = Gathered::default();
         gathered.add(tokens, text)?;
         let slices = gathered.slices();
@@ -139,6 +142,30 @@ impl Means {
         hashes.clear();
         tokens::hash_all(Kernel::best(), self.hasher, tokens, hashes);
         self.lowered(hashes)
+    }
+
+    /// The values of a list, part by part, so that tokens are hashed while the processor has them
+    /// at hand and other threads of Python get their turn. Nothing where it is no list of such
+    /// tokens.
+    fn values_of_list(&self, tokens: &Bound<'_, PyAny>, text: Text) -> Option<Option<Values>> {
+        let (mut slices, mut hashes) = (Vec::new(), Vec::new());
+        let (mut from, mut all) = (0, None::<Values>);
+        loop {
+            hashes.clear();
+            let part = with_part_of_list(tokens, from, text, &mut slices, |tokens| {
+                tokens::hash_all(Kernel::best(), self.hasher, tokens, &mut hashes);
+            })?;
+            let values = match part {
+                0 => return Some(all),
+                1..LONG => self.lowered(&mut hashes),
+                _ => tokens.py().detach(|| self.lowered(&mut hashes)),
+            };
+            match &mut all {
+                Some(all) => all.lower_to(&values),
+                none => *none = Some(values),
+            }
+            from += part;
+        }
     }
 
     pub(super) fn lowered(&self, hashes: &mut [u64]) -> Values {
