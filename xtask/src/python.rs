@@ -50,7 +50,11 @@ fn test(root: &Path, environment: &Environment, arguments: &[&str]) -> Result<()
     environment.python(&sources, &["-m", "mypy", "--strict", "lookalike"], &[])?;
     environment.python(&sources, &["-m", "pyright", "lookalike"], &[])?;
     let stubtest = ["-m", "mypy.stubtest", "--allowlist", "python/stubtest.txt"];
-    environment.python(root, &[&stubtest[..], &["lookalike._engine"]].concat(), &[])
+    environment.python(
+        root,
+        &[&stubtest[..], &["lookalike._engine", "lookalike.datasketch._native"]].concat(),
+        &[],
+    )
 }
 
 /// Builds the wheel, and the program that it is compared with.

@@ -124,7 +124,8 @@ impl Means {
             }
             return Ok((!hashes.is_empty()).then(|| py.detach(|| self.lowered(&mut hashes))));
         }
-        if let Some(values) = self.values_of_list(tokens, text) {
+        let mut values = None;
+        if self.lower_by_list(tokens, text, &mut values) {
             return Ok(values);
         }
         let mut gathered = Gathered::default();
@@ -144,25 +145,30 @@ impl Means {
         self.lowered(hashes)
     }
 
-    /// The values of a list, part by part, so that tokens are hashed while the processor has them
-    /// at hand and other threads of Python get their turn. Nothing where it is no list of such
-    /// tokens.
-    fn values_of_list(&self, tokens: &Bound<'_, PyAny>, text: Text) -> Option<Option<Values>> {
-        let (mut slices, mut hashes) = (Vec::new(), Vec::new());
-        let (mut from, mut all) = (0, None::<Values>);
+    /// Lowers values, if there are some, by a list, part by part, so that tokens are hashed while
+    /// the processor has them at hand and other threads of Python get their turn. False where it is
+    /// no list of such tokens; the values then mean nothing.
+    fn lower_by_list(
+        &self,
+        tokens: &Bound<'_, PyAny>,
+        text: Text,
+        all: &mut Option<Values>,
+    ) -> bool {
+        let (mut slices, mut hashes, mut from) = (Vec::new(), Vec::new(), 0);
         loop {
             hashes.clear();
             let part = with_part_of_list(tokens, from, text, &mut slices, |tokens| {
                 tokens::hash_all(Kernel::best(), self.hasher, tokens, &mut hashes);
-            })?;
+            });
+            let Some(part) = part else { return false };
             let values = match part {
-                0 => return Some(all),
+                0 => return true,
                 1..LONG => self.lowered(&mut hashes),
                 _ => tokens.py().detach(|| self.lowered(&mut hashes)),
             };
-            match &mut all {
+            match all.as_mut() {
                 Some(all) => all.lower_to(&values),
-                none => *none = Some(values),
+                None => *all = Some(values),
             }
             from += part;
         }
