@@ -289,8 +289,9 @@ def dedup(
     :param output: for paths, the file or folder to write, in the format of the input, as
         ``lookalike dedup -o`` does; the result is a :class:`Written`.
     :param annotate: keeps all documents and says of each what was decided. Tables get the columns
-        ``lookalike_kept``, ``lookalike_group``, ``lookalike_keeper``, ``lookalike_jaccard``; lists
-        become lists of pairs (document, dict of these).
+        ``lookalike_kept``, ``lookalike_group``, ``lookalike_keeper``, ``lookalike_jaccard`` (and
+        ``lookalike_containment`` where that is the measure); lists become lists of pairs
+        (document, dict of these).
     :param removed: for paths, a file ``.csv`` or ``.jsonl`` for the documents that go, with what
         stays for them and why.
 

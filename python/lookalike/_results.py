@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from lookalike import _engine
-from lookalike.errors import OptionError
 
 if TYPE_CHECKING:
     import pandas
@@ -137,9 +136,3 @@ def _short(value: object) -> str:
         return "-"
     text = value if isinstance(value, str) else repr(value)
     return text if len(text) <= 40 else text[:39] + "…"
-
-
-def wanted(value: object, name: str, kind: type) -> None:
-    """Refuses a value of another type than ``kind``."""
-    if not isinstance(value, kind):
-        raise OptionError(f"{name}: expected {kind.__name__}, got {type(value).__name__}")

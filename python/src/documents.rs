@@ -170,16 +170,6 @@ impl Documents {
         text.into_iter().chain(id.map(|row| (row, "id"))).min()
     }
 
-    /// Whether ids are texts, numbers or rows.
-    #[getter]
-    fn id_kind(&self) -> &'static str {
-        match self.rows.ids {
-            Ids::Rows { .. } => "row",
-            Ids::Texts(_) => "text",
-            Ids::Numbers(_) => "number",
-        }
-    }
-
     /// Bytes of all texts.
     #[getter]
     fn total_bytes(&self) -> u64 {

@@ -14,10 +14,6 @@ from typing import Any
 import lookalike
 import pytest
 
-pytestmark = pytest.mark.skipif(
-    not hasattr(lookalike, "find"), reason="this build has no lookalike.find"
-)
-
 METHODS = multiprocessing.get_all_start_methods()
 # What hangs fails, instead of stopping everything behind it.
 PATIENCE = 120.0

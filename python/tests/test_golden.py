@@ -15,10 +15,6 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = ROOT / "fixtures" / "sample"
 
-pytestmark = pytest.mark.skipif(
-    not hasattr(lookalike, "find"), reason="this build has no lookalike.find"
-)
-
 
 @pytest.fixture(scope="module")
 def program() -> str:

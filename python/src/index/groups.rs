@@ -6,9 +6,9 @@ use crate::call;
 use crate::error::{params_error, run_error};
 use crate::find::Findings;
 use crate::options::Options;
-use lookalike::core::params::{Measure, Params, Wishes};
+use lookalike::core::params::{Measure, Params};
 use lookalike::error::Error;
-use lookalike::index::{self, time};
+use lookalike::index::{self, Aim, params_for, time};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -41,26 +41,11 @@ pub(super) fn groups(
 
 /// Those of the index, or for another aim those that `find` would choose.
 fn params(has: &Params, options: &Options<'_>) -> PyResult<Params> {
-    let threshold = options.number("threshold")?.unwrap_or(has.threshold());
-    let recall = options.number("recall")?.unwrap_or(has.recall());
-    let measure = options.choice("measure")?.unwrap_or(Measure::Jaccard);
-    let exact = options.flag("exact")?;
-    // Signatures are not used where candidates are exact.
-    let same = !exact
-        && measure == Measure::Jaccard
-        && threshold.to_bits() == has.threshold().to_bits()
-        && recall.to_bits() == has.recall().to_bits();
-    let wishes = Wishes {
-        shingle: has.shingle().clone(),
-        threshold,
-        measure,
-        exact,
-        recall,
-        num_hashes: same.then(|| has.num_hashes()),
-        bands: same.then(|| has.bands()),
-        rows: same.then(|| has.rows()),
-        scheme: has.scheme(),
-        seed: has.seed(),
+    let aim = Aim {
+        threshold: options.number("threshold")?,
+        recall: options.number("recall")?,
+        measure: options.choice("measure")?.unwrap_or(Measure::Jaccard),
+        exact: options.flag("exact")?,
     };
-    Params::new(&wishes).map_err(|error| params_error(&error))
+    params_for(has, aim).map_err(|error| params_error(&error))
 }

@@ -4,9 +4,51 @@ use crate::error::Error;
 use crate::progress::Progress;
 use crate::read::Collection;
 use crate::run::{self, FindOptions, Findings};
-use lookalike_core::params::{Params, Wishes};
+use lookalike_core::error::ParamsError;
+use lookalike_core::params::{Measure, Params, Wishes};
 use lookalike_index::Index;
 use lookalike_index::settings::Settings;
+
+/// What is asked of the documents of an index; what is `None` is what the index has.
+#[derive(Debug, Clone, Copy)]
+pub struct Aim {
+    /// Least exact similarity: above 0, at most 1.
+    pub threshold: Option<f64>,
+    /// Least predicted share of the pairs at the threshold that are found: above 0, below 1.
+    pub recall: Option<f64>,
+    /// What the threshold is a threshold of.
+    pub measure: Measure,
+    /// Whether no pair may be missed.
+    pub exact: bool,
+}
+
+/// The parameters of an index, or for another aim those that a fresh run would choose.
+///
+/// # Errors
+/// What [`Params::new`] says of the aim.
+pub fn params_for(has: &Params, aim: Aim) -> Result<Params, ParamsError> {
+    let Aim { measure, exact, .. } = aim;
+    let threshold = aim.threshold.unwrap_or(has.threshold());
+    let recall = aim.recall.unwrap_or(has.recall());
+    // Signatures are not used where candidates are exact.
+    let same = !exact
+        && measure == Measure::Jaccard
+        && threshold.to_bits() == has.threshold().to_bits()
+        && recall.to_bits() == has.recall().to_bits();
+    let wishes = Wishes {
+        shingle: has.shingle().clone(),
+        threshold,
+        measure,
+        exact,
+        recall,
+        num_hashes: same.then(|| has.num_hashes()),
+        bands: same.then(|| has.bands()),
+        rows: same.then(|| has.rows()),
+        scheme: has.scheme(),
+        seed: has.seed(),
+    };
+    Params::new(&wishes)
+}
 
 /// Finds the near-duplicates among the documents of an index as they are now, but for those that
 /// expired before `now` (in ns since 1970).

@@ -16,7 +16,7 @@ pub mod time;
 
 pub use add::{AddOptions, Added, Broken, Existing, add};
 pub use export::export;
-pub use groups::groups;
+pub use groups::{Aim, groups, params_for};
 pub use prepare::{Prepared, Preparer};
 pub use put::{BATCH_BYTES, BATCH_DOCUMENTS, Cause, NewDocument, Unfinished, put_all};
 pub use remove::{Removed, remove, remove_inputs};

@@ -7,10 +7,8 @@ use crate::cmd::find::targets::Targets;
 use crate::options::{KeepArgs, MeasureArgs, WorkArgs, recall, threshold};
 use crate::page::Subject;
 use crate::progress_bar::Bar;
-use lookalike::core::error::ParamsError;
-use lookalike::core::params::{Measure, Params, Wishes};
-use lookalike::index;
 use lookalike::index::time;
+use lookalike::index::{self, Aim, params_for};
 use lookalike::progress::{Progress, Silent};
 use std::path::PathBuf;
 use std::time::Instant;
@@ -59,7 +57,9 @@ pub(super) fn run(args: &Args) -> Outcome {
     let start = Instant::now();
     let targets = Targets::new(&args.result)?;
     let index = args.place.read()?;
-    let mut options = args.keep.options(params(args, index.params())?, &args.work)?;
+    let MeasureArgs { measure, exact } = args.measure;
+    let aim = Aim { threshold: args.threshold, recall: args.recall, measure, exact };
+    let mut options = args.keep.options(params_for(index.params(), aim)?, &args.work)?;
     options.pairs = args.result.wants_pairs();
     drop((targets.create()?, targets.create_reports()?));
     let findings = {
@@ -78,29 +78,4 @@ pub(super) fn run(args: &Args) -> Outcome {
     let found = args.result.tell(&subject, &targets, None, start)?;
     findings.finish()?;
     Ok(found)
-}
-
-/// Those of the index, or for another aim those that `find` would choose.
-fn params(args: &Args, has: &Params) -> Result<Params, ParamsError> {
-    let MeasureArgs { measure, exact } = args.measure;
-    let threshold = args.threshold.unwrap_or(has.threshold());
-    let recall = args.recall.unwrap_or(has.recall());
-    // Signatures are not used where candidates are exact.
-    let by_bands = !exact && measure == Measure::Jaccard;
-    let same = by_bands
-        && threshold.to_bits() == has.threshold().to_bits()
-        && recall.to_bits() == has.recall().to_bits();
-    let wishes = Wishes {
-        shingle: has.shingle().clone(),
-        threshold,
-        measure,
-        exact,
-        recall,
-        num_hashes: same.then(|| has.num_hashes()),
-        bands: same.then(|| has.bands()),
-        rows: same.then(|| has.rows()),
-        scheme: has.scheme(),
-        seed: has.seed(),
-    };
-    Params::new(&wishes)
 }
