@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import hashlib
+import itertools
 import math
 import random
 import threading
@@ -61,6 +62,24 @@ def test_kernels_give_the_same_bits(scheme: str, num_perm: int) -> None:
         m = theirs.MinHash(num_perm, seed=7, scheme=scheme, hashfunc=lambda h: h)
         m.update_batch(some)
         assert m.hashvalues.tolist() == values[0]
+
+
+@pytest.mark.parametrize("kernel", _engine.ds_kernels())
+def test_kernels_reduce_what_is_near_a_multiple_of_the_prime(kernel: str) -> None:
+    prime, num_perm = 2**61 - 1, 17
+    a, b = theirs.MinHash(num_perm, seed=7, scheme="legacy").permutations.tolist()
+    odd = [k for k in range(num_perm) if a[k] % 2 == 1]
+    assert odd
+    for k, multiple, near in itertools.product(odd, range(9), range(-8, 9)):
+        product = (multiple * prime + near) % 2**64
+        hash_of_it = (product - b[k]) * pow(a[k], -1, 2**64) % 2**64
+        for hashes in ([hash_of_it], [5] * 300 + [hash_of_it]):
+            expected = [
+                min((a[i] * h + b[i]) % 2**64 % prime % 2**32 for h in set(hashes))
+                for i in range(num_perm)
+            ]
+            values = _engine.ds_kernel_values(kernel, "legacy", 7, num_perm, hashes)
+            assert values == expected
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)

@@ -1,5 +1,8 @@
 //! Many sets at once.
 
+use std::panic::resume_unwind;
+use std::thread::ScopedJoinHandle;
+
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyList, PyType};
@@ -42,10 +45,15 @@ impl Sets<'_> {
                         scope.spawn(move || values_between(means, tokens, start, mine))
                     })
                     .collect();
-                running.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
+                running.into_iter().flat_map(joined).collect()
             })
         })
     }
+}
+
+/// What the thread made. Its panic goes on here, so that no set is without values.
+fn joined(thread: ScopedJoinHandle<'_, Vec<Values>>) -> Vec<Values> {
+    thread.join().unwrap_or_else(|panic| resume_unwind(panic))
 }
 
 fn values_between(means: &Means, tokens: &[&[u8]], start: usize, ends: &[usize]) -> Vec<Values> {

@@ -4,8 +4,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::gathered::Gathered;
-use super::kernel::{self, Kernel};
+use super::kernel::Kernel;
 use super::scheme::{Permutations, Scheme};
+use super::sha1;
 use super::tokens::{self, Hasher, Text};
 
 /// The first four bytes of the SHA-1 of `data`, the first the lowest.
@@ -18,7 +19,7 @@ fn ds_sha1_hash32(data: Bound<'_, PyAny>) -> PyResult<u64> {
 #[pyfunction]
 fn ds_sha1_hash64(data: Bound<'_, PyAny>) -> PyResult<u64> {
     let bytes = tokens::bytes_of(data, Text::Refused)?;
-    Ok(kernel::sha1_of(Kernel::best(), bytes.as_bytes()))
+    Ok(sha1::hash(Kernel::best(), bytes.as_bytes()))
 }
 
 /// The token hash of `docs/signature.md`.
@@ -40,7 +41,7 @@ fn ds_kernel_sha1(name: &str, tokens: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
     let mut gathered = Gathered::default();
     gathered.add(tokens, Text::Refused)?;
     let mut hashes = Vec::new();
-    kernel::sha1(named(name)?, gathered.slices(), &mut hashes);
+    sha1::hash_all(named(name)?, gathered.slices(), &mut hashes);
     Ok(hashes)
 }
 

@@ -9,7 +9,11 @@ mod kernel;
 mod minhash;
 mod optimal;
 mod partitions;
+mod permute;
+#[cfg(target_arch = "x86_64")]
+mod products;
 mod scheme;
+mod sha1;
 mod store;
 mod sums;
 mod tables;

@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use super::kernel::{self, Kernel, MERSENNE};
+use super::kernel::Kernel;
+use super::permute::{self, MERSENNE};
 use super::twister::Twister;
 
 /// How token hashes are permuted.
@@ -128,7 +129,7 @@ impl Values {
     /// Lowers each to that of `other`.
     pub(super) fn lower_to(&mut self, other: &Self) {
         match (self, other) {
-            (Self::Narrow(one), Self::Narrow(two)) => kernel::least32(Kernel::best(), one, two),
+            (Self::Narrow(one), Self::Narrow(two)) => permute::least32(Kernel::best(), one, two),
             (Self::Wide(one), Self::Wide(two)) => {
                 one.iter_mut().zip(two).for_each(|(least, &value)| *least = (*least).min(value));
             }
@@ -216,14 +217,14 @@ impl Permutations {
                 for hashes in hashes.chunks(narrow.len()) {
                     let narrow = &mut narrow[..hashes.len()];
                     narrow.iter_mut().zip(hashes).for_each(|(low, &hash)| *low = hash as u32);
-                    kernel::affine32(kernel, a, b, narrow, minima);
+                    permute::affine32(kernel, a, b, narrow, minima);
                 }
             }
             (Values::Wide(a), Values::Wide(b), Values::Wide(minima)) => {
                 if scheme == Scheme::Affine64 {
-                    kernel::affine64(kernel, a, b, hashes, minima);
+                    permute::affine64(kernel, a, b, hashes, minima);
                 } else {
-                    kernel::legacy(kernel, a, b, hashes, minima);
+                    permute::legacy(kernel, a, b, hashes, minima);
                 }
             }
             _ => {}

@@ -5,8 +5,9 @@ use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView, PyString};
 
-use super::kernel::{self, Kernel};
+use super::kernel::Kernel;
 use super::scheme::Scheme;
+use super::sha1;
 
 /// How a token becomes a number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,7 +29,7 @@ impl Hasher {
     pub(super) fn hash(self, kernel: Kernel, token: &[u8]) -> u64 {
         let hash = match self {
             Self::Token32 | Self::Token64 => token_hash(token),
-            _ => kernel::sha1_of(kernel, token),
+            _ => sha1::hash(kernel, token),
         };
         if matches!(self, Self::Sha64 | Self::Token64) { hash } else { hash & 0xffff_ffff }
     }
@@ -85,7 +86,7 @@ pub(super) fn hash_all(kernel: Kernel, hasher: Hasher, tokens: &[&[u8]], hashes:
         return;
     }
     let start = hashes.len();
-    kernel::sha1(kernel, tokens, hashes);
+    sha1::hash_all(kernel, tokens, hashes);
     if hasher == Hasher::Sha32 {
         hashes[start..].iter_mut().for_each(|hash| *hash &= 0xffff_ffff);
     }

@@ -5,7 +5,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyByteArray;
 
 use super::arrays;
-use super::kernel::{self, Kernel, Sample};
+use super::kernel::Kernel;
+use super::permute::{self, Sample};
 
 /// The parameters of a `WeightedMinHashGenerator`: a row for each sample, a column for each
 /// dimension.
@@ -43,7 +44,7 @@ impl Weights {
                 taken(&self.betas[row.clone()], &mut betas);
                 taken(&self.ln_cs[row.clone()], &mut ln_cs);
             }
-            kernel::sample(
+            permute::sample(
                 Kernel::best(),
                 &mut Sample {
                     logs,

@@ -1,0 +1,240 @@
+//! Permutations with products of 64 bits by AVX2, which has no instruction for them: eight in two
+//! vectors, the lower and the upper halves of their values.
+//!
+//! The product of the lower halves has 64 bits; those with an upper half add to the upper half
+//! alone: `a·h mod 2⁶⁴ = a₀·h₀ + 2³²·(a₁·h₀ + a₀·h₁)`. So one instruction gives eight of the latter,
+//! where numbers of 64 bits in a vector take two. Twice eight at a time share what depends on the
+//! hash alone; more do not fit into the registers.
+#![expect(unsafe_code, reason = "vectors are loaded from arrays and stored to them")]
+
+use std::arch::x86_64::{
+    __m256i, _mm256_add_epi32, _mm256_add_epi64, _mm256_and_si256, _mm256_castps_si256,
+    _mm256_castsi256_ps, _mm256_cmpeq_epi32, _mm256_loadu_si256, _mm256_max_epu32,
+    _mm256_min_epu32, _mm256_mul_epu32, _mm256_mullo_epi32, _mm256_set1_epi32,
+    _mm256_setzero_si256, _mm256_shuffle_ps, _mm256_slli_epi32, _mm256_srli_epi32,
+    _mm256_storeu_si256, _mm256_unpackhi_epi32, _mm256_unpacklo_epi32,
+};
+use std::array::from_fn;
+
+/// Permutations that are worked on at a time: [`GROUPS`] times eight.
+pub(super) const BLOCK: usize = 8 * GROUPS;
+const GROUPS: usize = 2;
+/// Hashes whose halves are set apart at a time.
+const HASHES: usize = 256;
+
+/// Eight numbers for each group.
+type Numbers = [[u64; 8]; GROUPS];
+
+/// Eight numbers, their halves apart. In either vector they stand in the order 0, 1, 4, 5, 2, 3,
+/// 6, 7, as instructions that keep to 128 bits leave them.
+#[derive(Clone, Copy)]
+struct Halves {
+    lower: __m256i,
+    upper: __m256i,
+}
+
+impl Halves {
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn of([one, two]: [__m256i; 2]) -> Self {
+        let (one, two) = (_mm256_castsi256_ps(one), _mm256_castsi256_ps(two));
+        Self {
+            lower: _mm256_castps_si256(_mm256_shuffle_ps::<0b10_00_10_00>(one, two)),
+            upper: _mm256_castps_si256(_mm256_shuffle_ps::<0b11_01_11_01>(one, two)),
+        }
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn load(numbers: &[u64; 8]) -> Self {
+        Self::of(load(numbers))
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn numbers(self) -> [u64; 8] {
+        let mut numbers = [0; 8];
+        let (quarters, _) = numbers.as_chunks_mut::<4>();
+        let joined = [
+            _mm256_unpacklo_epi32(self.lower, self.upper),
+            _mm256_unpackhi_epi32(self.lower, self.upper),
+        ];
+        for (quarter, joined) in quarters.iter_mut().zip(joined) {
+            // SAFETY: both have 256 bits; the store needs no alignment.
+            unsafe { _mm256_storeu_si256(quarter.as_mut_ptr().cast(), joined) };
+        }
+        numbers
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn load(numbers: &[u64; 8]) -> [__m256i; 2] {
+    let (quarters, _) = numbers.as_chunks::<4>();
+    // SAFETY: both have 256 bits; the loads need no alignment.
+    [0, 1].map(|at| unsafe { _mm256_loadu_si256(quarters[at].as_ptr().cast()) })
+}
+
+/// Eight permutations `a·h + b mod 2⁶⁴`.
+struct Permutations {
+    factors: [__m256i; 2],
+    parts: Halves,
+    summands: [__m256i; 2],
+}
+
+impl Permutations {
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn new(a: &[u64; 8], b: &[u64; 8]) -> Self {
+        Self { factors: load(a), parts: Halves::load(a), summands: load(b) }
+    }
+
+    /// Their values of the hash whose lower half fills `low` and whose upper half fills `high`,
+    /// which is all zeros if the hash `IS_NARROW`.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn values<const IS_NARROW: bool>(&self, low: __m256i, high: __m256i) -> Halves {
+        let products = [0, 1].map(|at| {
+            let product = _mm256_mul_epu32(self.factors[at], low);
+            _mm256_add_epi64(product, self.summands[at])
+        });
+        let mut added = _mm256_mullo_epi32(self.parts.upper, low);
+        if !IS_NARROW {
+            added = _mm256_add_epi32(added, _mm256_mullo_epi32(self.parts.lower, high));
+        }
+        let values = Halves::of(products);
+        Halves { upper: _mm256_add_epi32(values.upper, added), ..values }
+    }
+}
+
+/// Calls `work` with the lower and the upper halves of some of `hashes` at a time.
+#[inline]
+fn in_halves(hashes: &[u64], mut work: impl FnMut(&[u32], &[u32])) {
+    let (mut lows, mut highs) = ([0; HASHES], [0; HASHES]);
+    for hashes in hashes.chunks(HASHES) {
+        for ((low, high), &hash) in lows.iter_mut().zip(&mut highs).zip(hashes) {
+            (*low, *high) = (hash as u32, (hash >> 32) as u32);
+        }
+        work(&lows[..hashes.len()], &highs[..hashes.len()]);
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn filled(number: u32) -> __m256i {
+    _mm256_set1_epi32(number.cast_signed())
+}
+
+/// The blocks of `numbers`, and how many numbers they are.
+fn blocks(numbers: &[u64]) -> (&[Numbers], usize) {
+    let groups = numbers.as_chunks::<8>().0;
+    let blocks = groups.as_chunks::<GROUPS>().0;
+    (blocks, blocks.len() * BLOCK)
+}
+
+/// The same.
+fn blocks_mut(numbers: &mut [u64]) -> &mut [Numbers] {
+    numbers.as_chunks_mut::<8>().0.as_chunks_mut::<GROUPS>().0
+}
+
+/// Lowers `minima[k]` to the least `a[k]·h + b[k]` mod 2⁶⁴ of `hashes`, for all whole blocks of
+/// permutations, and tells how many permutations they are.
+#[target_feature(enable = "avx2")]
+pub(super) fn affine(a: &[u64], b: &[u64], hashes: &[u64], minima: &mut [u64]) -> usize {
+    let (factors, done) = blocks(a);
+    in_halves(hashes, |lows, highs| {
+        let least = blocks_mut(minima).iter_mut();
+        for ((a, b), least) in factors.iter().zip(blocks(b).0).zip(least) {
+            lower_affine(a, b, lows, highs, least);
+        }
+    });
+    done
+}
+
+#[target_feature(enable = "avx2")]
+fn lower_affine(a: &Numbers, b: &Numbers, lows: &[u32], highs: &[u32], minima: &mut Numbers) {
+    // The least number is the complement of the greatest complement, and that is −a·h + !b.
+    let permutations: [_; GROUPS] = from_fn(|group| {
+        let complements = b[group].map(|summand| !summand);
+        Permutations::new(&a[group].map(u64::wrapping_neg), &complements)
+    });
+    let mut most: [_; GROUPS] = from_fn(|group| Halves::load(&minima[group].map(|least| !least)));
+    for (&low, &high) in lows.iter().zip(highs) {
+        let (low, high) = (filled(low), filled(high));
+        for (permutations, most) in permutations.iter().zip(&mut most) {
+            let values = permutations.values::<false>(low, high);
+            let upper = _mm256_max_epu32(most.upper, values.upper);
+            // Of the number that is greater in its upper half the lower half stays, of equals both.
+            let old = _mm256_and_si256(most.lower, _mm256_cmpeq_epi32(most.upper, upper));
+            let new = _mm256_and_si256(values.lower, _mm256_cmpeq_epi32(values.upper, upper));
+            *most = Halves { lower: _mm256_max_epu32(old, new), upper };
+        }
+    }
+    *minima = most.map(|most| most.numbers().map(|most| !most));
+}
+
+/// Lowers `minima[k]` to the least `((a[k]·h + b[k]) mod 2⁶⁴) mod (2⁶¹ − 1) mod 2³²` of `hashes`,
+/// for all whole blocks of permutations, and tells how many permutations they are. Where values may
+/// not be right, which is once in 2²⁹, `plain` is called for the block and some hashes instead.
+#[target_feature(enable = "avx2")]
+pub(super) fn legacy(
+    a: &[u64],
+    b: &[u64],
+    hashes: &[u64],
+    minima: &mut [u64],
+    plain: impl Fn(&[u64], &[u64], &[u64], &mut [u64]),
+) -> usize {
+    let (factors, done) = blocks(a);
+    let mut start = 0;
+    in_halves(hashes, |lows, highs| {
+        let hashes = &hashes[start..start + lows.len()];
+        start += lows.len();
+        let is_narrow = highs.iter().all(|&high| high == 0);
+        let least = blocks_mut(minima).iter_mut();
+        for ((a, b), least) in factors.iter().zip(blocks(b).0).zip(least) {
+            let is_right = if is_narrow {
+                lower_legacy::<true>(a, b, lows, highs, least)
+            } else {
+                lower_legacy::<false>(a, b, lows, highs, least)
+            };
+            if !is_right {
+                plain(a.as_flattened(), b.as_flattened(), hashes, least.as_flattened_mut());
+            }
+        }
+    });
+    done
+}
+
+/// `false`, and nothing is changed, where a value may not be right.
+#[target_feature(enable = "avx2")]
+fn lower_legacy<const IS_NARROW: bool>(
+    a: &Numbers,
+    b: &Numbers,
+    lows: &[u32],
+    highs: &[u32],
+    minima: &mut Numbers,
+) -> bool {
+    let permutations: [_; GROUPS] = from_fn(|group| Permutations::new(&a[group], &b[group]));
+    // Every value is below 2³²; what was set to more than that loses anyway.
+    let below = minima.map(|eight| eight.map(|least| least.min(u64::from(u32::MAX))));
+    let mut least = below.map(|eight| Halves::load(&eight).lower);
+    let zero = _mm256_setzero_si256();
+    let mut most = zero;
+    for (&low, &high) in lows.iter().zip(highs) {
+        let (low, high) = (filled(low), filled(high));
+        for (permutations, least) in permutations.iter().zip(&mut least) {
+            let values = permutations.values::<IS_NARROW>(low, high);
+            // 2⁶¹ is 1 modulo the prime: the upper three bits are added to the other 61.
+            let folded = _mm256_add_epi32(values.lower, _mm256_srli_epi32::<29>(values.upper));
+            *least = _mm256_min_epu32(*least, folded);
+            // Only if the upper 29 of the 61 are all set can the sum be as great as the prime.
+            most = _mm256_max_epu32(most, _mm256_slli_epi32::<3>(values.upper));
+        }
+    }
+    let most = Halves { lower: most, upper: zero };
+    if most.numbers().contains(&u64::from(u32::MAX << 3)) {
+        return false;
+    }
+    *minima = least.map(|lower| Halves { lower, upper: zero }.numbers());
+    true
+}

@@ -1,0 +1,227 @@
+//! SHA-1 of tokens: by the processor's own instructions, two tokens at a time because each waits
+//! long for its own last result, and plainly.
+#![expect(unsafe_code, reason = "instructions that not every processor has are called")]
+#![expect(clippy::inline_always, reason = "loops must become a part of what they are compiled for")]
+
+use super::kernel::Kernel;
+
+/// The state that SHA-1 begins with.
+const START: [u32; 5] = [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0];
+
+/// The first eight bytes of the SHA-1 of each token as a number, the first byte the lowest.
+pub(super) fn hash_all(kernel: Kernel, tokens: &[&[u8]], hashes: &mut Vec<u64>) {
+    hashes.reserve(tokens.len());
+    #[cfg(target_arch = "x86_64")]
+    if kernel.sha {
+        // SAFETY: `Kernel::all` has asked the processor for these instructions.
+        unsafe { sha_x86_64::hash_all(tokens, hashes) };
+        return;
+    }
+    hashes.extend(tokens.iter().map(|token| hash(kernel, token)));
+}
+
+/// The first eight bytes of the SHA-1 of one token.
+pub(super) fn hash(kernel: Kernel, token: &[u8]) -> u64 {
+    let mut state = [START];
+    let (blocks, rest) = token.as_chunks::<64>();
+    for block in blocks {
+        compress(kernel, &mut state, &[*block]);
+    }
+    let mut last = [0; 64];
+    last[..rest.len()].copy_from_slice(rest);
+    last[rest.len()] = 0x80;
+    if rest.len() >= 56 {
+        compress(kernel, &mut state, &[last]);
+        last = [0; 64];
+    }
+    last[56..].copy_from_slice(&(token.len() as u64 * 8).to_be_bytes());
+    compress(kernel, &mut state, &[last]);
+    first_bytes(&state[0])
+}
+
+fn first_bytes(state: &[u32; 5]) -> u64 {
+    u64::from(state[0].swap_bytes()) | u64::from(state[1].swap_bytes()) << 32
+}
+
+/// The block that a token of fewer than 56 bytes is padded to.
+#[inline(always)]
+fn last_block(token: &[u8]) -> [u8; 64] {
+    let mut block = [0; 64];
+    let length = token.len();
+    // Pieces of fixed lengths, the last one up to the end: a call for a few bytes takes longer.
+    if let (Some(first), Some(last)) = (token.first_chunk::<32>(), token.last_chunk::<32>()) {
+        block[..32].copy_from_slice(first);
+        block[length - 32..length].copy_from_slice(last);
+    } else if let (Some(first), Some(last)) = (token.first_chunk::<16>(), token.last_chunk::<16>())
+    {
+        block[..16].copy_from_slice(first);
+        block[length - 16..length].copy_from_slice(last);
+    } else if let (Some(first), Some(last)) = (token.first_chunk::<8>(), token.last_chunk::<8>()) {
+        block[..8].copy_from_slice(first);
+        block[length - 8..length].copy_from_slice(last);
+    } else if let (Some(first), Some(last)) = (token.first_chunk::<4>(), token.last_chunk::<4>()) {
+        block[..4].copy_from_slice(first);
+        block[length - 4..length].copy_from_slice(last);
+    } else {
+        block.iter_mut().zip(token).for_each(|(to, &from)| *to = from);
+    }
+    block[length] = 0x80;
+    block[62..].copy_from_slice(&(length as u16 * 8).to_be_bytes());
+    block
+}
+
+/// One block of each of several messages.
+#[inline]
+fn compress<const N: usize>(kernel: Kernel, states: &mut [[u32; 5]; N], blocks: &[[u8; 64]; N]) {
+    #[cfg(target_arch = "x86_64")]
+    if kernel.sha {
+        // SAFETY: `Kernel::all` has asked the processor for these instructions.
+        unsafe { sha_x86_64::compress(states, blocks) };
+        return;
+    }
+    let _ = kernel;
+    for (state, block) in states.iter_mut().zip(blocks) {
+        compress_portable(state, block);
+    }
+}
+
+/// FIPS 180-4, section 6.1.2.
+fn compress_portable(state: &mut [u32; 5], block: &[u8; 64]) {
+    let mut words = [0; 80];
+    for (word, bytes) in words.iter_mut().zip(block.as_chunks::<4>().0) {
+        *word = u32::from_be_bytes(*bytes);
+    }
+    for t in 16..80 {
+        let word: u32 = words[t - 3] ^ words[t - 8] ^ words[t - 14] ^ words[t - 16];
+        words[t] = word.rotate_left(1);
+    }
+    let [mut a, mut b, mut c, mut d, mut e] = *state;
+    for (t, word) in words.into_iter().enumerate() {
+        let (choice, constant) = match t / 20 {
+            0 => ((b & c) | (!b & d), 0x5a82_7999),
+            1 => (b ^ c ^ d, 0x6ed9_eba1),
+            2 => ((b & c) | (b & d) | (c & d), 0x8f1b_bcdc),
+            _ => (b ^ c ^ d, 0xca62_c1d6),
+        };
+        let sum = a.rotate_left(5).wrapping_add(choice).wrapping_add(e);
+        let next = sum.wrapping_add(constant).wrapping_add(word);
+        (e, d, c, b, a) = (d, c, b.rotate_left(30), a, next);
+    }
+    for (word, add) in state.iter_mut().zip([a, b, c, d, e]) {
+        *word = word.wrapping_add(add);
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod sha_x86_64 {
+    use std::arch::x86_64::{
+        __m128i, _mm_add_epi32, _mm_extract_epi32, _mm_loadu_si128, _mm_set_epi8, _mm_set_epi32,
+        _mm_sha1msg1_epu32, _mm_sha1msg2_epu32, _mm_sha1nexte_epu32, _mm_sha1rnds4_epu32,
+        _mm_shuffle_epi8, _mm_xor_si128,
+    };
+
+    use super::{Kernel, START, first_bytes, hash, last_block};
+    use crate::datasketch::kernel::Vectors;
+
+    /// The hashes of all tokens: two at a time where both are short.
+    #[target_feature(enable = "sha,sse4.1")]
+    pub(super) fn hash_all(tokens: &[&[u8]], hashes: &mut Vec<u64>) {
+        let (pairs, rest) = tokens.as_chunks::<2>();
+        let kernel = Kernel { vectors: Vectors::Portable, sha: true };
+        for [one, two] in pairs {
+            if one.len() < 56 && two.len() < 56 {
+                let mut states = [START; 2];
+                compress(&mut states, &[last_block(one), last_block(two)]);
+                hashes.extend(states.map(|state| first_bytes(&state)));
+            } else {
+                hashes.extend([one, two].map(|token| hash(kernel, token)));
+            }
+        }
+        hashes.extend(rest.iter().map(|token| hash(kernel, token)));
+    }
+
+    /// What four rounds of each message work on.
+    struct Rounds<const N: usize> {
+        words: [[__m128i; 4]; N],
+        state: [__m128i; N],
+        before: [__m128i; N],
+    }
+
+    impl<const N: usize> Rounds<N> {
+        /// The rounds 4·`group` to 4·`group` + 3, from the 16th on: their words are made first.
+        #[inline]
+        #[target_feature(enable = "sha,sse4.1")]
+        fn four<const FUNCTION: i32>(&mut self, group: usize) {
+            for k in 0..N {
+                let words = &mut self.words[k];
+                let mixed = _mm_sha1msg1_epu32(words[group & 3], words[(group + 1) & 3]);
+                let mixed = _mm_xor_si128(mixed, words[(group + 2) & 3]);
+                words[group & 3] = _mm_sha1msg2_epu32(mixed, words[(group + 3) & 3]);
+            }
+            self.turn::<FUNCTION>(group);
+        }
+
+        #[inline]
+        #[target_feature(enable = "sha,sse4.1")]
+        fn turn<const FUNCTION: i32>(&mut self, group: usize) {
+            for k in 0..N {
+                let e = _mm_sha1nexte_epu32(self.before[k], self.words[k][group & 3]);
+                self.before[k] = self.state[k];
+                self.state[k] = _mm_sha1rnds4_epu32::<FUNCTION>(self.state[k], e);
+            }
+        }
+    }
+
+    #[inline]
+    #[target_feature(enable = "sha,sse4.1")]
+    pub(super) fn compress<const N: usize>(states: &mut [[u32; 5]; N], blocks: &[[u8; 64]; N]) {
+        let reverse = _mm_set_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+        let zero = _mm_set_epi32(0, 0, 0, 0);
+        let mut rounds = Rounds { words: [[zero; 4]; N], state: [zero; N], before: [zero; N] };
+        let mut first = [(zero, zero); N];
+        for k in 0..N {
+            let [a, b, c, d, e] = states[k].map(u32::cast_signed);
+            first[k] = (_mm_set_epi32(a, b, c, d), _mm_set_epi32(e, 0, 0, 0));
+            rounds.state[k] = first[k].0;
+            for (word, bytes) in rounds.words[k].iter_mut().zip(blocks[k].as_chunks::<16>().0) {
+                // SAFETY: sixteen bytes are there; the load needs no alignment.
+                let loaded = unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) };
+                *word = _mm_shuffle_epi8(loaded, reverse);
+            }
+            let e = _mm_add_epi32(first[k].1, rounds.words[k][0]);
+            rounds.before[k] = rounds.state[k];
+            rounds.state[k] = _mm_sha1rnds4_epu32::<0>(rounds.state[k], e);
+        }
+        rounds.turn::<0>(1);
+        rounds.turn::<0>(2);
+        rounds.turn::<0>(3);
+        rounds.four::<0>(4);
+        rounds.four::<1>(5);
+        rounds.four::<1>(6);
+        rounds.four::<1>(7);
+        rounds.four::<1>(8);
+        rounds.four::<1>(9);
+        rounds.four::<2>(10);
+        rounds.four::<2>(11);
+        rounds.four::<2>(12);
+        rounds.four::<2>(13);
+        rounds.four::<2>(14);
+        rounds.four::<3>(15);
+        rounds.four::<3>(16);
+        rounds.four::<3>(17);
+        rounds.four::<3>(18);
+        rounds.four::<3>(19);
+        for k in 0..N {
+            let sum = _mm_add_epi32(rounds.state[k], first[k].0);
+            let e = _mm_sha1nexte_epu32(rounds.before[k], first[k].1);
+            states[k] = [
+                _mm_extract_epi32::<3>(sum),
+                _mm_extract_epi32::<2>(sum),
+                _mm_extract_epi32::<1>(sum),
+                _mm_extract_epi32::<0>(sum),
+                _mm_extract_epi32::<3>(e),
+            ]
+            .map(i32::cast_unsigned);
+        }
+    }
+}
