@@ -81,13 +81,13 @@ fn bytes_of_other<'py>(token: &Bound<'py, PyAny>, text: Text) -> PyResult<Bound<
 
 /// Hashes of all `tokens`, appended.
 pub(super) fn hash_all(kernel: Kernel, hasher: Hasher, tokens: &[&[u8]], hashes: &mut Vec<u64>) {
-    if matches!(hasher, Hasher::Token32 | Hasher::Token64) {
-        hashes.extend(tokens.iter().map(|token| hasher.hash(kernel, token)));
-        return;
-    }
     let start = hashes.len();
-    sha1::hash_all(kernel, tokens, hashes);
-    if hasher == Hasher::Sha32 {
+    if matches!(hasher, Hasher::Token32 | Hasher::Token64) {
+        hashes.extend(tokens.iter().map(|token| token_hash(token)));
+    } else {
+        sha1::hash_all(kernel, tokens, hashes);
+    }
+    if matches!(hasher, Hasher::Token32 | Hasher::Sha32) {
         hashes[start..].iter_mut().for_each(|hash| *hash &= 0xffff_ffff);
     }
 }
