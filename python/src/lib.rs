@@ -34,8 +34,9 @@ mod values;
 
 use pyo3::prelude::*;
 
-/// What is done in Rust; private to the package.
-#[pymodule]
+/// What is done in Rust; private to the package. Where Python can do without its lock, the module
+/// has it turned on: lists are read, and objects borrowed, on the strength of it.
+#[pymodule(gil_used = true)]
 mod _engine {
     use pyo3::prelude::*;
 
