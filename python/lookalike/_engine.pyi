@@ -121,7 +121,21 @@ class StoredIndex:
         expires: int | None,
         on_existing: str,
         threads: int | None,
+        progress: _Progress | None = None,
+        total: int | None = None,
     ) -> tuple[int, int, int, int]: ...
+    def add_files(
+        self,
+        paths: list[str],
+        names: list[str],
+        expires: int | None,
+        on_existing: str,
+        threads: int | None,
+        options: dict[str, Any],
+        progress: _Progress | None = None,
+    ) -> tuple[
+        tuple[int, int, int, int], list[str], list[tuple[str, int | None, str | None, str]]
+    ]: ...
     def add_one(
         self,
         id: object,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from datetime import datetime
-from typing import Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from lookalike._engine import StoredIndex
 from lookalike._find import Found
@@ -25,6 +25,7 @@ from lookalike._index_arguments import (
     text_option,
     threshold_option,
 )
+from lookalike._index_files import added, fields_of, files_of, refuse_reading
 from lookalike._index_types import (
     Added,
     Document,
@@ -34,8 +35,12 @@ from lookalike._index_types import (
     matches,
 )
 from lookalike._index_upkeep import Upkeep
+from lookalike._options import Reading, check_options
 from lookalike._progress import Progress, shown
 from lookalike.errors import OptionError
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = ["Index"]
 
@@ -225,15 +230,19 @@ class Index(Upkeep):
         id_field: str = "id",
         text_field: str = "text",
         threads: int | None = None,
+        progress: bool | Progress = False,
+        **reading: Unpack[Reading],
     ) -> Added:
         """Adds documents, some thousand at a time; what was written stays, whatever comes later.
 
         :param documents: A mapping of ids to texts; an iterable of ``(id, text)``,
             ``(id, text, metadata)`` or of records with named members (a Hugging Face dataset is
-            one); or a table with the Arrow interface: of pyarrow, pandas, polars, DuckDB. Ids and
+            one); a table with the Arrow interface: of pyarrow, pandas, polars, DuckDB; or files and
+            folders: a ``str`` or path, a pattern, a list of ``pathlib.Path``. Ids and
             texts are ``str``. An iterable is taken bit by bit, so it may be larger than memory.
-        :param metadata: A mapping that every document gets, or names of members or columns of
-            records that become its metadata. What is None or null is left out.
+        :param metadata: A mapping that every document gets, or names of members, columns or fields
+            of records that become its metadata. What is None or null is left out. Of files, the
+            file and what mail, pages and office files say about themselves are kept anyway.
         :param expires: When the documents count as removed: a ``datetime`` with a zone, or a
             ``timedelta`` from now; None for never.
         :param on_existing: What becomes of a document whose id is there, or came before: ``error``,
@@ -241,25 +250,41 @@ class Index(Upkeep):
         :param id_field: The member or column with the id, of records and tables.
         :param text_field: That with the text.
         :param threads: Threads to use; None for one per processor.
-        :returns: Counts of documents.
+        :param progress: ``True`` for bars by tqdm, or a function of the stage, how much of it is
+            done and of how much, where that is known.
+        :param reading: How files are read, :class:`Reading`: ``format``, ``skip_bad``, …
+        :returns: Counts of documents, and what was left out of files.
         :raises DocumentError: A document cannot be stored; its :attr:`~DocumentError.row` is that
             in ``documents``, from 0. Those before it are stored.
+        :raises FileError: A file cannot be read.
         :raises StoreError: The index cannot be written, or is closed.
 
         >>> import lookalike, tempfile, os
         >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "news")) as index:
         ...     index.add({"a": "one text", "b": "another"}, metadata={"language": "en"})
         ...     index.add([{"id": "c", "text": "a third", "year": 2024}], metadata=["year"])
-        Added(added=2, updated=0, kept=0, without_shingles=0)
-        Added(added=1, updated=0, kept=0, without_shingles=0)
+        Added(added=2, updated=0, kept=0, without_shingles=0, skipped=[])
+        Added(added=1, updated=0, kept=0, without_shingles=0, skipped=[])
         """
         common, names = common_and_names(metadata)
-        rows = rows_of(documents, names, id_field, text_field)
         fields = (text_option("id_field", id_field), text_option("text_field", text_field))
         at = expiry(expires)
         threads = count_option("threads", threads, "a whole number from 1")
         existing = text_option("on_existing", on_existing)
-        return Added._make(self._stored.add(rows, common, names, fields, at, existing, threads))
+        files = files_of(documents)
+        with shown(progress) as tell:
+            if files is not None:
+                chosen = fields_of(common, names)
+                options = {"id_field": fields[0], "text_field": fields[1], **reading}
+                check_options(options)
+                return added(
+                    self._stored.add_files(files, chosen, at, existing, threads, options, tell)
+                )
+            refuse_reading(reading)
+            rows = rows_of(documents, names, id_field, text_field)
+            of = len(documents) if isinstance(documents, Sized) else None
+            done = self._stored.add(rows, common, names, fields, at, existing, threads, tell, of)
+            return Added(*done, [])
 
     def update(
         self,
@@ -270,6 +295,8 @@ class Index(Upkeep):
         id_field: str = "id",
         text_field: str = "text",
         threads: int | None = None,
+        progress: bool | Progress = False,
+        **reading: Unpack[Reading],
     ) -> Added:
         """Adds documents; those whose ids are there are replaced. As :meth:`add` in all else.
 
@@ -277,8 +304,8 @@ class Index(Upkeep):
         >>> with lookalike.Index.create(os.path.join(tempfile.mkdtemp(), "news")) as index:
         ...     index.update({"a": "one text"})
         ...     index.update({"a": "another text"})
-        Added(added=1, updated=0, kept=0, without_shingles=0)
-        Added(added=0, updated=1, kept=0, without_shingles=0)
+        Added(added=1, updated=0, kept=0, without_shingles=0, skipped=[])
+        Added(added=0, updated=1, kept=0, without_shingles=0, skipped=[])
         """
         return self.add(
             documents,
@@ -288,6 +315,8 @@ class Index(Upkeep):
             id_field=id_field,
             text_field=text_field,
             threads=threads,
+            progress=progress,
+            **reading,
         )
 
     def add_one(
@@ -320,7 +349,7 @@ class Index(Upkeep):
         changed = None if modified is None else nanoseconds("modified", modified)
         at = expiry(expires)
         existing = text_option("on_existing", on_existing)
-        return Added._make(self._stored.add_one(id, text, metadata, changed, at, existing))
+        return Added(*self._stored.add_one(id, text, metadata, changed, at, existing), [])
 
     def remove(self, ids: str | Iterable[str]) -> Removed:
         """Removes documents by their ids. One that is not there is no error.

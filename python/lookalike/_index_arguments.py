@@ -127,10 +127,10 @@ def rows_of(documents: object, names: list[str], id_field: str, text_field: str)
     fetch = getattr(documents, "fetch_arrow_reader", None)
     if fetch is not None:
         return _arrow_rows(fetch(), names, id_field, text_field)
-    if isinstance(documents, (str, bytes, os.PathLike)):
+    if isinstance(documents, bytes):
         raise DocumentTypeError(
-            f"documents is {_shown(documents)}, expected (id, text) pairs, a mapping or a table; "
-            "for one document there is add_one, for files `lookalike index add`"
+            f"documents is {_shown(documents)}, expected (id, text) pairs, a mapping, a table or a "
+            "path; for one document there is add_one"
         )
     return iterator_of("documents", documents, "(id, text)")
 

@@ -12,6 +12,7 @@ __all__ = [
     "Matches",
     "Problem",
     "Removed",
+    "Skipped",
     "Stats",
 ]
 
@@ -89,6 +90,20 @@ class Document(NamedTuple):
     text: str | None
 
 
+class Skipped(NamedTuple):
+    """Something among files that is no document."""
+
+    #: The file.
+    source: str
+    #: The line that the record begins on, or its row in a Parquet file, from 1; None for all of
+    #: the file.
+    line: int | None
+    #: The id of the record, where it has one that can be read.
+    id: str | None
+    #: Why it was left out.
+    reason: str
+
+
 class Added(NamedTuple):
     """What was added, for good."""
 
@@ -100,6 +115,8 @@ class Added(NamedTuple):
     kept: int
     #: How many of those stored have no shingles, and resemble nothing.
     without_shingles: int
+    #: What was left out of files: those that have no text, and with ``skip_bad`` bad records.
+    skipped: list[Skipped]
 
 
 class Removed(NamedTuple):

@@ -9,10 +9,32 @@ from typing import Any, Literal, TypedDict
 
 from lookalike.errors import OptionError
 
-__all__ = ["OPTIONS", "Options", "check_options", "named"]
+__all__ = ["OPTIONS", "Options", "Reading", "check_options", "named"]
 
 
-class Options(TypedDict, total=False):
+class Reading(TypedDict, total=False):
+    """How files are read; :data:`OPTIONS` says what each means. ``None`` is what it is by default."""
+
+    skip_bad: bool | None
+    format: Literal["file", "text", "lines", "jsonl", "csv", "tsv", "parquet", "mbox", "warc", "tar"] | None
+    line_ids: bool | None
+    hidden: bool | None
+    no_ignore: bool | None
+    follow: bool | None
+    encoding: str | None
+    html: Literal["main", "all"] | None
+    quotes: Literal["keep", "cut"] | None
+    signatures: Literal["keep", "cut"] | None
+    attachments: bool | None
+    max_file_size: int | str | None
+    max_expanded: int | str | None
+    max_depth: int | None
+    max_members: int | None
+    max_pages: int | None
+    max_seconds: int | None
+
+
+class Options(Reading, total=False):
     """Options beside those that a function names itself; :data:`OPTIONS` says what each means.
     ``None`` is what it is by default."""
 
@@ -37,25 +59,8 @@ class Options(TypedDict, total=False):
     memory: int | str | None
     temp_dir: str | os.PathLike[str] | None
     threads: int | None
-    skip_bad: bool | None
-    format: Literal["file", "text", "lines", "jsonl", "csv", "tsv", "parquet", "mbox", "warc", "tar"] | None
     id_field: str | None
     text_field: str | None
-    line_ids: bool | None
-    hidden: bool | None
-    no_ignore: bool | None
-    follow: bool | None
-    encoding: str | None
-    html: Literal["main", "all"] | None
-    quotes: Literal["keep", "cut"] | None
-    signatures: Literal["keep", "cut"] | None
-    attachments: bool | None
-    max_file_size: int | str | None
-    max_expanded: int | str | None
-    max_depth: int | None
-    max_members: int | None
-    max_pages: int | None
-    max_seconds: int | None
 
 
 #: What each option means.

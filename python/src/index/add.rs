@@ -9,6 +9,8 @@ use lookalike::index::{
     AddOptions, Added, BATCH_BYTES, BATCH_DOCUMENTS, Cause, Existing, NewDocument, Unfinished,
     put_all, time,
 };
+use lookalike::progress::Stage;
+use lookalike::run::MAX_THREADS;
 use lookalike::store::entry::Metadata;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
@@ -42,10 +44,14 @@ impl How {
                 )));
             }
         };
+        if let Some(threads) = threads.filter(|threads| *threads > MAX_THREADS) {
+            let text = format!("threads is {threads}, expected 1 to {MAX_THREADS}");
+            return Err(OptionError::new_err(text));
+        }
         Ok(Self { existing, expires, threads })
     }
 
-    fn options(&self) -> AddOptions {
+    pub(super) fn options(&self) -> AddOptions {
         let mut options = AddOptions::new(time::now());
         options.existing = self.existing;
         options.expires = self.expires;
@@ -59,7 +65,7 @@ impl How {
 /// Added, replaced, there already, without shingles.
 pub(super) type Counts = (u64, u64, u64, u64);
 
-fn counts(added: &Added) -> Counts {
+pub(super) fn counts(added: &Added) -> Counts {
     (added.added, added.replaced, added.existing, added.without_shingles)
 }
 
@@ -73,6 +79,14 @@ pub(super) struct Feed {
     id_field: String,
     text_field: String,
     row: u64,
+    telling: Telling,
+}
+
+/// Who is told how many documents were taken, and of how many.
+#[derive(Default)]
+pub(super) struct Telling {
+    pub(super) progress: Option<Py<PyAny>>,
+    pub(super) total: Option<u64>,
 }
 
 impl Feed {
@@ -85,10 +99,12 @@ impl Feed {
         common: &Bound<'_, PyAny>,
         names: Vec<String>,
         fields: (String, String),
+        telling: Telling,
     ) -> PyResult<Self> {
         let common = metadata(common, "all documents")?;
         let (id_field, text_field) = fields;
-        Ok(Self { documents: documents.unbind(), common, names, id_field, text_field, row: 0 })
+        let documents = documents.unbind();
+        Ok(Self { documents, common, names, id_field, text_field, row: 0, telling })
     }
 
     fn fill(
@@ -105,10 +121,17 @@ impl Feed {
             self.row += 1;
             batch.push(document);
             if batch.len() >= BATCH_DOCUMENTS || bytes >= BATCH_BYTES {
+                self.tell(py)?;
                 return Ok(true);
             }
         }
+        self.tell(py)?;
         Ok(false)
+    }
+
+    fn tell(&self, py: Python<'_>) -> PyResult<()> {
+        let Telling { progress: Some(progress), total } = &self.telling else { return Ok(()) };
+        progress.call1(py, (Stage::Add.to_string(), self.row, *total)).map(|_| ())
     }
 
     /// A pair, a triple with metadata, or a record with named members.

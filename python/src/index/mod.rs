@@ -8,6 +8,7 @@ mod json;
 mod opened;
 mod patience;
 mod query;
+mod read;
 mod stored;
 mod telling;
 

@@ -1,6 +1,6 @@
 //! The class that `lookalike.Index` is made of.
 
-use super::add::{self, Counts, Feed, How};
+use super::add::{self, Counts, Feed, How, Telling};
 use super::chosen;
 use super::convert::text;
 use super::groups;
@@ -8,6 +8,7 @@ use super::json::metadata;
 use super::opened::Opened;
 use super::patience::patiently;
 use super::query::{Asked, document, expect_texts, unknown};
+use super::read::{self, Files, LeftOut};
 use super::telling::told;
 use crate::error::{OptionError, run_error};
 use crate::find::Findings;
@@ -32,12 +33,21 @@ use std::time::Duration;
 pub(crate) struct StoredIndex {
     opened: Opened,
     read_only: bool,
+    /// The folder it is in, which is no input of its own.
+    folder: Option<PathBuf>,
 }
 
 fn place(path: PathBuf) -> Place {
     match path.to_str() {
         Some(text) => Place::of(text),
         None => Place::Folder(path),
+    }
+}
+
+fn folder(place: &Place) -> Option<PathBuf> {
+    match place {
+        Place::Folder(folder) => Some(folder.clone()),
+        Place::Postgres(_) => None,
     }
 }
 
@@ -57,9 +67,11 @@ impl StoredIndex {
     #[staticmethod]
     fn create(py: Python<'_>, path: PathBuf, options: &Bound<'_, PyDict>) -> PyResult<Self> {
         let settings = chosen::settings(options)?;
-        let create = move || lookalike::store::index::create(&place(path), &settings);
+        let place = place(path);
+        let folder = folder(&place);
+        let create = move || lookalike::store::index::create(&place, &settings);
         let index = py.detach(create).map_err(told)?;
-        Ok(Self { opened: Opened::new(index), read_only: false })
+        Ok(Self { opened: Opened::new(index), read_only: false, folder })
     }
 
     #[staticmethod]
@@ -74,10 +86,12 @@ impl StoredIndex {
             OptionError::new_err(format!("wait is {wait}, expected seconds, from 0"))
         })?;
         let access = if read_only { Access::Read } else { Access::Write { wait } };
-        let open = move || lookalike::store::index::open(&place(path), access);
+        let place = place(path);
+        let folder = folder(&place);
+        let open = move || lookalike::store::index::open(&place, access);
         let index = patiently(py, open)?.map_err(told)?;
         chosen::expect(options, &index)?;
-        Ok(Self { opened: Opened::new(index), read_only })
+        Ok(Self { opened: Opened::new(index), read_only, folder })
     }
 
     fn close(&self, py: Python<'_>) {
@@ -112,6 +126,7 @@ impl StoredIndex {
     }
 
     #[expect(clippy::too_many_arguments, reason = "options of one call")]
+    #[pyo3(signature = (documents, common, names, fields, expires, on_existing, threads, progress=None, total=None))]
     fn add(
         &self,
         py: Python<'_>,
@@ -122,11 +137,34 @@ impl StoredIndex {
         expires: Option<i64>,
         on_existing: &str,
         threads: Option<usize>,
+        progress: Option<Py<PyAny>>,
+        total: Option<u64>,
     ) -> PyResult<Counts> {
         let how = How::new(on_existing, expires, threads)?;
-        let feed = Feed::new(documents, common, names, fields)?;
+        let feed = Feed::new(documents, common, names, fields, Telling { progress, total })?;
         let handle = self.opened.get()?;
         let done = add::add(py, &handle, &how, feed);
+        py.detach(move || drop(handle));
+        done
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "options of one call")]
+    #[pyo3(signature = (paths, names, expires, on_existing, threads, options, progress=None))]
+    fn add_files(
+        &self,
+        py: Python<'_>,
+        paths: Vec<PathBuf>,
+        names: Vec<String>,
+        expires: Option<i64>,
+        on_existing: &str,
+        threads: Option<usize>,
+        options: &Bound<'_, PyDict>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<(Counts, Vec<String>, Vec<LeftOut>)> {
+        let how = How::new(on_existing, expires, threads)?;
+        let files = Files::new(py, paths, names, self.folder.clone(), options)?;
+        let handle = self.opened.get()?;
+        let done = read::add(py, &handle, &how, &files, progress.as_ref());
         py.detach(move || drop(handle));
         done
     }

@@ -1,0 +1,52 @@
+"""Files and folders that an index is given."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Mapping
+
+from lookalike._index_types import Added, Skipped
+from lookalike._inputs import _paths
+from lookalike.errors import OptionError
+
+__all__: list[str] = []
+
+#: What the engine gives: counts, fields that no document has, what was left out.
+_Done = tuple[tuple[int, int, int, int], list[str], list[tuple[str, "int | None", "str | None", str]]]
+
+
+def files_of(documents: object) -> list[str] | None:
+    """Paths, if that is what is given: one, a pattern, or a list of ``pathlib.Path``."""
+    if isinstance(documents, (str, os.PathLike)):
+        return _paths([documents])
+    if isinstance(documents, (list, tuple)) and documents:
+        if all(isinstance(path, os.PathLike) for path in documents):
+            return _paths(documents)
+    return None
+
+
+def fields_of(common: object, names: list[str]) -> list[str]:
+    """Names of fields that become metadata; of files nothing else can be asked for."""
+    if common is not None:
+        raise OptionError(
+            "metadata is a mapping, expected names of fields: documents of files have the metadata "
+            "that their files give them"
+        )
+    return names
+
+
+def refuse_reading(reading: Mapping[str, object]) -> None:
+    """Options of how files are read, where there are none.
+
+    :raises OptionError: one is given.
+    """
+    for name in reading:
+        raise OptionError(f"{name} says how files are read, and the documents are in memory")
+
+
+def added(done: _Done) -> Added:
+    counts, missing, skipped = done
+    for name in missing:
+        warnings.warn(f"metadata: no document has the field {name!r}", stacklevel=3)
+    return Added(*counts, [Skipped._make(one) for one in skipped])

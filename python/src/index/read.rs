@@ -1,0 +1,90 @@
+//! Files and folders into an index, read by the engine as the command line reads them.
+
+use super::add::{Counts, How, counts};
+use super::opened::Handle;
+use super::telling::told;
+use crate::call;
+use crate::error::run_error;
+use crate::extraction;
+use crate::options::Options;
+use lookalike::error::Error;
+use lookalike::index::{self, Broken};
+use lookalike::read::{Collection, ReadOptions, Skipped, Wording};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::path::PathBuf;
+
+/// What was left out: the file, the line, the id, and why.
+pub(super) type LeftOut = (String, Option<u64>, Option<String>, String);
+
+/// What is to be read.
+pub(super) struct Files {
+    paths: Vec<PathBuf>,
+    reading: ReadOptions,
+}
+
+impl Files {
+    /// Of what a call is given: `names` are fields that become metadata, `own` is the folder of the
+    /// index, which is no input.
+    ///
+    /// # Errors
+    /// `OptionError` for an option that there is not, or for what one cannot be.
+    pub(super) fn new(
+        py: Python<'_>,
+        paths: Vec<PathBuf>,
+        names: Vec<String>,
+        own: Option<PathBuf>,
+        options: &Bound<'_, PyDict>,
+    ) -> PyResult<Self> {
+        let options = Options::new(options)?;
+        // The index brings texts to its wording itself.
+        let reading = options.reading(Wording::default(), extraction::options(py)?)?;
+        options.finish()?;
+        let leave_out = own.into_iter().collect();
+        Ok(Self { paths, reading: ReadOptions { fields: names, leave_out, ..reading } })
+    }
+}
+
+/// Reads files and puts their documents into the index; also which fields no document has, and what
+/// was left out.
+///
+/// # Errors
+/// `FileError` for what cannot be read, `DocumentError` for the first document that cannot be
+/// stored; those before it are. What a signal handler or `progress` raises.
+pub(super) fn add(
+    py: Python<'_>,
+    handle: &Handle,
+    how: &How,
+    files: &Files,
+    progress: Option<&Py<PyAny>>,
+) -> PyResult<(Counts, Vec<String>, Vec<LeftOut>)> {
+    let mut options = how.options();
+    options.metadata.clone_from(&files.reading.fields);
+    options.skip_bad = files.reading.skip_bad;
+    let done = call::long(py, progress, |watch| {
+        let collection = Collection::open(&files.paths, &files.reading)?;
+        Ok(index::add(&handle.index, &collection, &options, watch))
+    })?;
+    let mut added = done.map_err(|broken| told_of(py, *broken))?;
+    let missing = std::mem::take(&mut added.not_found);
+    let skipped = std::mem::take(&mut added.skipped);
+    Ok((counts(&added), missing, skipped.into_iter().map(left_out).collect()))
+}
+
+fn left_out(skipped: Skipped) -> LeftOut {
+    let Skipped { source, line, id, reason } = skipped;
+    (source, line, id, reason.to_string())
+}
+
+fn told_of(py: Python<'_>, broken: Broken) -> PyErr {
+    let Broken { before, error } = broken;
+    let (place, error) = match error {
+        Error::NotAdded { place, error } => (format!("{place}: "), told(error)),
+        Error::Index(error) => (String::new(), told(error)),
+        error => (String::new(), run_error(error)),
+    };
+    let stored = before.added + before.replaced + before.existing;
+    let text = format!("{place}{}; {stored} documents before are stored", error.value(py));
+    let same_type = error.get_type(py).call1((text,)).map(PyErr::from_value);
+    same_type.unwrap_or(error)
+}
