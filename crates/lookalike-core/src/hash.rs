@@ -28,11 +28,11 @@ pub(crate) fn fold(a: u64, b: u64) -> u64 {
 #[inline]
 fn halves(bytes: &[u8]) -> (u64, u64) {
     let length = bytes.len();
-    if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
+    if let (Some(first), Some(last)) = (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
         // The last eight bytes without those that the first eight have: 64 bits go in two shifts.
         let surplus = 4 * (16 - length);
         (u64::from_le_bytes(*first), u64::from_le_bytes(*last) >> surplus >> surplus)
-    } else if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
+    } else if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
         let (first, last) = (u32::from_le_bytes(*first), u32::from_le_bytes(*last));
         (u64::from(first) | u64::from(last) << (8 * (length - 4)), 0)
     } else {
