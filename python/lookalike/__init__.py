@@ -24,9 +24,18 @@ from lookalike._compare import Comparison, Difference, compare
 from lookalike._engine import VERSION as __version__
 from lookalike._find import Found, Group, Member, Written, dedup, find
 from lookalike._index import Index
-from lookalike._index_types import Added, Document, Match, Matches, Problem, Removed, Stats
+from lookalike._index_types import (
+    Added,
+    Document,
+    Match,
+    Matches,
+    Problem,
+    Removed,
+    Skipped,
+    Stats,
+)
 from lookalike._measure import Audit, Tuned, audit, tune
-from lookalike._options import OPTIONS, Options
+from lookalike._options import OPTIONS, Options, Reading
 from lookalike._results import Table
 from lookalike._sign import Prepared, prepare
 
@@ -46,7 +55,9 @@ __all__ = [
     "Options",
     "Prepared",
     "Problem",
+    "Reading",
     "Removed",
+    "Skipped",
     "Stats",
     "Table",
     "Tuned",

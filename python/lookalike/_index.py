@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
@@ -282,7 +282,8 @@ class Index(Upkeep):
                 )
             refuse_reading(reading)
             rows = rows_of(documents, names, id_field, text_field)
-            of = len(documents) if isinstance(documents, Sized) else None
+            # To count others may be work: a relation would run its query.
+            of = len(documents) if isinstance(documents, (list, tuple, dict)) else None
             done = self._stored.add(rows, common, names, fields, at, existing, threads, tell, of)
             return Added(*done, [])
 

@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import signal
+
+import pytest
 
 # A shell starts what runs in the background with Ctrl-C ignored, and what that starts inherits it;
 # the tests that press it would wait for ever.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(scope="session")
+def program() -> str:
+    """The binary; ``cargo x python`` says where it is."""
+    path = os.environ.get("LOOKALIKE_PROGRAM")
+    if path is None:
+        pytest.skip("LOOKALIKE_PROGRAM does not say where the binary is; run cargo x python")
+    return path

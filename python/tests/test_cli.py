@@ -22,13 +22,9 @@ MODULE = [sys.executable, "-m", "lookalike"]
 POSIX = pytest.mark.skipif(os.name != "posix", reason="signals and pipes of POSIX")
 
 
-@pytest.fixture(scope="module")
-def program() -> list[str]:
-    """The binary; ``cargo x python`` says where it is."""
-    path = os.environ.get("LOOKALIKE_PROGRAM")
-    if path is None:
-        pytest.skip("LOOKALIKE_PROGRAM does not say where the binary is; run cargo x python")
-    return [path]
+@pytest.fixture(name="program", scope="module")
+def program_as_command(program: str) -> list[str]:
+    return [program]
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -14,14 +13,6 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = ROOT / "fixtures" / "sample"
-
-
-@pytest.fixture(scope="module")
-def program() -> str:
-    path = os.environ.get("LOOKALIKE_PROGRAM")
-    if path is None:
-        pytest.skip("LOOKALIKE_PROGRAM does not say where the binary is; run cargo x python")
-    return path
 
 
 def sample() -> dict[str, str]:

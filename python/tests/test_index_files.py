@@ -1,0 +1,141 @@
+"""Files and folders into an index, and its progress."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import lookalike
+from lookalike.errors import DocumentError, FileError, OptionError
+
+TEXTS = {
+    "a": "the hall is closed on monday since the floor is being laid anew and the paint is wet",
+    "b": "minutes of the meeting on noise with a list of those who came and of those who did not",
+}
+
+
+def lines(path: Path, texts: dict[str, str], **more: object) -> Path:
+    records = [json.dumps({"id": key, "text": text, **more}) for key, text in texts.items()]
+    path.write_text("\n".join(records) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> lookalike.Index:
+    return lookalike.Index.create(tmp_path / "index", store="texts")
+
+
+def test_a_file_a_pattern_and_a_list_of_paths(index: lookalike.Index, tmp_path: Path) -> None:
+    first = lines(tmp_path / "one.jsonl", {"a": TEXTS["a"]})
+    second = lines(tmp_path / "two.jsonl", {"b": TEXTS["b"]})
+    assert index.add(first) == (1, 0, 0, 0, [])
+    with pytest.raises(DocumentError, match=r"one\.jsonl:1: .*there already.*Index\.update"):
+        index.add(str(tmp_path / "*.jsonl"))
+    assert index.add(str(tmp_path / "*.jsonl"), on_existing="keep") == (1, 0, 1, 0, [])
+    assert index.update([first, second]) == (0, 2, 0, 0, [])
+    document = index.get("b")
+    assert document is not None and document.text == TEXTS["b"]
+    assert document.metadata == {"source": str(second)}
+
+
+def test_fields_become_metadata(index: lookalike.Index, tmp_path: Path) -> None:
+    path = lines(tmp_path / "one.jsonl", TEXTS, year=2024)
+    with pytest.warns(UserWarning, match="no document has the field 'language'"):
+        index.add(path, metadata=["year", "language"])
+    document = index.get("a")
+    assert document is not None and document.metadata["year"] == 2024
+    with pytest.raises(OptionError, match="names of fields"):
+        index.update(path, metadata={"year": 2024})
+
+
+def test_other_names_of_fields(index: lookalike.Index, tmp_path: Path) -> None:
+    path = tmp_path / "odd.jsonl"
+    path.write_text(json.dumps({"key": "k", "body": TEXTS["a"]}) + "\n", encoding="utf-8")
+    assert index.add(path, id_field="key", text_field="body").added == 1
+    assert "k" in index
+
+
+def test_a_folder_and_what_is_left_out(index: lookalike.Index, tmp_path: Path) -> None:
+    folder = tmp_path / "letters"
+    folder.mkdir()
+    (folder / "good.txt").write_text(TEXTS["a"], encoding="utf-8")
+    (folder / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(100))
+    added = index.add(folder)
+    assert added.added == 1
+    [skipped] = added.skipped
+    assert skipped.source.endswith("picture.png") and skipped.line is None and skipped.reason
+
+
+def test_the_index_is_no_input_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "good.txt").write_text(TEXTS["a"], encoding="utf-8")
+    with lookalike.Index.create(tmp_path / "index") as index:
+        assert index.add(tmp_path) == (1, 0, 0, 0, [])
+
+
+def test_bad_records(index: lookalike.Index, tmp_path: Path) -> None:
+    path = lines(tmp_path / "some.jsonl", {"a": TEXTS["a"]})
+    with path.open("a", encoding="utf-8") as file:
+        file.write('{"id": "x"}\n' + json.dumps({"id": "b", "text": TEXTS["b"]}) + "\n")
+    with pytest.raises(DocumentError, match=r"some\.jsonl:2.*1 document"):
+        index.add(path)
+    assert len(index) == 1
+    added = index.update(path, skip_bad=True)
+    assert (added.added, added.updated) == (1, 1)
+    assert [(one.line, one.id) for one in added.skipped] == [(2, "x")]
+
+
+def test_what_cannot_be(index: lookalike.Index, tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="no file or folder"):
+        index.add("nowhere.jsonl")
+    with pytest.raises(FileError, match="nothing matches"):
+        index.add(str(tmp_path / "*.csv"))
+    with pytest.raises(OptionError, match="skip_bad says how files are read"):
+        index.add([("a", TEXTS["a"])], skip_bad=True)
+    path = lines(tmp_path / "one.jsonl", TEXTS)
+    with pytest.raises(OptionError, match="no option 'colour'"):
+        index.add(path, colour="red")  # type: ignore[call-arg]
+    with pytest.raises(OptionError, match="format"):
+        index.add(path, format="wav")  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match="1 to 1024"):
+        index.add(path, threads=100_000)
+    with pytest.raises(OptionError, match="1 to 1024"):
+        index.add(TEXTS, threads=100_000)
+    assert len(index) == 0
+
+
+def test_progress(index: lookalike.Index, tmp_path: Path) -> None:
+    told: list[tuple[str, int, int | None]] = []
+    index.add(TEXTS, progress=lambda *step: told.append(step))
+    assert told[-1] == ("read and add", 2, 2)
+    told.clear()
+    path = lines(tmp_path / "one.jsonl", TEXTS)
+    index.update(path, progress=lambda *step: told.append(step))
+    assert told[-1] == ("read and add", path.stat().st_size, path.stat().st_size)
+
+    class Enough(Exception):
+        pass
+
+    def stop(*_: object) -> None:
+        raise Enough
+
+    with pytest.raises(Enough):
+        index.update(({"id": str(n), "text": TEXTS["a"]} for n in range(10_000)), progress=stop)
+
+
+def test_as_the_command_line(program: str, tmp_path: Path) -> None:
+    path = lines(tmp_path / "one.jsonl", TEXTS, year=2024)
+    subprocess.run(
+        [program, "index", "create", tmp_path / "theirs", path, "--metadata", "year", "--quiet"],
+        check=True,
+    )
+    with lookalike.Index.create(tmp_path / "ours") as index:
+        index.add(path, metadata=["year"])
+    exported = []
+    for name in ("theirs", "ours"):
+        with lookalike.Index.open(tmp_path / name, read_only=True) as index:
+            documents = [index.get(id) for id in index.ids()]
+            exported.append([d._replace(added=None) for d in documents if d is not None])  # type: ignore[arg-type]
+    assert exported[0] == exported[1] and len(exported[0]) == 2
