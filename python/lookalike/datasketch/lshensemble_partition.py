@@ -28,7 +28,7 @@ def optimal_partitions(sizes: Any, counts: Any, num_part: int) -> list[tuple[Any
     [(1, 2), (10, 12)]
     """
     sizes, counts = _plain(sizes), _plain(counts)
-    partitions = _native.best_partitions(sizes, counts, num_part)
+    partitions = _native.best_partitions(sizes, counts, max(num_part, 0))
     return [(sizes[lower], sizes[upper]) for lower, upper in partitions]
 
 

@@ -45,10 +45,11 @@ class WeightedMinHash:
                 f"hash values: {len(self)} and {len(other)}"
             )
         mine, theirs = np.asarray(self.hashvalues), np.asarray(other.hashvalues)
-        if mine.shape != theirs.shape:
-            return 0.0 / float(len(self))
-        equal = (mine == theirs).reshape(len(self), -1)
-        return float(np.count_nonzero(equal.all(axis=1))) / float(len(self))
+        count = 0
+        if mine.shape == theirs.shape and mine.size:
+            equal = (mine == theirs).reshape(len(self), -1)
+            count = int(np.count_nonzero(equal.all(axis=1)))
+        return float(count) / float(len(self))
 
     def digest(self) -> NDArray[np.int64]:
         """A copy of the samples."""
