@@ -212,7 +212,10 @@ class MinHashLSH(_native.Tables):
                 another number of values or another scheme than those before.
             TypeError: The key is not hashable.
         """
-        self._insert(key, minhash, check_duplication=check_duplication)
+        if self._file is None and not self.prepickle:
+            self._add(key, minhash, check_duplication)
+        else:
+            self._insert(key, minhash, check_duplication=check_duplication)
 
     def _insert(
         self, key: Hashable, minhash: Sketch, check_duplication: bool = True, buffer: bool = False

@@ -21,7 +21,7 @@ _OURS_ONLY = frozenset({"from_token_sets", "token_hash32", "token_hash64"})
 def reduced(thing: Any, protocol: int) -> tuple[Any, ...] | None:
     """How protocols 0 and 1, which know no ``__newobj__``, pickle an object of the engine; None
     for the others, which need no help."""
-    own = type(thing).__reduce__ is not object.__reduce__
+    own = cast(Any, type(thing)).__reduce__ is not object.__reduce__
     if protocol >= 2 or own:
         return None
     return copyreg.__newobj__, (type(thing),), thing.__getstate__()  # type: ignore[attr-defined]

@@ -13,6 +13,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyList, PyTuple};
 
+use super::memory;
 use super::tokens::{self, GREAT, Text};
 
 /// Tokens that are hashed in some microseconds.
@@ -47,7 +48,7 @@ impl<'py> Gathered<'py> {
                 .cast_into_unchecked::<PyTuple>()
         };
         let length = tuple.len();
-        self.slices.reserve(length);
+        memory::reserve(&mut self.slices, length)?;
         for (place, at) in (0..).zip(0..length) {
             // SAFETY: there are `length` elements, and they belong to the tuple, which is not
             // dropped before the slices: `self` keeps it, also where an error ends the loop, as

@@ -38,11 +38,11 @@ pub(super) fn reserve<T>(vector: &mut Vec<T>, more: usize) -> PyResult<()> {
 ///
 /// # Errors
 /// `MemoryError` where there is no room for it.
-pub(super) fn byte_array<'py>(
-    py: Python<'py>,
+pub(super) fn byte_array(
+    py: Python<'_>,
     length: usize,
     write: impl FnOnce(&mut [u8]),
-) -> PyResult<Bound<'py, PyByteArray>> {
+) -> PyResult<Bound<'_, PyByteArray>> {
     PyByteArray::new_with(py, length, |bytes| {
         write(bytes);
         Ok(())

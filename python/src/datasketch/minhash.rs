@@ -344,7 +344,7 @@ impl MinHash {
     fn __clear__(&mut self) {
         self.hashfunc = None;
         self.shared = None;
-        self.seed = Python::attach(|py| py.None());
+        self.seed = Python::attach(Python::None);
     }
 
     #[getter]

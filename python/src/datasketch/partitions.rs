@@ -1,8 +1,8 @@
 //! Intervals of set sizes with the least expected number of false positives, as LSH Ensemble
 //! divides sets (Zhu, Nargesian, Pu and Miller 2016), rounded as datasketch rounds.
 
-use pyo3::exceptions::PyValueError;
 use lookalike::error::Error;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::{memory, sums};
@@ -21,12 +21,7 @@ impl Costs {
         memory::room((length as u128 * (length as u128 + 1) / 2).try_into().unwrap_or(usize::MAX))
     }
 
-    fn new(
-        watch: &Watch,
-        mut of: Vec<f64>,
-        sizes: &[f64],
-        counts: &[f64],
-    ) -> Result<Self, Error> {
+    fn new(watch: &Watch, mut of: Vec<f64>, sizes: &[f64], counts: &[f64]) -> Result<Self, Error> {
         let mut parts = Vec::new();
         for (upper, most) in sizes.iter().enumerate() {
             watch.go_on()?;

@@ -1,5 +1,7 @@
 //! Sketches as indexes take them: those of the engine, and any others with hash values.
 
+use std::borrow::Cow;
+
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -11,7 +13,7 @@ pub(super) struct Sketch {
     /// How many values it has.
     pub(super) length: usize,
     /// That of its values; any, where it has none.
-    pub(super) scheme: Option<String>,
+    pub(super) scheme: Option<Cow<'static, str>>,
     /// Its values, the greatest byte of each first.
     pub(super) bytes: Vec<u8>,
 }
@@ -26,7 +28,7 @@ impl Sketch {
             let known = known.try_borrow()?;
             let mut bytes = Vec::new();
             known.with_values(py, |values| values.append_swapped(&mut bytes));
-            let scheme = Some(known.scheme.name().to_owned());
+            let scheme = Some(Cow::Borrowed(known.scheme.name()));
             return Ok(Self { length: known.length(), scheme, bytes });
         }
         let length = minhash.len()?;
@@ -41,7 +43,7 @@ impl Sketch {
                 bytes.len()
             )));
         }
-        Ok(Self { length, scheme: scheme_of(minhash)?, bytes })
+        Ok(Self { length, scheme: scheme_of(minhash)?.map(Cow::Owned), bytes })
     }
 }
 
@@ -68,10 +70,7 @@ pub(super) fn check_scheme(known: Option<&str>, scheme: Option<&str>) -> PyResul
 
 /// The scheme that an index remembers, given that of one more sketch.
 #[pyfunction]
-fn ds_check_scheme(
-    known: Option<String>,
-    minhash: &Bound<'_, PyAny>,
-) -> PyResult<Option<String>> {
+fn ds_check_scheme(known: Option<String>, minhash: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
     let scheme = scheme_of(minhash)?;
     check_scheme(known.as_deref(), scheme.as_deref())?;
     Ok(known.or(scheme))

@@ -131,8 +131,14 @@ impl Store {
             self.next.resize(self.next.len() + self.count, NONE);
             self.previous.resize(self.previous.len() + self.count, NONE);
             self.met.push(self.query);
-            let empty =
-                Record { start: 0, width: 0, owner: NONE, sibling: NONE, last: NONE, is_live: false };
+            let empty = Record {
+                start: 0,
+                width: 0,
+                owner: NONE,
+                sibling: NONE,
+                last: NONE,
+                is_live: false,
+            };
             self.records.push(empty);
             self.records.len() as u32 - 1
         });

@@ -1,5 +1,7 @@
 //! The tables of a `MinHashLSH`: keys of the user's, and the bands of their sketches.
 
+use std::borrow::Cow;
+
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
@@ -34,7 +36,7 @@ impl Tables {
             let mut this = slf.try_borrow_mut()?;
             this.check_sketch(&sketch)?;
             if remember && this.scheme.is_none() {
-                this.scheme = sketch.scheme.take();
+                this.scheme = sketch.scheme.take().map(Cow::into_owned);
             }
             let width = sketch.bytes.len() / sketch.length.max(1) * this.rows;
             sketch.bytes.truncate(width * this.store.bands());
