@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import copy
+import gc
 import hashlib
+import math
+import pickle
 import random
-from pathlib import Path
+import subprocess
+import sys
+import weakref
 from typing import Any
 
 import pytest
@@ -13,14 +19,17 @@ np = pytest.importorskip("numpy", reason="numpy is not installed")
 theirs = pytest.importorskip("datasketch", reason="datasketch is not installed")
 
 from datasketch.lsh import _optimal_param as their_bands  # noqa: E402
+from datasketch.lshensemble import (  # noqa: E402
+    _optimal_param as their_containment_bands,
+)
 from datasketch.lshensemble_partition import (  # noqa: E402
     optimal_partitions as their_partitions,
 )
 
 import lookalike.datasketch as ours  # noqa: E402
+from lookalike.datasketch import _native  # noqa: E402
 from lookalike.datasketch.lsh import _optimal_param as our_bands  # noqa: E402
 from lookalike.datasketch.lshensemble_partition import optimal_partitions  # noqa: E402
-from lookalike.errors import DamagedError, MismatchError, StoreError  # noqa: E402
 
 SCHEMES = ["affine32", "affine64", "legacy"]
 
@@ -128,6 +137,24 @@ def test_random_changes() -> None:
     assert b.is_empty() and b.get_counts() == [{}] * 8 and found(b, tb) == [set()] * 60
 
 
+def test_ensembles_choose_alike_in_near_ties() -> None:
+    """Thresholds of few digits make many ties, which rounding decides."""
+    sharp = [(0.91, 16, 8), (0.92, 16, 8), (0.92, 64, 8), (0.91, 128, 8)]
+    draw = random.Random(6)
+    some = [
+        (round(draw.random(), 2), draw.choice([8, 16, 20, 31]), draw.choice([2, 4, 8]))
+        for _ in range(30)
+    ]
+    for threshold, num_perm, m in sharp + some:
+        for xq in np.exp(np.linspace(-5, 5, 10)):
+            for weight in (0.5, draw.choice([0.0, 0.1, 0.8, 1.0])):
+                weights = (weight, 1 - weight)
+                with np.errstate(all="ignore"):
+                    expected = their_containment_bands(threshold, num_perm, m, xq, *weights)
+                given = (threshold, num_perm, m, float(xq), *weights)
+                assert _native.optimal_containment_bands(*given) == expected, given
+
+
 def test_same_key_again() -> None:
     ta, tb = sketches(some_sets(30, 3), num_perm=16)
     a = theirs.MinHashLSH(num_perm=16, params=(8, 2))
@@ -137,6 +164,9 @@ def test_same_key_again() -> None:
             index.insert(at % 7, m, check_duplication=False)
     assert found(a, ta) == found(b, tb)
     assert a.get_counts() == b.get_counts()
+    assert [a.keys[key] for key in range(7)] == [b.keys[key] for key in range(7)]
+    read = ours.loads(pickle.dumps(a))
+    assert [read.keys[key] for key in range(7)] == [a.keys[key] for key in range(7)]
     b.remove(3)
     assert 3 not in b and all(3 not in s for s in found(b, tb))
 
@@ -206,46 +236,6 @@ def test_bad_sketches_are_refused() -> None:
         lsh.insert("a", ours.MinHash())
     with pytest.raises(ValueError):
         ours.MinHashLSH(0.5).merge(ours.MinHashLSH(0.8))
-
-
-def test_kept_in_a_file(tmp_path: Path) -> None:
-    ta, tb = sketches(some_sets(100, 5))
-    config = {"type": "lookalike", "path": str(tmp_path / "sketches.lookalike")}
-    a = filled(theirs.MinHashLSH(0.5), ta)
-    b = ours.MinHashLSH(0.5, storage_config=config)
-    with b.insertion_session() as session:
-        for key, minhash in enumerate(tb):
-            session.insert(key, minhash)
-    for key in range(0, 100, 4):
-        a.remove(key)
-        b.remove(key)
-    b.insert("late", tb[0])
-    a.insert("late", ta[0])
-    b.close()
-    for _ in range(2):
-        again = ours.MinHashLSH(0.5, storage_config=config)
-        assert found(again, tb) == found(a, ta)
-        assert again.get_counts() == a.get_counts()
-        with pytest.raises(ValueError):
-            again.insert("x", ours.MinHash(scheme="legacy"))
-        again.close()
-    with pytest.raises(MismatchError, match="params"):
-        ours.MinHashLSH(0.8, storage_config=config)
-    with pytest.raises(StoreError):
-        ours.MinHashLSH(0.5, storage_config={"type": "lookalike", "path": str(tmp_path)})
-    (tmp_path / "other").write_bytes(b"not a database" * 100)
-    with pytest.raises(DamagedError):
-        ours.MinHashLSH(0.5, storage_config={**config, "path": str(tmp_path / "other")})
-
-
-def test_what_is_not_closed_is_not_half_there(tmp_path: Path) -> None:
-    config = {"type": "lookalike", "path": str(tmp_path / "file")}
-    b = ours.MinHashLSH(0.5, storage_config=config)
-    b.insert("kept", ours.MinHash())
-    session = b.insertion_session()
-    session.insert("lost", ours.MinHash())
-    b.close()
-    assert list(ours.MinHashLSH(0.5, storage_config=config).keys) == ["kept"]
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -322,3 +312,239 @@ def test_ensemble(threshold: float) -> None:
             ours.MinHashLSHEnsemble(**arguments).index(entries)
     with pytest.raises(ValueError):
         ours.MinHashLSHEnsemble(num_part=0)
+
+
+def test_ensemble_takes_estimates_of_sizes() -> None:
+    sets = some_sets(60, 8)
+    made = []
+    for package, minhashes in zip((theirs, ours), sketches(sets, num_perm=32), strict=True):
+        ensemble = package.MinHashLSHEnsemble(0.8, 32, num_part=5, m=4)
+        ensemble.index([(k, m, m.count()) for k, m in enumerate(minhashes)])
+        answers = [sorted(ensemble.query(m, m.count())) for m in minhashes]
+        made.append((answers, ensemble.lowers, ensemble.uppers))
+    assert made[0] == made[1]
+    sizes, counts = np.array([1.5, 2.5, 3.5, 9.25]), np.array([3, 1, 1, 5])
+    for num_part in (1, 2, 3, 9):
+        expected = [tuple(pair) for pair in their_partitions(sizes, counts, num_part)]
+        assert optimal_partitions(sizes, counts, num_part) == expected
+
+
+def test_ensemble_is_as_it_was_after_a_failure() -> None:
+    _, (m, n, *_) = sketches(some_sets(5, 9), num_perm=16)
+    ensemble = ours.MinHashLSHEnsemble(num_perm=16, num_part=2, m=4)
+    entries: list[Any]
+    for entries in (
+        [("a", m, 3), ("b", n, 0)],
+        [("a", m, 3), ("b", n, float("nan"))],
+        [("a", m, 3), ("b", n, float("inf"))],
+        [("a", m, 3), ("a", n, 3)],
+        [("a", m, 3), ("b", ours.MinHash(8), 5)],
+        [("a", m, 3), ([], n, 5)],
+        [("a", m, 3), ("b", n)],
+    ):
+        with pytest.raises((ValueError, TypeError)):
+            ensemble.index(entries)
+        assert ensemble.is_empty() and ensemble.uppers == [None, None]
+    ensemble.index([("a", m, 3), ("b", n, 5)])
+    assert "a" in ensemble and "b" in ensemble
+
+
+def test_wrong_arguments_fail_alike() -> None:
+    _, (m, *_) = sketches(some_sets(2, 9), num_perm=16)
+    lsh = ours.MinHashLSH(num_perm=16, params=(4, 4))
+    lsh.insert("a", m)
+    for wrong in (None, 5):
+        for call in (lsh.query, lambda one: lsh.insert("b", one), lsh.add_to_query_buffer):
+            with pytest.raises(TypeError):
+                call(wrong)
+    with pytest.raises(TypeError):
+        ours.MinHashLSH(num_perm=16, params=(2, 2.5))  # type: ignore[arg-type]
+    for made in (ours.MinHashLSH, ours.MinHashLSHEnsemble):
+        with pytest.raises(ValueError):
+            made(weights=(0.2, 0.3, 0.5))  # type: ignore[arg-type]
+    their = theirs.MinHashLSH(num_perm=16, params=(4, 4))
+    their.insert("a", m)
+    assert [lsh._query_b(m, b) for b in (-4, -1, 0, 2)] == [
+        their._query_b(m, b) for b in (-4, -1, 0, 2)
+    ]
+    prepickled = ours.MinHashLSH(num_perm=16, params=(4, 4), prepickle=True)
+    prepickled.insert("there", m)
+    with pytest.raises(ValueError, match="'gone'"):
+        prepickled.remove("gone")
+    with pytest.raises(ValueError, match="'there'"):
+        prepickled.insert("there", m)
+
+
+def test_a_forest_takes_any_number_of_keys() -> None:
+    ta, tb = sketches(some_sets(20, 10), num_perm=16)
+    forests = theirs.MinHashLSHForest(16, 4), ours.MinHashLSHForest(16, 4)
+    for forest, minhashes in zip(forests, (ta, tb), strict=True):
+        for key, minhash in enumerate(minhashes):
+            forest.add(key, minhash)
+        forest.index()
+    for k in (1.5, 2.0, math.inf, 2**70):
+        assert len(forests[0].query(ta[0], k)) == len(forests[1].query(tb[0], k))
+
+
+def test_sketches_that_contradict_themselves_are_refused() -> None:
+    class Odd:
+        hashvalues = np.arange(16, dtype=np.uint32)
+
+        def __init__(self, length: int) -> None:
+            self.length = length
+
+        def __len__(self) -> int:
+            return self.length
+
+    lsh = ours.MinHashLSH(num_perm=8, params=(2, 4))
+    forest = ours.MinHashLSHForest(8, 2)
+    for length in (8, 15, 17):
+        odd: Any = Odd(length)
+        for call in (
+            lsh.query,
+            lambda m: lsh.insert("a", m),
+            lsh.add_to_query_buffer,
+            lambda m: forest.add("a", m),
+        ):
+            with pytest.raises(ValueError):
+                call(odd)
+    assert lsh.is_empty() and "a" not in forest
+    bare: Any = ours.MinHashLSH.__new__(ours.MinHashLSH)
+    with pytest.raises(ValueError, match="set up"):
+        bare.query(ours.MinHash(4))
+    with pytest.raises(ValueError):
+        bare._add_bands("a", [])
+
+
+def test_attributes_and_waiting_queries_are_copied() -> None:
+    class Named(ours.MinHashLSH):
+        pass
+
+    _, (m, n, *_) = sketches(some_sets(2, 11), num_perm=16)
+    lsh = Named(num_perm=16, params=(4, 4))
+    lsh.titles = {"a": "A"}  # type: ignore[attr-defined]
+    lsh.insert("a", m)
+    lsh.add_to_query_buffer(m)
+    globals()["Named"], Named.__qualname__ = Named, "Named"
+    copies = [copy.copy(lsh), copy.deepcopy(lsh)]
+    copies += [pickle.loads(pickle.dumps(lsh, protocol)) for protocol in range(6)]
+    for copied in copies:
+        assert type(copied) is Named and copied.titles == {"a": "A"}
+        assert copied.collect_query_buffer() == ["a"] == copied.query(m)
+    lsh.insert("b", m)
+    assert set(lsh.collect_query_buffer()) == {"a", "b"}, "asked when the answers are collected"
+    lsh.buffer_size = 7
+    assert lsh.keys.buffer_size == 7 == lsh.hashtables[0].buffer_size
+    lsh.keys.buffer_size = 8
+    assert lsh.buffer_size == 8
+
+
+def test_cycles_are_collected() -> None:
+    class Holder:
+        held: Any
+
+        def hash(self, token: bytes) -> int:
+            return len(token)
+
+        def short(self, band: bytes) -> bytes:
+            return band[:2]
+
+    def minhash(holder: Holder) -> None:
+        holder.held = ours.MinHash(4, hashfunc=holder.hash)
+
+    def shown(holder: Holder) -> None:
+        holder.held = ours.MinHash(4, seed=[1, 2])
+        holder.held.seed = (holder,)
+        _ = holder.held.hashvalues
+
+    def index(holder: Holder) -> None:
+        holder.held = ours.MinHashLSH(num_perm=4, params=(2, 2), hashfunc=holder.short)
+
+    def keys(holder: Holder) -> None:
+        holder.held = ours.MinHashLSH(num_perm=4, params=(2, 2))
+        holder.held.insert(holder, ours.MinHash(4))
+
+    def forest(holder: Holder) -> None:
+        holder.held = ours.MinHashLSHForest(4, 2)
+        holder.held.add(holder, ours.MinHash(4))
+
+    for fill in (minhash, shown, index, keys, forest):
+        holder = Holder()
+        fill(holder)
+        gone = weakref.ref(holder)
+        del holder
+        gc.collect()
+        assert gone() is None, fill.__name__
+
+
+def test_an_index_may_be_used_while_python_collects() -> None:
+    _, minhashes = sketches([[b"%d" % (i % 7)] for i in range(200)], num_perm=16)
+    lsh = filled(ours.MinHashLSH(num_perm=16, params=(4, 4)), minhashes)
+    forest = ours.MinHashLSHForest(16, 4)
+    for key, minhash in enumerate(minhashes):
+        forest.add(key, minhash)
+    forest.index()
+    raised: set[str] = set()
+    used = 0
+
+    class Late:
+        def __init__(self) -> None:
+            self.myself = self
+
+        def __del__(self) -> None:
+            nonlocal used
+            try:
+                lsh.query(minhashes[0])
+                lsh.insert(object(), minhashes[1])
+                forest.query(minhashes[0], 3)
+                used += 1
+            except BaseException as error:
+                raised.add(repr(error))
+
+    before = gc.get_threshold()
+    gc.set_threshold(1)
+    try:
+        for _ in range(50):
+            Late()
+            lsh.query(minhashes[1])
+            lsh.get_counts()
+            lsh._query_b(minhashes[2], 2)
+            lsh.hashtables[0].get(lsh.keys[0][0])
+            forest.query(minhashes[3], 50)
+    finally:
+        gc.set_threshold(*before)
+    assert used > 0 and not raised
+
+
+LIMITED = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
+from lookalike.datasketch import *
+from lookalike.datasketch.lshensemble_partition import optimal_partitions
+class Long:
+    def __len__(self): return 2**31
+    def __iter__(self): return iter([1])
+try:
+    {}
+except MemoryError as error:
+    print("memory", len(str(error)) > 20)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of memory are those of Linux")
+@pytest.mark.parametrize(
+    "call",
+    [
+        "MinHash(num_perm=2**31)",
+        "MinHash(num_perm=2**29).hashvalues",
+        "MinHash(hashvalues=Long(), scheme='affine32')",
+        "MinHashLSHForest(num_perm=2**31, l=2**31)",
+        "optimal_partitions(list(range(1, 60001)), [1] * 60000, 16)",
+        "from_token_sets([[b'a']] * 200, num_perm=2**23)",
+    ],
+)
+def test_memory_that_is_not_there_is_an_error(call: str) -> None:
+    made = subprocess.run(
+        [sys.executable, "-c", LIMITED.format(call)], capture_output=True, text=True, check=False
+    )
+    assert (made.returncode, made.stdout) == (0, "memory True\n"), made.stderr

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import copy
+import gc
 import hashlib
 import itertools
 import math
 import random
+import subprocess
+import sys
 import threading
+import time
 from typing import Any
 
 import pytest
@@ -265,7 +269,7 @@ def test_subclass_keeps_its_ways() -> None:
     assert all(type(one) is Counting for one in Counting.bulk([[b"a"]], num_perm=16))
 
 
-@pytest.mark.parametrize("seed", [None, [1, 2, 3]])
+@pytest.mark.parametrize("seed", [None, [1, 2, 3], np.array([1, 2]), np.array([5]), np.array(5)])
 def test_seeds_that_only_numpy_knows(seed: Any) -> None:
     assert len(ours.MinHash(seed=seed)) == 128
     if seed is not None:
@@ -366,3 +370,216 @@ def test_threads_share_a_sketch() -> None:
     for part in parts:
         expected.update_batch(part)
     assert m == expected
+
+
+UNORDERED: list[Any] = [{1, 2}, frozenset([1, 2]), {1: 2, 3: 4}, b"ab"]
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("given", UNORDERED, ids=repr)
+def test_what_is_no_sequence_of_values_is_refused(scheme: Any, given: Any) -> None:
+    with pytest.raises(Exception) as expected:
+        theirs.MinHash(hashvalues=given, scheme=scheme)
+    with pytest.raises(expected.type):
+        ours.MinHash(hashvalues=given, scheme=scheme)
+    with pytest.raises(expected.type):
+        ours.LeanMinHash(seed=1, hashvalues=given, scheme=scheme)
+    m = ours.MinHash(2, scheme=scheme)
+    with pytest.raises(expected.type):
+        m.hashvalues = given
+    assert m.is_empty()
+
+
+def test_values_that_do_not_fit_are_refused() -> None:
+    m = ours.MinHash(8)
+    for given in (np.arange(4), np.arange(9), [1]):
+        with pytest.raises(ValueError, match="8"):
+            m.hashvalues = given
+    masked = np.ma.array(np.arange(8), mask=[0, 1, 0, 0, 0, 0, 0, 0])
+    with pytest.raises(ValueError, match="mask"):
+        m.hashvalues = masked
+    assert m.is_empty()
+    m.hashvalues = np.ma.array(np.arange(8))
+    assert m.hashvalues.tolist() == list(range(8))
+
+
+BROKEN: list[Any] = [memoryview(b"abcd")[::2], np.arange(8)[::2], np.arange(8).reshape(4, 2).T]
+
+
+@pytest.mark.parametrize("token", BROKEN, ids=lambda token: type(token).__name__)
+def test_buffers_with_gaps_are_refused(token: Any) -> None:
+    with pytest.raises((ValueError, BufferError)) as expected:
+        theirs.sha1_hash32(token)
+    a, b = pair()
+    for call in (
+        ours.sha1_hash32,
+        ours.sha1_hash64,
+        ours.token_hash32,
+        b.update,
+        lambda token: b.update_batch([b"x", token]),
+    ):
+        with pytest.raises(expected.type):
+            call(token)
+    assert b.is_empty()
+
+
+def test_a_batch_without_tokens_needs_no_gpu() -> None:
+    for package in (theirs, ours):
+        (m,) = package.MinHash.bulk([[]], gpu_mode="always")
+        assert m.is_empty()
+
+
+@pytest.mark.parametrize("threads", [0, -1, 1025, 200_000, 10**30, None, 1.5])
+def test_threads_out_of_range(threads: Any) -> None:
+    expected = ValueError if isinstance(threads, int) else TypeError
+    with pytest.raises(expected, match="1024" if expected is ValueError else None):
+        ours.from_token_sets([[b"a"]] * 2000, num_perm=4, threads=threads)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of threads are those of Linux")
+def test_threads_that_are_not_to_be_had_are_done_without() -> None:
+    code = (
+        "import resource, numpy\n"
+        "from lookalike.datasketch import from_token_sets\n"
+        "sets = [[b'%d' % i] for i in range(3000)]\n"
+        "one = from_token_sets(sets, num_perm=4)\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))\n"
+        "many = from_token_sets(sets, num_perm=4, threads=1024)\n"
+        "print((one == many).all())\n"
+    )
+    made = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert made.stdout == "True\n", made.stderr
+
+
+def test_long_lists_and_long_tokens_are_taken_in_parts() -> None:
+    """Whatever the parts are, the values are those of all tokens."""
+    draw = random.Random(3)
+    large = [draw.randbytes(n) for n in (1 << 17, (1 << 17) + 1, 1 << 20, 5 << 20)]
+    many = [b"%d" % n for n in range(20_000)]
+    middle = [draw.randbytes(50_000) for _ in range(30)]
+    for tokens in (large, many, middle, [b"a", *large, b"b", *middle, *many[:3000], *large]):
+        expected = theirs.MinHash(16)
+        expected.update_batch(tokens)
+        for given in (tokens, tuple(tokens), iter(tokens)):
+            m = ours.MinHash(16)
+            m.update_batch(given)
+            assert_equal(m, expected)
+        (bulk,) = ours.MinHash.bulk([tokens], num_perm=16)
+        assert_equal(bulk, expected)
+        for threads in (1, 2):
+            values = ours.from_token_sets([tokens, [b"x"], tokens], 16, threads=threads)
+            np.testing.assert_array_equal(values[0], expected.hashvalues)
+            np.testing.assert_array_equal(values[2], expected.hashvalues)
+    for token in large:
+        assert ours.sha1_hash64(token) == theirs.sha1_hash64(token)
+    text = "é" * (1 << 18)
+    (one,) = ours.from_token_sets([[text, "x"]], 16)
+    (two,) = ours.from_token_sets([[text.encode(), b"x"]], 16)
+    np.testing.assert_array_equal(one, two)
+
+
+INTERRUPTED = """
+import itertools, os, signal, threading, time
+import lookalike.datasketch as d
+tokens = [b"%d" % i for i in range(500_000)]
+def press():
+    time.sleep(0.5)
+    pressed.append(time.monotonic())
+    os.kill(os.getpid(), signal.SIGINT)
+pressed = []
+threading.Thread(target=press, daemon=True).start()
+m = d.MinHash(512)
+try:
+    {}
+except KeyboardInterrupt:
+    print(time.monotonic() - pressed[0])
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is no signal to a process there")
+@pytest.mark.parametrize(
+    "call",
+    [
+        "m.update_batch(tokens * 60)",
+        "m.update_batch(tuple(tokens * 60))",
+        "d.MinHash.bulk([tokens] * 200, num_perm=512)",
+        "d.MinHash.bulk(itertools.repeat([b'a', b'b']), num_perm=512)",
+        "d.from_token_sets([tokens] * 200, num_perm=512, threads=2)",
+        "d.MinHash(512, hashfunc=len).update_batch(tokens * 200)",
+        "d.MinHashLSH(0.5, num_perm=100_000)",
+    ],
+)
+def test_ctrl_c_ends_it(call: str) -> None:
+    made = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED.format(call)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert made.stdout, made.stderr
+    assert float(made.stdout) < 5.0
+
+
+def test_other_threads_run_while_long_tokens_are_hashed() -> None:
+    tokens = [bytes(20_000_000)] * 20
+    longest, done = 0.0, threading.Event()
+
+    def watch() -> None:
+        nonlocal longest
+        last = time.monotonic()
+        while not done.is_set():
+            time.sleep(0.001)
+            now = time.monotonic()
+            longest, last = max(longest, now - last), now
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    began = time.monotonic()
+    ours.MinHash(16).update_batch(tokens)
+    took = time.monotonic() - began
+    done.set()
+    thread.join()
+    assert longest < max(0.25, took / 2)
+
+
+def test_freezing_leaves_the_sketch_as_small_as_it_was() -> None:
+    _, m = pair([b"a"])
+    lean = ours.LeanMinHash(m)
+    ours.bBitMinHash(m, 2)
+    ours.MinHash.union(m, m)
+    assert not any(isinstance(held, np.ndarray) for held in gc.get_referents(m))
+    assert lean.hashvalues.tolist() == m.hashvalues.tolist()
+    assert any(isinstance(held, np.ndarray) for held in gc.get_referents(m))
+    assert ours.LeanMinHash.union(m, m) == lean == lean.copy()
+    with pytest.raises(AttributeError):
+        _ = lean.copy().hashfunc
+
+
+def test_a_sketch_in_use_is_an_error_and_no_panic() -> None:
+    """Its own function may do with it what it likes."""
+    m: Any = None
+
+    def own(token: int) -> int:
+        if token == 1:
+            m.update(2)
+            m.clear()
+            m.hashvalues = [7] * 4
+            _ = m.hashvalues
+        return token
+
+    m = ours.MinHash(4, hashfunc=own)
+    m.update(1)
+    m.update_batch([1, 3])
+    assert len(m) == 4
+
+
+def test_numbers_of_datasketch_are_there() -> None:
+    from datasketch import minhash as their_module
+
+    from lookalike.datasketch import minhash as our_module
+
+    for name in ("_mersenne_prime", "_max_hash", "_hash_range"):
+        assert getattr(our_module, name) == getattr(their_module, name)
+    with pytest.raises(AttributeError):
+        _ = our_module.nothing  # type: ignore[attr-defined]

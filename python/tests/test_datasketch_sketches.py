@@ -169,6 +169,48 @@ def test_weighted_refuses() -> None:
         one.jaccard(two)
 
 
+def test_a_generator_uses_what_its_attributes_are() -> None:
+    a, b = (p.WeightedMinHashGenerator(3, 16) for p in (theirs, ours))
+
+    def agree() -> None:
+        x, y = a.minhash([1, 2, 3]), b.minhash([1, 2, 3])
+        np.testing.assert_array_equal(x.hashvalues, y.hashvalues)
+        many = np.array([[1, 0, 3], [2, 2, 2]])
+        for one, two in zip(a.minhash_many(many), b.minhash_many(many), strict=True):
+            np.testing.assert_array_equal(one.hashvalues, two.hashvalues)
+
+    agree()
+    for generator in (a, b):
+        generator.betas[:] = 0
+    agree()
+    for generator in (a, b):
+        generator.rs = generator.rs * np.float32(2)
+    agree()
+    other = theirs.WeightedMinHashGenerator(3, 16, seed=2)
+    for generator in (a, b):
+        generator.rs, generator.ln_cs, generator.betas = other.rs, other.ln_cs, other.betas
+        generator.seed = 2
+    agree()
+    assert b.minhash([1, 2, 3]).seed == 2
+    for generator in (a, b):
+        generator.sample_size = 8
+    assert len(a.minhash([1, 2, 3])) == len(b.minhash([1, 2, 3])) == 8
+
+
+def test_weights_of_a_wrong_form_are_refused() -> None:
+    a, b = (p.WeightedMinHashGenerator(3, 8) for p in (theirs, ours))
+    for wrong in ([[1], [2], [3]], np.ones((3, 3))):
+        with pytest.raises(Exception) as expected:
+            a.minhash(wrong)
+        with pytest.raises(expected.type):
+            b.minhash(wrong)
+    with pytest.raises(ValueError, match="masked"):
+        b.minhash(np.ma.array([1.0, 2.0, 3.0], mask=[0, 1, 0]))
+    for shapes in (((3, 2), (3, 1)), ((3, 2), (3,)), ((3,), (3,)), ((3, 2), (3, 2))):
+        one, two = ([p.WeightedMinHash(1, np.ones(s)) for s in shapes] for p in (theirs, ours))
+        assert one[0].jaccard(one[1]) == two[0].jaccard(two[1])
+
+
 def every_object(package: Any) -> dict[str, Any]:
     """One of each class, with something in it."""
     made: dict[str, Any] = {}
@@ -227,13 +269,14 @@ NAMES = sorted(every_object(ours))
 
 @pytest.mark.parametrize("name", NAMES)
 def test_pickles_both_ways(name: str) -> None:
-    assert "datasketch.minhash" not in NAMES
     a, b = every_object(theirs)[name], every_object(ours)[name]
     expected = behaviour(pickle.loads(pickle.dumps(a)))
-    for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
-        read = ours.loads(pickle.dumps(a, protocol=protocol))
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        if protocol >= 2:
+            read = ours.loads(pickle.dumps(a, protocol=protocol))
+            assert type(read) is type(b) and behaviour(read) == expected
+        read = pickle.loads(pickle.dumps(b, protocol=protocol))
         assert type(read) is type(b) and behaviour(read) == expected
-    assert behaviour(pickle.loads(pickle.dumps(b))) == expected
     file = io.BytesIO()
     ours.dump([b, {"x": b}], file)
     assert b"lookalike" not in file.getvalue()
@@ -242,8 +285,9 @@ def test_pickles_both_ways(name: str) -> None:
     assert behaviour(one) == expected
 
 
-def test_pickles_of_before_2() -> None:
-    """States without a scheme are those of versions that had one only."""
+def test_states_without_a_scheme_are_legacy() -> None:
+    """Versions before 2.0.0 had one scheme only, and did not name it. The state is one of 2.0.0,
+    without what came with it."""
     m = theirs.MinHash(num_perm=8, scheme="legacy")
     m.update(b"x")
     state = {k: v for k, v in m.__getstate__().items() if k not in ("scheme", "_gpu_mode")}
@@ -260,16 +304,51 @@ def test_bad_pickles() -> None:
         ours.loads(pickle.dumps(theirs.HyperLogLog()))
     with pytest.raises(ValueError):
         ours.dumps(ours.MinHash(), protocol=2)
+    for function in (ours.token_hash32, ours.token_hash64):
+        with pytest.raises(pickle.PicklingError, match=function.__name__):
+            ours.dumps([ours.MinHash(4, hashfunc=function, scheme="affine64")])
+    fast = ours.LeanMinHash(ours.MinHash(4, hashfunc=ours.token_hash32))
+    assert pickle.loads(ours.dumps(fast)) == theirs.LeanMinHash(theirs.MinHash(4))
 
 
 @pytest.mark.parametrize(
     "name", ["HNSW", "HyperLogLog", "HyperLogLogPlusPlus", "MinHashLSHBloom", "AsyncMinHashLSH"]
 )
 def test_what_is_not_there_says_so(name: str) -> None:
-    with pytest.raises(ImportError, match=name):
+    assert not hasattr(ours, name) and getattr(ours, name, None) is None
+    with pytest.raises(AttributeError, match=name):
         getattr(ours, name)
+    with pytest.raises(ImportError, match=f"has no {name}: "):
+        exec(f"from lookalike.datasketch import {name}")
     with pytest.raises(AttributeError):
         _ = ours.nothing
+    with pytest.raises(ImportError):
+        exec("from lookalike.datasketch import nothing")
+
+
+@pytest.mark.parametrize("name", ["aio", "experimental", "hnsw", "hyperloglog", "lsh_bloom"])
+def test_modules_that_are_not_there_say_so(name: str) -> None:
+    for statement in (
+        f"import lookalike.datasketch.{name}",
+        f"import lookalike.datasketch.{name}.more",
+        f"from lookalike.datasketch import {name}",
+        f"from lookalike.datasketch.{name} import AsyncMinHashLSH",
+    ):
+        with pytest.raises(ImportError, match=f"has no {name}: "):
+            exec(statement)
+    assert not hasattr(ours, name)
+
+
+def test_what_programs_ask_datasketch_for() -> None:
+    assert ours.__version__ == theirs.__version__
+    for module in ("lsh", "lshensemble", "lshforest", "lean_minhash"):
+        exec(f"from lookalike.datasketch.{module} import MinHash")
+    from lookalike.datasketch import storage
+
+    for name in ("Storage", "ordered_storage", "unordered_storage"):
+        assert not hasattr(storage, name)
+        with pytest.raises(AttributeError, match="storage_config"):
+            getattr(storage, name)
 
 
 def test_modules_have_the_same_names() -> None:

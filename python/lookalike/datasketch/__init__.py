@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import NoReturn
 
+from lookalike.datasketch import absent
 from lookalike.datasketch.b_bit_minhash import bBitMinHash
 from lookalike.datasketch.hashfunc import (
     sha1_hash32,
@@ -54,19 +55,13 @@ __all__ = [
     "token_hash64",
 ]
 
-_NOT_THERE = {
-    "HNSW": "hnswlib and usearch have it",
-    "HyperLogLog": "datasketches has it",
-    "HyperLogLogPlusPlus": "datasketches has it",
-    "MinHashLSHBloom": "MinHashLSH has no false negatives of a filter",
-    "AsyncMinHashLSH": "MinHashLSH with storage_config={'type': 'lookalike', 'path': FILE} is kept",
-}
+# That of the datasketch whose values these are.
+__version__ = "2.0.0"
+
+absent.install()
 
 
 def __getattr__(name: str) -> NoReturn:
-    if name in _NOT_THERE:
-        raise ImportError(
-            f"lookalike.datasketch has no {name}: {_NOT_THERE[name]}; "
-            f"`from datasketch import {name}` still works beside it"
-        )
+    if name in absent.ABSENT:
+        raise AttributeError(absent.explain(name))
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

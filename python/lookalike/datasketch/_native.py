@@ -15,4 +15,6 @@ optimal_containment_bands = _engine.ds_optimal_containment_bands
 Forest = _engine.DsForest
 Weights = _engine.DsWeights
 band_keys = _engine.ds_band_keys
+check_scheme = _engine.ds_check_scheme
+leave = _engine.ds_leave
 best_partitions = _engine.ds_best_partitions

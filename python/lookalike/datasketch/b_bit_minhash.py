@@ -53,7 +53,8 @@ class bBitMinHash:  # noqa: N801
         if r > 1.0:
             raise ValueError(f"r must be a float in [0.0, 1.0], got {r}")
         mask = (1 << b) - 1
-        values = np.asarray(minhash.hashvalues)
+        # A copy, so that the sketch need not keep an array for it.
+        values = np.asarray(minhash.digest())
         self.hashvalues: NDArray[np.uint32] = np.bitwise_and(values, mask).astype(np.uint32)
         self.seed: int = minhash.seed
         self.scheme: str = _checked_scheme(minhash.scheme)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lookalike.datasketch.minhash import (
     _SCHEME_CODES,
@@ -14,7 +14,11 @@ from lookalike.datasketch.minhash import (
     _check_union,
     _checked_scheme,
     _least,
+    _state,
 )
+
+if TYPE_CHECKING:
+    from lookalike.datasketch._native import MinHashState
 
 __all__ = ["LeanMinHash"]
 
@@ -55,7 +59,7 @@ class LeanMinHash(MinHash):
                     f"scheme {scheme!r} conflicts with the scheme {minhash.scheme!r} of the given "
                     "MinHash"
                 )
-            self._initialize_slots(minhash.seed, minhash.hashvalues, minhash.scheme)
+            self._take(_state(minhash))
         elif hashvalues is not None and seed is not None:
             if scheme is None:
                 raise ValueError(
@@ -76,6 +80,11 @@ class LeanMinHash(MinHash):
             raise ValueError("hashvalues must not be empty")
         self._set_up(scheme, seed, 0, None, 0, hashvalues, None)
 
+    def _take(self, state: MinHashState) -> None:
+        """Becomes equal to another, which keeps no array for that."""
+        self._set_like(state)
+        self._freeze()
+
     def update(self, b: Any) -> None:
         """Raises TypeError: it is frozen."""
         raise TypeError(
@@ -89,7 +98,7 @@ class LeanMinHash(MinHash):
     def copy(self) -> LeanMinHash:
         """A sketch of the same set, which changes for itself."""
         copied = LeanMinHash.__new__(LeanMinHash)
-        copied._initialize_slots(self.seed, self.hashvalues, self.scheme)
+        copied._take(self)
         return copied
 
     def _format(self, byteorder: str) -> str:
@@ -188,5 +197,5 @@ class LeanMinHash(MinHash):
         """
         _check_union(mhs)
         lean = LeanMinHash.__new__(LeanMinHash)
-        lean._initialize_slots(mhs[0].seed, _least(mhs).hashvalues, mhs[0].scheme)
+        lean._take(_least(mhs))
         return lean

@@ -4,28 +4,33 @@ from __future__ import annotations
 
 import pickle
 from collections import defaultdict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
+from operator import index
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from lookalike.datasketch import _native
+from lookalike.datasketch.file import File, pickled
+from lookalike.datasketch.minhash import MinHash, _check_scheme_consistency
+from lookalike.datasketch.pickles import reduced
 from lookalike.datasketch.storage import (
     BucketView,
     DictListStorage,
     DictSetStorage,
-    File,
     KeyView,
 )
+from lookalike.datasketch.weighted_minhash import WeightedMinHash
 
-if TYPE_CHECKING:
-    from lookalike.datasketch.minhash import MinHash
-    from lookalike.datasketch.weighted_minhash import WeightedMinHash
-
-    Sketch: TypeAlias = MinHash | WeightedMinHash
+Sketch: TypeAlias = MinHash | WeightedMinHash
 
 __all__ = ["MinHashLSH", "MinHashLSHDeletionSession", "MinHashLSHInsertionSession"]
 
 _BUFFER_SIZE = 50000
+# What a pickle has that is made anew, or that is nothing here.
+_NOT_ATTRIBUTES = frozenset(
+    {"_H", "_minhash_scheme", "_require_bytes_keys", "hashtables", "keys", "prepickle", "hashfunc"}
+)
 
 
 def _optimal_param(
@@ -38,6 +43,8 @@ def _optimal_param(
 
 
 def _check_weights(weights: tuple[float, float]) -> None:
+    if len(weights) != 2:
+        raise ValueError(f"expected two weights, got {len(weights)}: {weights}")
     if any(w < 0.0 or w > 1.0 for w in weights):
         raise ValueError(f"Weight must be in [0.0, 1.0], got {weights}")
     if sum(weights) != 1.0:
@@ -104,7 +111,7 @@ class MinHashLSH(_native.Tables):
             raise ValueError(f"Too few permutation functions: expected at least 2, got {num_perm}")
         _check_weights(weights)
         if params is not None:
-            b, r = params
+            b, r = (index(number) for number in params)
             if b * r > num_perm:
                 raise ValueError(
                     f"The product of b and r in params is {b} * {r} = {b * r} -- it must be less "
@@ -117,7 +124,7 @@ class MinHashLSH(_native.Tables):
         if r < 1:
             raise ValueError(f"A band must have at least one value, got {r}")
         _check_storage(storage_config)
-        self._begin(num_perm, int(b), int(r), bool(prepickle), hashfunc)
+        self._begin(num_perm, b, r, bool(prepickle), hashfunc)
         if storage_config["type"] == "lookalike":
             self._open(storage_config["path"])
 
@@ -135,7 +142,8 @@ class MinHashLSH(_native.Tables):
         self.hashfunc = hashfunc
         self.hashranges = [(i * r, (i + 1) * r) for i in range(b)]
         self._buffer_size = _BUFFER_SIZE
-        self._buffered: list[set[Any]] = []
+        # The bands of the sketches that are asked for together.
+        self._buffered: list[list[bytes]] = []
 
     def _open(self, path: str) -> None:
         hashfunc = self.hashfunc
@@ -147,10 +155,35 @@ class MinHashLSH(_native.Tables):
             "hashfunc": name,
         }
         file = File(path, settings)
-        for key, bands in file.rows():
-            self._add_bands(key, bands)
-        self._minhash_scheme = file.scheme()
+        try:
+            self._read(file)
+        except BaseException:
+            file.close()
+            raise
         self._file = file
+
+    def _read(self, file: File) -> None:
+        """Has what the file has, and nothing else."""
+        rows, scheme = list(file.read()), file.scheme()
+        self._set_up(self.h, self.b, self.r, self.hashfunc)
+        for key, bands in rows:
+            try:
+                self._add_bands(key, bands)
+            except ValueError as error:
+                raise file.damaged(None, error) from error
+        self._minhash_scheme = scheme
+
+    @contextmanager
+    def _together(self, file: File, last: bool) -> Iterator[None]:
+        """What is done inside is done in memory and in the file, or in neither."""
+        try:
+            yield
+            if last:
+                file.commit()
+        except BaseException:
+            file.roll_back()
+            self._read(file)
+            raise
 
     @property
     def keys(self) -> KeyView:
@@ -181,22 +214,39 @@ class MinHashLSH(_native.Tables):
         """
         if self._file is None and not self.prepickle:
             self._add(key, minhash, check_duplication)
-            return
-        self._insert(key, minhash, check_duplication=check_duplication)
-        if self._file is not None:
-            self._file.commit()
+        else:
+            self._insert(key, minhash, check_duplication=check_duplication)
 
     def _insert(
         self, key: Hashable, minhash: Sketch, check_duplication: bool = True, buffer: bool = False
     ) -> None:
-        if self.prepickle:
-            key = pickle.dumps(key)
-        self._add(key, minhash, check_duplication)
         if self._file is not None:
-            bands = self._bands_of(key)
-            # Of several insertions of one key the first comes first, and then the latest.
-            bands = bands[self.b : 2 * self.b] or bands
-            self._file.add(key, bands, self._minhash_scheme)
+            with self._file.lock:
+                self._insert_both(self._file, key, minhash, check_duplication, not buffer)
+            return
+        if self.prepickle:
+            kept = pickle.dumps(key)
+            if check_duplication and self._has(kept):
+                raise ValueError(f"The given key already exists: {key!r}")
+            key = kept
+        self._add(key, minhash, check_duplication)
+
+    def _insert_both(
+        self, file: File, key: Hashable, minhash: Sketch, check_duplication: bool, last: bool
+    ) -> None:
+        """Inserts into memory and the file. What can fail of itself comes before both."""
+        file.check_open()
+        bands = self._bands_for(minhash)
+        scheme = _check_scheme_consistency(self._minhash_scheme, minhash)
+        kept = pickled(key) if self.prepickle else key
+        if check_duplication and self._has(kept):
+            raise ValueError(f"The given key already exists: {key!r}")
+        pickle_of_key = pickled(kept)
+        with self._together(file, last):
+            file.add(kept, pickle_of_key, bands)
+            file.set_scheme(scheme)
+            self._add_bands(kept, bands)
+            self._minhash_scheme = scheme
 
     def merge(self, other: MinHashLSH, check_overlap: bool = False) -> None:
         """Adds all keys of an index with the same numbers of values, bands and rows.
@@ -220,15 +270,29 @@ class MinHashLSH(_native.Tables):
             )
         if check_overlap and not set(self.keys).isdisjoint(other.keys):
             raise ValueError("The keys are overlapping, duplicate key exists.")
+        if self._file is not None:
+            with self._file.lock:
+                self._merge_both(self._file, other, known or theirs)
+            return
+        self._add_all(other)
         if known is None:
             self._minhash_scheme = theirs
-        if self._file is not None:
-            for key in other.keys:
-                bands = other._bands_of(key)
-                for start in range(0, len(bands), self.b):
-                    self._file.add(key, bands[start : start + self.b], self._minhash_scheme)
-            self._file.commit()
-        self._add_all(other)
+
+    def _merge_both(self, file: File, other: MinHashLSH, scheme: str | None) -> None:
+        """Merges in memory and in the file: all keys or none."""
+        file.check_open()
+        rows = []
+        for key in other._keys():
+            bands = other._bands_of(key)
+            pickle_of_key = pickled(key)
+            for start in range(0, len(bands), self.b):
+                rows.append((key, pickle_of_key, bands[start : start + self.b]))
+        with self._together(file, last=True):
+            for key, pickle_of_key, bands in rows:
+                file.add(key, pickle_of_key, bands)
+                self._add_bands(key, bands)
+            file.set_scheme(scheme)
+            self._minhash_scheme = scheme
 
     def insertion_session(self, buffer_size: int = _BUFFER_SIZE) -> MinHashLSHInsertionSession:
         """A context in which many keys are inserted; a file is written when it is left."""
@@ -248,15 +312,15 @@ class MinHashLSH(_native.Tables):
         return [pickle.loads(key) for key in found] if self.prepickle else found
 
     def add_to_query_buffer(self, minhash: Sketch) -> None:
-        """Queries now; :meth:`collect_query_buffer` gives the keys that all queries found."""
-        self._buffered.append(set(self._find(minhash)))
+        """Queries later: :meth:`collect_query_buffer` gives the keys that all queries find."""
+        self._buffered.append(self._bands_for(minhash))
 
     def collect_query_buffer(self) -> list[Any]:
-        """The keys that every query since the last call found."""
+        """The keys that every query since the last call finds now."""
         buffered, self._buffered = self._buffered, []
         if not buffered:
             return []
-        found = set.intersection(*buffered)
+        found = set.intersection(*(set(self._find_bands(bands)) for bands in buffered))
         return [pickle.loads(key) for key in found] if self.prepickle else list(found)
 
     def __contains__(self, key: Hashable) -> bool:
@@ -269,23 +333,36 @@ class MinHashLSH(_native.Tables):
             ValueError: It is not there.
         """
         self._remove(key)
-        if self._file is not None:
-            self._file.commit()
 
     def _remove(self, key: Hashable, buffer: bool = False) -> None:
-        if self.prepickle:
-            key = pickle.dumps(key)
-        self._discard(key)
         if self._file is not None:
-            self._file.remove(key)
+            with self._file.lock:
+                self._remove_both(self._file, key, not buffer)
+        else:
+            self._discard(self._held(key))
+
+    def _remove_both(self, file: File, key: Hashable, last: bool) -> None:
+        file.check_open()
+        held = self._held(key)
+        with self._together(file, last):
+            file.remove(held)
+            self._discard(held)
+
+    def _held(self, key: Hashable) -> Any:
+        """The key as it is kept."""
+        held = pickle.dumps(key) if self.prepickle else key
+        if not self._has(held):
+            raise ValueError(f"The given key does not exist: {key!r}")
+        return held
 
     def is_empty(self) -> bool:
         """Whether there is no key."""
         return self._size() == 0
 
     def _query_b(self, minhash: Sketch, b: int) -> set[Any]:
-        """The keys that share one of the first ``b`` bands."""
-        found = self._find_in(minhash, int(b))
+        """The keys that share one of the first ``b`` bands; without the last ``-b`` if negative."""
+        count = index(b) if b >= 0 else len(self.hashranges[:b])
+        found = self._find_in(minhash, count)
         return {pickle.loads(key) for key in found} if self.prepickle else found
 
     def get_counts(self) -> list[dict[bytes, int]]:
@@ -297,10 +374,23 @@ class MinHashLSH(_native.Tables):
         return self._counts_of([pickle.dumps(k) if self.prepickle else k for k in set(keys)])
 
     def close(self) -> None:
-        """Closes the file of the index, if it has one; in memory it stays."""
-        if self._file is not None:
-            self._file.close()
-            self._file = None
+        """Closes the file of the index, if it has one; in memory it stays.
+
+        What open sessions have changed is written before.
+        """
+        file = self._file
+        if file is not None:
+            with file.lock:
+                self._commit()
+                self._file = None
+                file.close()
+
+    def _commit(self) -> None:
+        """Makes last what a session has changed."""
+        file = self._file
+        if file is not None and file.is_here():
+            with file.lock, self._together(file, last=True):
+                pass
 
     def _byteswap(self, hs: Any) -> bytes:
         return bytes(hs.byteswap().data)
@@ -322,7 +412,9 @@ class MinHashLSH(_native.Tables):
             keys._dict[key] = bands
             for at, band in enumerate(bands):
                 hashtables[at % self.b]._dict[band].add(key)
-        state = {name: value for name, value in self.__dict__.items() if name != "_buffered"}
+        state = dict(self.__dict__)
+        if not self._buffered:
+            del state["_buffered"]
         state.update(
             _require_bytes_keys=False,
             _H=self._hashed_byteswap if self.hashfunc else self._byteswap,
@@ -337,11 +429,14 @@ class MinHashLSH(_native.Tables):
         b, r = state["b"], state["r"]
         prepickle, hashfunc = bool(state.get("prepickle")), state.get("hashfunc")
         self._begin(state["h"], b, r, prepickle, hashfunc)
-        self._buffer_size = state.get("_buffer_size", _BUFFER_SIZE)
+        self.__dict__.update({k: v for k, v in state.items() if k not in _NOT_ATTRIBUTES})
         for key, bands in keys.items():
             for start in range(0, len(bands), b):
                 self._add_bands(key, bands[start : start + b])
         self._minhash_scheme = state.get("_minhash_scheme")
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return reduced(self, protocol) or super().__reduce_ex__(protocol)
 
 
 class _Session:
@@ -361,8 +456,7 @@ class _Session:
 
     def close(self) -> None:
         """Writes what was changed."""
-        if self.lsh._file is not None:
-            self.lsh._file.commit()
+        self.lsh._commit()
 
 
 class MinHashLSHInsertionSession(_Session):

@@ -4,16 +4,26 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Generator, Hashable, Iterable
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from lookalike.datasketch import _native
 from lookalike.datasketch.lsh import MinHashLSH, _check_weights
 from lookalike.datasketch.lshensemble_partition import optimal_partitions
+from lookalike.datasketch.minhash import MinHash as MinHash
 
 if TYPE_CHECKING:
     from lookalike.datasketch.lsh import Sketch
 
 __all__ = ["MinHashLSHEnsemble"]
+
+
+def _checked_size(size: Any) -> Any:
+    """A size as a number of Python, so that sizes of NumPy are counted with the others."""
+    size = size.item() if hasattr(size, "item") else size
+    if not size > 0 or not isfinite(size):
+        raise ValueError(f"Set size must be positive, got {size}")
+    return size
 
 
 class MinHashLSHEnsemble:
@@ -74,8 +84,8 @@ class MinHashLSHEnsemble:
             }
             for _ in range(num_part)
         ]
-        self.lowers: list[int | None] = [None for _ in self.indexes]
-        self.uppers: list[int | None] = [None for _ in self.indexes]
+        self.lowers: list[float | None] = [None for _ in self.indexes]
+        self.uppers: list[float | None] = [None for _ in self.indexes]
 
     def _init_optimal_params(self, weights: tuple[float, float]) -> set[int]:
         import numpy as np
@@ -88,44 +98,60 @@ class MinHashLSHEnsemble:
         self.params = np.array(params, dtype=int)
         return {r for _, r in params}
 
-    def _get_optimal_param(self, x: int, q: int) -> tuple[int, int]:
+    def _get_optimal_param(self, x: float, q: float) -> tuple[int, int]:
         import numpy as np
 
         i = min(int(np.searchsorted(self.xqs, float(x) / float(q))), len(self.params) - 1)
         b, r = self.params[i]
         return int(b), int(r)
 
-    def index(self, entries: Iterable[tuple[Hashable, Sketch, int]]) -> None:
+    def index(self, entries: Iterable[tuple[Hashable, Sketch, float]]) -> None:
         """Indexes all sets; it can be called once.
 
         Args:
-            entries: Key, sketch and size of each set.
+            entries: Key, sketch and size of each set; a size may be an estimate, such as that of
+                ``count``.
 
         Raises:
-            ValueError: The index is not empty, there are no entries, or a size is not positive.
+            ValueError: The index is not empty, there are no entries, a size is not positive, or a
+                sketch or a key cannot be inserted. The ensemble is as empty as before, then.
         """
         if not self.is_empty():
             raise ValueError("Cannot call index again on a non-empty index")
-        entries = sorted(entries, key=lambda entry: entry[2])
-        if not entries:
+        sized = [(key, minhash, _checked_size(size)) for key, minhash, size in entries]
+        if not sized:
             raise ValueError("entries is empty")
-        if entries[0][2] <= 0:
-            raise ValueError(f"Set size must be positive, got {entries[0][2]}")
-        counts = sorted(Counter(int(size) for _, _, size in entries).items())
+        sized.sort(key=lambda entry: entry[2])
+        counts = sorted(Counter(size for _, _, size in sized).items())
         partitions = optimal_partitions(
             [size for size, _ in counts], [count for _, count in counts], len(self.indexes)
         )
+        try:
+            self._insert(sized, partitions)
+        except BaseException:
+            self._clear()
+            raise
+
+    def _insert(self, entries: list[tuple[Any, Any, Any]], partitions: list[Any]) -> None:
+        """Inserts what is ordered by size."""
         for i, (lower, upper) in enumerate(partitions):
             self.lowers[i], self.uppers[i] = lower, upper
         part = 0
         for key, minhash, size in entries:
-            upper_size = self.uppers[part]
-            if upper_size is not None and size > upper_size:
+            if size > partitions[part][1]:
                 part += 1
             for lsh in self.indexes[part].values():
                 lsh.insert(key, minhash)
 
-    def query(self, minhash: Sketch, size: int) -> Generator[Any, None, None]:
+    def _clear(self) -> None:
+        """Is as empty as it was made."""
+        self.lowers = [None for _ in self.indexes]
+        self.uppers = [None for _ in self.indexes]
+        for index in self.indexes:
+            for lsh in index.values():
+                lsh._begin(lsh.h, lsh.b, lsh.r, lsh.prepickle, lsh.hashfunc)
+
+    def query(self, minhash: Sketch, size: float) -> Generator[Any, None, None]:
         """The keys of sets that probably contain enough of the set of ``minhash``.
 
         Args:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from lookalike.datasketch import _native
@@ -10,11 +9,11 @@ from lookalike.datasketch import _native
 __all__ = ["optimal_partitions"]
 
 
-def optimal_partitions(sizes: Any, counts: Any, num_part: int) -> list[tuple[int, int]]:
+def optimal_partitions(sizes: Any, counts: Any, num_part: int) -> list[tuple[Any, Any]]:
     """The intervals with the least expected number of false positives.
 
     Args:
-        sizes: Sizes that occur, ascending.
+        sizes: Sizes that occur, ascending: integers, or others, such as estimates.
         counts: How often each of them does.
         num_part: How many intervals; fewer come out where there are fewer sizes.
 
@@ -23,12 +22,16 @@ def optimal_partitions(sizes: Any, counts: Any, num_part: int) -> list[tuple[int
 
     Raises:
         ValueError: There are no sizes, or they are not ascending.
+        MemoryError: There are so many that their costs find no room: 4 bytes for each pair.
 
     >>> optimal_partitions([1, 2, 10, 12], [5, 5, 5, 5], 2)
     [(1, 2), (10, 12)]
     """
-    return _native.best_partitions(_ints(sizes), _ints(counts), num_part)
+    sizes, counts = _plain(sizes), _plain(counts)
+    partitions = _native.best_partitions(sizes, counts, max(num_part, 0))
+    return [(sizes[lower], sizes[upper]) for lower, upper in partitions]
 
 
-def _ints(numbers: Sequence[Any]) -> list[int]:
-    return [int(number) for number in numbers]
+def _plain(numbers: Any) -> list[Any]:
+    """A list of numbers of Python, also of an array."""
+    return list(numbers.tolist() if hasattr(numbers, "tolist") else numbers)

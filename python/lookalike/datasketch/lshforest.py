@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable
+from math import ceil
 from typing import TYPE_CHECKING, Any, cast
 
 from lookalike.datasketch import _native
+from lookalike.datasketch.minhash import MinHash as MinHash
 from lookalike.datasketch.minhash import _check_scheme_consistency
 
 if TYPE_CHECKING:
@@ -42,9 +44,9 @@ class MinHashLSHForest:
             raise ValueError(f"l cannot be greater than num_perm: {l} and {num_perm}")
         self.l = l
         self.k = num_perm // l
+        self._forest = _native.Forest(self.l, self.k)
         self.hashranges = [(i * self.k, (i + 1) * self.k) for i in range(l)]
         self._minhash_scheme: str | None = None
-        self._forest = _native.Forest(self.l, self.k)
 
     def _length_ok(self, minhash: Sketch) -> None:
         if len(minhash) < self.k * self.l:
@@ -61,10 +63,11 @@ class MinHashLSHForest:
                 scheme than those before.
         """
         self._length_ok(minhash)
-        self._minhash_scheme = _check_scheme_consistency(self._minhash_scheme, minhash)
+        scheme = _check_scheme_consistency(self._minhash_scheme, minhash)
         if key in self:
             raise ValueError(f"The given key has already been added: {key!r}")
         self._forest.add(key, _native.band_keys(minhash, self.k * self.l))
+        self._minhash_scheme = scheme
 
     def index(self) -> None:
         """Makes all keys that were added searchable."""
@@ -80,7 +83,9 @@ class MinHashLSHForest:
             raise ValueError(f"k must be positive, got {k}")
         self._length_ok(minhash)
         _check_scheme_consistency(self._minhash_scheme, minhash)
-        return self._forest.query(_native.band_keys(minhash, self.k * self.l), k)
+        most = self._forest.size()
+        count = ceil(k) if k < most else most
+        return self._forest.query(_native.band_keys(minhash, self.k * self.l), count)
 
     def _pieces(self, key: Hashable) -> list[bytes] | None:
         """The bytes of a key in each tree."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Generator, Iterable
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+from operator import index
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypeAlias, cast
 
 from lookalike.datasketch import _native
 from lookalike.datasketch.hashfunc import (
@@ -14,6 +15,8 @@ from lookalike.datasketch.hashfunc import (
     token_hash32,
     token_hash64,
 )
+from lookalike.datasketch.pickles import reduced
+from lookalike.errors import OptionError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,7 +33,7 @@ _SCHEMES = ("affine32", "affine64", "legacy")
 _SCHEME_CODES = {"affine32": 1, "affine64": 2}
 _SCHEME_OF_CODE = {code: scheme for scheme, code in _SCHEME_CODES.items()}
 _hash_range = 1 << 32
-
+_MOST_THREADS = 1024
 
 _KINDS = {sha1_hash32: 32, sha1_hash64: 64, token_hash32: 33, token_hash64: 65}
 
@@ -59,17 +62,25 @@ def _checked_scheme(scheme: object) -> Scheme:
     return cast(Scheme, scheme)
 
 
-def _check_scheme_consistency(known: str | None, minhash: object) -> str | None:
-    """The scheme that an index remembers, given that of one more sketch."""
-    scheme: str | None = getattr(minhash, "scheme", None)
-    if scheme is None:
-        return known
-    if known is not None and scheme != known:
-        raise ValueError(
-            f"MinHash scheme {scheme!r} does not match scheme {known!r} of the MinHash previously "
-            f"given to this index; make all of them with scheme={known!r}"
-        )
-    return scheme
+# The scheme that an index remembers, given that of one more sketch.
+_check_scheme_consistency = _native.check_scheme
+
+
+def __getattr__(name: str) -> Any:
+    # Numbers of NumPy, which is not imported for them alone.
+    if name in ("_mersenne_prime", "_max_hash"):
+        import numpy as np
+
+        return np.uint64((1 << 61) - 1 if name == "_mersenne_prime" else _hash_range - 1)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def _is_one_number(seed: object) -> bool:
+    try:
+        index(cast(SupportsIndex, seed))
+    except TypeError:
+        return False
+    return True
 
 
 def _drawn_by_numpy(seed: Any, num_perm: int, scheme: str) -> tuple[Any, Any]:
@@ -161,7 +172,7 @@ class MinHash(_native.MinHashState):
             )
         if gpu_mode != "disable":
             self._gpu_mode = gpu_mode
-        if permutations is None and not hasattr(seed, "__index__"):
+        if permutations is None and not _is_one_number(seed):
             permutations = _drawn_by_numpy(seed, num_perm, scheme)
         self._set_up(scheme, seed, num_perm, hashfunc, kind, hashvalues, permutations)
 
@@ -199,6 +210,9 @@ class MinHash(_native.MinHashState):
         False
         """
         if self._gpu_mode == "always":
+            b = list(b)
+            if not b:
+                return
             raise RuntimeError(
                 "GPU mode 'always' requested but CuPy/CUDA device is unavailable: "
                 "use gpu_mode='disable'"
@@ -260,6 +274,9 @@ class MinHash(_native.MinHashState):
 
     __hash__ = None  # type: ignore[assignment]
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return reduced(self, protocol) or super().__reduce_ex__(protocol)
+
     @classmethod
     def union(cls, *mhs: MinHash) -> MinHash:
         """A new sketch of the union of at least two sets.
@@ -273,7 +290,7 @@ class MinHash(_native.MinHashState):
             seed=first.seed,
             gpu_mode=first._gpu_mode,
             hashfunc=first.hashfunc,
-            hashvalues=_least(mhs).hashvalues,
+            hashvalues=_least(mhs).digest(),
             permutations=first.permutations,
             scheme=first.scheme,
         )
@@ -371,6 +388,7 @@ def _least(mhs: tuple[MinHash, ...]) -> _native.MinHashState:
     """The values of the union."""
     least = _native.MinHashState()
     least._set_like(_state(mhs[0]))
+    least._freeze()
     for m in mhs[1:]:
         least._merge_values(_state(m))
     return least
@@ -392,7 +410,7 @@ def from_token_sets(
         seed: What permutations are drawn from, 0 to 2**32 - 1.
         scheme: See :class:`MinHash`.
         hashfunc: See :class:`MinHash`.
-        threads: How many threads compute, at least 1. The values are the same for any number.
+        threads: How many threads compute, 1 to 1024. The values are the same for any number.
 
     Returns:
         An array of the shape (number of sets, ``num_perm``), uint32 for ``"affine32"``, else
@@ -406,5 +424,10 @@ def from_token_sets(
     >>> values.shape, bool((values[0] == values[1]).all())
     ((2, 16), True)
     """
+    threads = index(threads)
+    if not 1 <= threads <= _MOST_THREADS:
+        raise OptionError(
+            f"threads must be a whole number from 1 to {_MOST_THREADS}, got {threads}"
+        )
     prototype = MinHash(num_perm=num_perm, seed=seed, scheme=scheme, hashfunc=hashfunc)
     return cast("HashValues", _native.matrix(prototype, sets, threads))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import io
 import pickle
 from types import FunctionType
@@ -11,6 +12,19 @@ __all__ = ["dump", "dumps", "load", "loads"]
 
 _OURS = "lookalike.datasketch"
 _THEIRS = "datasketch"
+
+
+# What datasketch has not.
+_OURS_ONLY = frozenset({"from_token_sets", "token_hash32", "token_hash64"})
+
+
+def reduced(thing: Any, protocol: int) -> tuple[Any, ...] | None:
+    """How protocols 0 and 1, which know no ``__newobj__``, pickle an object of the engine; None
+    for the others, which need no help."""
+    own = cast(Any, type(thing)).__reduce__ is not object.__reduce__
+    if protocol >= 2 or own:
+        return None
+    return copyreg.__newobj__, (type(thing),), thing.__getstate__()  # type: ignore[attr-defined]
 
 
 class _Reader(pickle.Unpickler):
@@ -35,6 +49,11 @@ class _Writer(pickle._Pickler):
         if module != _OURS and not module.startswith(f"{_OURS}."):
             cast(Any, pickle._Pickler).save_global(self, obj, name)
             return
+        if obj.__qualname__ in _OURS_ONLY:
+            raise pickle.PicklingError(
+                f"datasketch has no {obj.__qualname__}, so it cannot read this: use pickle, or a "
+                "sketch with a hashfunc that datasketch has, such as LeanMinHash(m)"
+            )
         self.save(_THEIRS + module[len(_OURS) :])
         self.save(obj.__qualname__)
         self.write(pickle.STACK_GLOBAL)
@@ -75,6 +94,7 @@ def dump(obj: Any, file: IO[bytes], protocol: int = 4) -> None:
 
     Raises:
         ValueError: The protocol is lower.
+        pickle.PicklingError: It needs what datasketch has not, such as ``token_hash32``.
     """
     if protocol < 4:
         raise ValueError(f"protocol must be at least 4, got {protocol}")

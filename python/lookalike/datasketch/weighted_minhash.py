@@ -44,8 +44,12 @@ class WeightedMinHash:
                 "Cannot compute Jaccard given WeightedMinHash objects with different numbers of "
                 f"hash values: {len(self)} and {len(other)}"
             )
-        equal = np.asarray(self.hashvalues) == np.asarray(other.hashvalues)
-        return float(np.count_nonzero(equal.all(axis=1))) / float(len(self))
+        mine, theirs = np.asarray(self.hashvalues), np.asarray(other.hashvalues)
+        count = 0
+        if mine.shape == theirs.shape and mine.size:
+            equal = (mine == theirs).reshape(len(self), -1)
+            count = int(np.count_nonzero(equal.all(axis=1)))
+        return float(count) / float(len(self))
 
     def digest(self) -> NDArray[np.int64]:
         """A copy of the samples."""
@@ -86,6 +90,8 @@ class WeightedMinHashGenerator:
     True
     """
 
+    _known: tuple[tuple[Any, ...], _native.Weights] | None = None
+
     def __init__(self, dim: int, sample_size: int = 128, seed: int = 1) -> None:
         import numpy as np
 
@@ -97,18 +103,19 @@ class WeightedMinHashGenerator:
         self.rs = generator.gamma(2, 1, shape).astype(np.float32)
         self.ln_cs = np.log(generator.gamma(2, 1, shape)).astype(np.float32)
         self.betas = generator.uniform(0, 1, shape).astype(np.float32)
-        self._keep()
 
-    def _keep(self) -> None:
+    def _weights(self) -> _native.Weights:
+        """The parameters as the engine has them: those that the attributes have now."""
         import numpy as np
 
-        rows = (np.ascontiguousarray(p, dtype="<f4") for p in self._parameters())
-        self._weights = _native.Weights(
-            self.dim, self.sample_size, *(row.tobytes() for row in rows)
-        )
-
-    def _parameters(self) -> tuple[Any, Any, Any]:
-        return self.rs, self.ln_cs, self.betas
+        parameters = [
+            np.ascontiguousarray(rows[: self.sample_size], dtype="<f4").tobytes()
+            for rows in (self.rs, self.ln_cs, self.betas)
+        ]
+        known = (self.dim, self.sample_size, *parameters)
+        if self._known is None or self._known[0] != known:
+            self._known = known, _native.Weights(self.dim, self.sample_size, *parameters)
+        return self._known[1]
 
     def minhash(self, v: Any) -> WeightedMinHash:
         """The sketch of one vector.
@@ -127,12 +134,18 @@ class WeightedMinHashGenerator:
             raise TypeError(f"Input vector must be sized, got {type(v).__name__}")
         if len(v) != self.dim:
             raise ValueError(f"Input dimension mismatch, expecting {self.dim}, got {len(v)}")
+        if isinstance(v, np.ma.MaskedArray) and v.mask.any():
+            raise ValueError("Input vector must have all weights, got masked ones: fill them")
         weights = np.array(v, dtype=np.float32)
+        if weights.ndim != 1:
+            raise TypeError(
+                f"Input vector must have one dimension, got an array of shape {weights.shape}"
+            )
         is_zero = weights == 0
         if is_zero.all():
             raise ValueError("Input is all zeros")
         weights[is_zero] = np.nan
-        samples = self._weights.minhash(np.log(weights).astype("<f4").tobytes())
+        samples = self._weights().minhash(np.log(weights).astype("<f4").tobytes())
         return WeightedMinHash(self.seed, samples)
 
     def minhash_many(self, X: Any) -> list[WeightedMinHash | None]:  # noqa: N803
@@ -174,19 +187,18 @@ class WeightedMinHashGenerator:
             ends = sorted_rows.indptr[1:]
         if np.isnan(weights).any() or (weights < 0).any():
             raise ValueError("weights must not be negative or NaN")
-        made = self._weights.minhash_many(
+        made = self._weights().minhash_many(
             ends.tolist(), columns.tolist(), np.log(weights).astype("<f4").tobytes()
         )
         return [None if one is None else WeightedMinHash(self.seed, one) for one in made]
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(self.__dict__)
-        del state["_weights"]
+        state.pop("_known", None)
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._keep()
 
 
 def _is_sparse(matrix: Any) -> bool:

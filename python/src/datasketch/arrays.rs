@@ -3,8 +3,9 @@
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyByteArray, PyBytes};
+use pyo3::types::{PyByteArray, PyBytes, PyDict, PyFrozenSet, PySet};
 
+use super::memory;
 use super::scheme::{Scheme, Values};
 
 static FROM_BUFFER: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
@@ -24,17 +25,17 @@ pub(super) fn array_over<'py>(
     from_buffer.call1((bytes, dtype))
 }
 
-/// A new array of `values`, and the bytes that it shows.
-pub(super) fn shared_array<'py>(
-    py: Python<'py>,
+/// The bytes of an array of `values`.
+pub(super) fn bytes_of<'py>(py: Python<'py>, values: &Values) -> PyResult<Bound<'py, PyByteArray>> {
+    memory::byte_array(py, values.size(), |bytes| values.write_to(bytes))
+}
+
+/// The array of values of `scheme` that shows `bytes`.
+pub(super) fn array<'py>(
+    bytes: &Bound<'py, PyByteArray>,
     scheme: Scheme,
-    values: &Values,
-) -> PyResult<(Bound<'py, PyByteArray>, Bound<'py, PyAny>)> {
-    let mut bytes = Vec::with_capacity(values.len() * 8);
-    values.append_to(&mut bytes);
-    let bytes = PyByteArray::new(py, &bytes);
-    let array = array_over(&bytes, dtype(scheme))?;
-    Ok((bytes, array))
+) -> PyResult<Bound<'py, PyAny>> {
+    array_over(bytes, dtype(scheme))
 }
 
 /// A new array of `rows` rows over `bytes`.
@@ -49,6 +50,7 @@ pub(super) fn matrix<'py>(
 
 /// What a user gives as values of `scheme`: an array or a sequence of whole numbers in its range.
 pub(super) fn parse(scheme: Scheme, given: &Bound<'_, PyAny>, what: &str) -> PyResult<Values> {
+    refuse_unordered(given, what)?;
     let Ok(kind) = given.getattr("dtype").and_then(|dtype| dtype.getattr("kind")) else {
         return parse_each(scheme, given, what);
     };
@@ -72,8 +74,31 @@ pub(super) fn parse(scheme: Scheme, given: &Bound<'_, PyAny>, what: &str) -> PyR
     Ok(Values::from_bytes(scheme, bytes.cast::<PyBytes>()?.as_bytes()))
 }
 
+/// What is no sequence of values, although one can go through it.
+fn refuse_unordered(given: &Bound<'_, PyAny>, what: &str) -> PyResult<()> {
+    if given.is_instance_of::<PyBytes>() {
+        return Err(PyValueError::new_err(format!(
+            "{what} must be integers, got bytes; numpy.frombuffer makes an array of them"
+        )));
+    }
+    let is_set = given.is_instance_of::<PySet>() || given.is_instance_of::<PyFrozenSet>();
+    if is_set || given.is_instance_of::<PyDict>() {
+        return Err(PyTypeError::new_err(format!(
+            "{what} must be a sequence or an array of integers, got {}",
+            given.get_type().name()?
+        )));
+    }
+    let Ok(mask) = given.getattr("mask") else { return Ok(()) };
+    if mask.call_method0("any")?.is_truthy()? {
+        return Err(PyValueError::new_err(format!(
+            "{what} must all be there, got an array that masks some; pass its filled()"
+        )));
+    }
+    Ok(())
+}
+
 fn parse_each(scheme: Scheme, given: &Bound<'_, PyAny>, what: &str) -> PyResult<Values> {
-    let mut values = Vec::with_capacity(given.len().unwrap_or(0));
+    let mut values = memory::room(given.len().unwrap_or(0))?;
     for value in given.try_iter()? {
         values.push(in_range(scheme, &value?, what, scheme == Scheme::Legacy)?);
     }

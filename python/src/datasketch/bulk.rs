@@ -1,18 +1,20 @@
 //! Many sets at once.
 
 use std::panic::resume_unwind;
-use std::thread::ScopedJoinHandle;
+use std::thread::{Builder, ScopedJoinHandle};
 
-use pyo3::exceptions::PyValueError;
+use lookalike::run::MAX_THREADS;
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyList, PyType};
+use pyo3::types::{PyList, PyType};
 
 use super::arrays;
 use super::gathered::{Gathered, with_short_list};
 use super::kernel::Kernel;
+use super::memory;
 use super::minhash::{Means, MinHash, means_of};
 use super::scheme::Values;
 use super::tokens::{self, Hasher, Text};
+use crate::error::OptionError;
 
 /// Tokens that are hashed before they are permuted, so that other threads get their turn.
 const GATHERED: usize = 1 << 11;
@@ -27,8 +29,9 @@ struct Sets<'py> {
 }
 
 impl Sets<'_> {
-    /// Values of every set, made by `threads` threads.
-    fn values(&self, py: Python<'_>, means: &Means, threads: usize) -> Vec<Values> {
+    /// Values of every set, made by `threads` threads; where the system gives fewer, this one does
+    /// the work of the others.
+    fn values(&self, py: Python<'_>, means: &Means, threads: usize) -> PyResult<Vec<Values>> {
         let tokens = self.tokens.slices();
         let ends = &self.ends;
         py.detach(|| {
@@ -42,21 +45,31 @@ impl Sets<'_> {
                     .map(|at| {
                         let start = at.checked_sub(1).map_or(0, |before| ends[before]);
                         let mine = &ends[at..ends.len().min(at + share)];
-                        scope.spawn(move || values_between(means, tokens, start, mine))
+                        let work = move || values_between(means, tokens, start, mine);
+                        Builder::new().spawn_scoped(scope, work).map_err(|_| work)
                     })
                     .collect();
-                running.into_iter().flat_map(joined).collect()
+                let mut values = Vec::with_capacity(ends.len());
+                for share in running {
+                    values.append(&mut share.map_or_else(|work| work(), joined)?);
+                }
+                Ok(values)
             })
         })
     }
 }
 
 /// What the thread made. Its panic goes on here, so that no set is without values.
-fn joined(thread: ScopedJoinHandle<'_, Vec<Values>>) -> Vec<Values> {
+fn joined(thread: ScopedJoinHandle<'_, PyResult<Vec<Values>>>) -> PyResult<Vec<Values>> {
     thread.join().unwrap_or_else(|panic| resume_unwind(panic))
 }
 
-fn values_between(means: &Means, tokens: &[&[u8]], start: usize, ends: &[usize]) -> Vec<Values> {
+fn values_between(
+    means: &Means,
+    tokens: &[&[u8]],
+    start: usize,
+    ends: &[usize],
+) -> PyResult<Vec<Values>> {
     let mut hashes = Vec::new();
     let mut from = start;
     ends.iter()
@@ -71,39 +84,48 @@ fn values_between(means: &Means, tokens: &[&[u8]], start: usize, ends: &[usize])
 /// [`each_set`] for one thread: short lists are hashed as they come, while their tokens are in the
 /// cache, and permuted together while other threads of Python run.
 fn one_by_one<'py>(
+    py: Python<'py>,
     means: &Means,
     sets: impl Iterator<Item = PyResult<Bound<'py, PyAny>>>,
     text: Text,
     mut take: impl FnMut(Values) -> PyResult<()>,
 ) -> PyResult<()> {
     let (mut slices, mut hashes, mut ends) = (Vec::new(), Vec::new(), Vec::new());
-    let mut sets = sets.peekable();
-    while let Some(set) = sets.next() {
+    for set in sets {
         let set = set?;
         let is_short = with_short_list(&set, text, &mut slices, |tokens| {
             tokens::hash_all(Kernel::best(), means.hasher, tokens, &mut hashes);
         });
-        if !is_short {
-            let mut gathered = Gathered::default();
-            gathered.add(&set, text)?;
-            let tokens = gathered.slices();
-            set.py().detach(|| {
-                tokens::hash_all(Kernel::best(), means.hasher, tokens, &mut hashes);
-            });
+        if is_short {
+            ends.push(hashes.len());
         }
-        ends.push(hashes.len());
-        if hashes.len() >= GATHERED || ends.len() >= GATHERED || sets.peek().is_none() {
-            let made = set.py().detach(|| permuted(means, &mut hashes, &ends));
-            made.into_iter().try_for_each(&mut take)?;
-            hashes.clear();
-            ends.clear();
+        if !is_short || hashes.len() >= GATHERED || ends.len() >= GATHERED {
+            take_gathered(py, means, &mut hashes, &mut ends, &mut take)?;
+        }
+        if !is_short {
+            take(means.values_of(&set, text)?.map_or_else(|| means.no_values(), Ok)?)?;
         }
     }
-    Ok(())
+    take_gathered(py, means, &mut hashes, &mut ends, &mut take)
+}
+
+/// Calls `take` with the values of the sets that are hashed, and forgets these.
+fn take_gathered(
+    py: Python<'_>,
+    means: &Means,
+    hashes: &mut Vec<u64>,
+    ends: &mut Vec<usize>,
+    take: impl FnMut(Values) -> PyResult<()>,
+) -> PyResult<()> {
+    let made = py.detach(|| permuted(means, hashes, ends))?;
+    hashes.clear();
+    ends.clear();
+    py.check_signals()?;
+    made.into_iter().try_for_each(take)
 }
 
 /// The values of sets whose hashes end at `ends`.
-fn permuted(means: &Means, hashes: &mut [u64], ends: &[usize]) -> Vec<Values> {
+fn permuted(means: &Means, hashes: &mut [u64], ends: &[usize]) -> PyResult<Vec<Values>> {
     let mut from = 0;
     let values = ends.iter().map(|&end| {
         let values = means.lowered(&mut hashes[from..end]);
@@ -127,12 +149,13 @@ fn each_set(
     if means.hasher == Hasher::Own {
         for set in sets {
             let values = means.values_of(&set?, text)?;
-            take(values.unwrap_or_else(|| means.scheme.no_values(means.permutations.a.len())))?;
+            take(values.map_or_else(|| means.no_values(), Ok)?)?;
+            py.check_signals()?;
         }
         return Ok(());
     }
     if threads == 1 {
-        return one_by_one(means, sets, text, take);
+        return one_by_one(py, means, sets, text, take);
     }
     loop {
         let mut gathered = Sets::default();
@@ -144,7 +167,8 @@ fn each_set(
         if gathered.ends.is_empty() {
             return Ok(());
         }
-        gathered.values(py, means, threads).into_iter().try_for_each(&mut take)?;
+        gathered.values(py, means, threads)?.into_iter().try_for_each(&mut take)?;
+        py.check_signals()?;
     }
 }
 
@@ -158,11 +182,12 @@ fn ds_bulk<'py>(
 ) -> PyResult<Bound<'py, PyList>> {
     let py = sets.py();
     let made = PyList::empty(py);
-    let first = prototype.borrow().current(py);
-    each_set(&means_of(prototype)?, sets, Text::Refused, at_least_one(threads)?, |mut values| {
+    let first = prototype.try_borrow()?.current(py)?;
+    each_set(&means_of(prototype)?, sets, Text::Refused, checked(threads)?, |mut values| {
         values.lower_to(&first);
         let object = class.call_method1(pyo3::intern!(py, "__new__"), (class,))?;
-        object.cast::<MinHash>()?.borrow_mut().set_like(py, &prototype.borrow(), values);
+        let made_like = object.cast::<MinHash>()?;
+        made_like.try_borrow_mut()?.set_like(py, &*prototype.try_borrow()?, values);
         made.append(object)
     })?;
     Ok(made)
@@ -178,18 +203,20 @@ fn ds_matrix<'py>(
     let means = means_of(prototype)?;
     let mut bytes = Vec::new();
     let mut rows = 0;
-    each_set(&means, sets, Text::Encoded, at_least_one(threads)?, |values| {
-        values.append_to(&mut bytes);
+    each_set(&means, sets, Text::Encoded, checked(threads)?, |values| {
+        values.append_to(&mut bytes)?;
         rows += 1;
         Ok(())
     })?;
-    let bytes = PyByteArray::new(sets.py(), &bytes);
+    let bytes = memory::byte_array(sets.py(), bytes.len(), |array| array.copy_from_slice(&bytes))?;
     arrays::matrix(&bytes, means.scheme, rows, means.permutations.a.len())
 }
 
-fn at_least_one(threads: usize) -> PyResult<usize> {
-    if threads == 0 {
-        return Err(PyValueError::new_err("threads must be at least 1, got 0"));
+fn checked(threads: usize) -> PyResult<usize> {
+    if !(1..=MAX_THREADS).contains(&threads) {
+        return Err(OptionError::new_err(format!(
+            "threads must be a whole number from 1 to {MAX_THREADS}, got {threads}"
+        )));
     }
     Ok(threads)
 }

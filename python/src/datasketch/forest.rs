@@ -4,9 +4,11 @@ use std::collections::HashMap;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::{PyBytes, PyDict, PyList};
 
-use super::minhash::MinHash;
+use super::memory;
+use super::sketch::Sketch;
 
 /// One tree: which keys have which bytes, and those bytes that can be searched.
 #[derive(Default)]
@@ -47,7 +49,11 @@ impl Forest {
         }
         Ok(Self {
             depth,
-            trees: (0..trees).map(|_| Tree::default()).collect(),
+            trees: {
+                let mut room = memory::room(trees)?;
+                room.extend((0..trees).map(|_| Tree::default()));
+                room
+            },
             numbers: PyDict::new(py).unbind(),
             keys: Vec::new(),
             bytes: Vec::new(),
@@ -56,17 +62,32 @@ impl Forest {
 
     /// Adds the bytes of a key that is not there yet, as many for each tree.
     fn add(slf: &Bound<'_, Self>, key: &Bound<'_, PyAny>, bytes: &[u8]) -> PyResult<()> {
-        let numbers = slf.borrow().numbers.clone_ref(slf.py());
-        let number = slf.borrow().keys.len() as u32;
+        let (number, numbers) = {
+            let mut this = slf.try_borrow_mut()?;
+            this.keys.push(key.clone().unbind());
+            this.bytes.push(bytes.into());
+            (this.keys.len() as u32 - 1, this.numbers.clone_ref(slf.py()))
+        };
+        // Before its bytes are in the trees: what has no hash is never found.
         numbers.bind(slf.py()).set_item(key, number)?;
-        let mut this = slf.borrow_mut();
-        this.keys.push(key.clone().unbind());
-        this.bytes.push(bytes.into());
-        let width = bytes.len() / this.trees.len();
-        for (tree, piece) in this.trees.iter_mut().zip(bytes.chunks_exact(width.max(1))) {
-            tree.members.entry(piece.into()).or_default().push(number);
-        }
+        slf.try_borrow_mut()?.plant(number, bytes);
         Ok(())
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.numbers)?;
+        self.keys.iter().try_for_each(|key| visit.call(key))
+    }
+
+    fn __clear__(&mut self) {
+        self.trees.iter_mut().for_each(|tree| *tree = Tree::default());
+        self.bytes = Vec::new();
+        self.keys = Vec::new();
+    }
+
+    /// How many keys there are.
+    fn size(&self, py: Python<'_>) -> usize {
+        self.numbers.bind(py).len()
     }
 
     /// Makes all bytes searchable, or for each tree those that are given.
@@ -90,28 +111,16 @@ impl Forest {
 
     /// At most `count` keys, those with the longest common prefixes first.
     fn query<'py>(
-        &self,
-        py: Python<'py>,
+        slf: &Bound<'py, Self>,
         bytes: &[u8],
         count: usize,
     ) -> PyResult<Bound<'py, PyList>> {
-        let width = bytes.len() / self.trees.len();
-        let value = width / self.depth;
-        let mut is_found = vec![false; self.keys.len()];
-        let mut found = Vec::new();
-        'all: for depth in (1..=self.depth).rev() {
-            for (tree, piece) in self.trees.iter().zip(bytes.chunks_exact(width.max(1))) {
-                for number in tree.below(&piece[..depth * value]) {
-                    if !std::mem::replace(&mut is_found[number as usize], true) {
-                        found.push(number);
-                        if found.len() >= count {
-                            break 'all;
-                        }
-                    }
-                }
-            }
-        }
-        PyList::new(py, found.iter().map(|&number| &self.keys[number as usize]))
+        let keys: Vec<_> = {
+            let this = slf.try_borrow()?;
+            let found = this.found(bytes, count);
+            found.iter().map(|&number| this.keys[number as usize].clone_ref(slf.py())).collect()
+        };
+        PyList::new(slf.py(), keys)
     }
 
     /// The bytes of a key, if it is there.
@@ -120,10 +129,11 @@ impl Forest {
         key: &Bound<'py, PyAny>,
     ) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let py = slf.py();
-        let numbers = slf.borrow().numbers.clone_ref(py).into_bound(py);
+        let numbers = slf.try_borrow()?.numbers.clone_ref(py).into_bound(py);
         let Some(number) = numbers.get_item(key)? else { return Ok(None) };
         let number: usize = number.extract()?;
-        Ok(Some(PyBytes::new(py, &slf.borrow().bytes[number])))
+        let this = slf.try_borrow()?;
+        Ok(this.bytes.get(number).map(|bytes| PyBytes::new(py, bytes)))
     }
 
     /// All keys in the order of insertion.
@@ -143,27 +153,47 @@ impl Forest {
     }
 }
 
+impl Forest {
+    /// Puts the bytes of a key into the trees.
+    fn plant(&mut self, number: u32, bytes: &[u8]) {
+        let width = bytes.len() / self.trees.len();
+        for (tree, piece) in self.trees.iter_mut().zip(bytes.chunks_exact(width.max(1))) {
+            tree.members.entry(piece.into()).or_default().push(number);
+        }
+    }
+
+    /// The numbers of at most `count` keys.
+    fn found(&self, bytes: &[u8], count: usize) -> Vec<u32> {
+        let width = bytes.len() / self.trees.len();
+        let value = width / self.depth;
+        let mut is_found = vec![false; self.keys.len()];
+        let mut found = Vec::new();
+        'all: for depth in (1..=self.depth).rev() {
+            for (tree, piece) in self.trees.iter().zip(bytes.chunks_exact(width.max(1))) {
+                for number in tree.below(&piece[..depth * value]) {
+                    if !std::mem::replace(&mut is_found[number as usize], true) {
+                        found.push(number);
+                        if found.len() >= count {
+                            break 'all;
+                        }
+                    }
+                }
+            }
+        }
+        found
+    }
+}
+
 /// The first `count` values of a sketch as bytes that order and compare like those of datasketch.
 #[pyfunction]
 fn ds_band_keys<'py>(minhash: &Bound<'py, PyAny>, count: usize) -> PyResult<Bound<'py, PyBytes>> {
-    let py = minhash.py();
-    let mut bytes = Vec::new();
-    let length = if let Ok(known) = minhash.cast::<MinHash>() {
-        let known = known.borrow();
-        known.with_values(py, |values| values.append_swapped(&mut bytes));
-        known.length()
-    } else {
-        let swapped = minhash.getattr("hashvalues")?.call_method0("byteswap")?;
-        let swapped = swapped.call_method0("tobytes")?;
-        bytes.extend(swapped.cast::<PyBytes>()?.as_bytes());
-        minhash.len()?
-    };
+    let Sketch { length, bytes, .. } = Sketch::of(minhash)?;
     if length < count || length == 0 {
         return Err(PyTypeError::new_err(format!(
             "expected a sketch of at least {count} values, got {length}"
         )));
     }
-    Ok(PyBytes::new(py, &bytes[..bytes.len() / length * count]))
+    Ok(PyBytes::new(minhash.py(), &bytes[..bytes.len() / length * count]))
 }
 
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -10,12 +10,19 @@ use std::ffi::c_char;
 
 use pyo3::ffi;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyList, PyTuple};
 
-use super::tokens::{self, Text};
+use super::memory;
+use super::tokens::{self, GREAT, Text};
 
 /// Tokens that are hashed in some microseconds.
 const SHORT: usize = 1 << 10;
+
+/// Tokens that are hashed between two looks at what else there is to do.
+const PART: usize = 1 << 12;
+/// The same, as bytes.
+const PART_BYTES: usize = 1 << 22;
 
 /// Tokens of one set or several, alive as long as this.
 #[derive(Default)]
@@ -41,7 +48,7 @@ impl<'py> Gathered<'py> {
                 .cast_into_unchecked::<PyTuple>()
         };
         let length = tuple.len();
-        self.slices.reserve(length);
+        memory::reserve(&mut self.slices, length)?;
         for (place, at) in (0..).zip(0..length) {
             // SAFETY: there are `length` elements, and they belong to the tuple, which is not
             // dropped before the slices: `self` keeps it, also where an error ends the loop, as
@@ -82,43 +89,114 @@ impl<'py> Gathered<'py> {
     }
 }
 
-/// [`with_part_of_list`] of a whole list, if it is short; whether it was.
+/// `tokens` in parts that do not take long to hash, though a part with one token may.
+pub(super) fn parts<'a>(tokens: &'a [&'a [u8]]) -> impl Iterator<Item = &'a [&'a [u8]]> {
+    let mut rest = tokens;
+    std::iter::from_fn(move || {
+        let mut bytes = 0;
+        let fits = |token: &&&[u8]| {
+            bytes += token.len();
+            bytes <= PART_BYTES
+        };
+        let count = rest.iter().take(PART).take_while(fits).count();
+        let (part, behind) = rest.split_at(count.max(1).min(rest.len()));
+        rest = behind;
+        (!part.is_empty()).then_some(part)
+    })
+}
+
+/// What there is in a list from a place on.
+pub(super) enum Part<'py> {
+    /// It is no list, or it has a token of another class.
+    Other,
+    /// So many tokens, none at its end.
+    Short(usize),
+    /// One token, which takes long to hash.
+    Great(Bound<'py, PyAny>),
+}
+
+/// Calls `use_slices` with the bytes of all tokens of a list, if it is a short one of short tokens;
+/// whether it was.
 pub(super) fn with_short_list<'a>(
     tokens: &'a Bound<'_, PyAny>,
     text: Text,
     slices: &mut Vec<&'static [u8]>,
     use_slices: impl FnOnce(&[&'a [u8]]),
 ) -> bool {
-    let is_short = tokens.cast_exact::<PyList>().is_ok_and(|list| list.len() <= SHORT);
-    is_short && with_part_of_list(tokens, 0, text, slices, use_slices).is_some()
+    let length = tokens.cast_exact::<PyList>().map_or(usize::MAX, PyListMethods::len);
+    if length > SHORT || !matches!(part_of_list(tokens, 0, text, slices), Part::Short(_)) {
+        return false;
+    }
+    let is_whole = slices.len() == length;
+    if is_whole {
+        use_slices(slices);
+    }
+    slices.clear();
+    is_whole
 }
 
-/// Calls `use_slices` with the bytes of the tokens of a list from a place on, of as many as make a
-/// short one, without counting any of them: the thread stays attached and runs nothing of Python
-/// meanwhile, so the list stays as it is. How many they were; `None`, and nothing is called, if it
-/// is no list, or a token is of another class.
-pub(super) fn with_part_of_list<'a>(
-    tokens: &'a Bound<'_, PyAny>,
+/// Calls `use_slices` with the bytes of the tokens of a list from a place on, of as many as are
+/// hashed in no time, without counting any of them.
+pub(super) fn with_part_of_list<'a, 'py>(
+    tokens: &'a Bound<'py, PyAny>,
     from: usize,
     text: Text,
     slices: &mut Vec<&'static [u8]>,
     use_slices: impl FnOnce(&[&'a [u8]]),
-) -> Option<usize> {
-    let list = tokens.cast_exact::<PyList>().ok()?;
-    let length = list.len().saturating_sub(from).min(SHORT);
+) -> Part<'py> {
+    let part = part_of_list(tokens, from, text, slices);
+    if matches!(part, Part::Short(1..)) {
+        use_slices(slices);
+    }
     slices.clear();
+    part
+}
+
+/// The bytes of the next tokens of a list, for as long as nothing of Python is run: the thread
+/// stays attached, so the list stays as it is.
+fn part_of_list<'py>(
+    tokens: &Bound<'py, PyAny>,
+    from: usize,
+    text: Text,
+    slices: &mut Vec<&'static [u8]>,
+) -> Part<'py> {
+    let py = tokens.py();
+    slices.clear();
+    let Ok(list) = tokens.cast_exact::<PyList>() else { return Part::Other };
+    if !has_lock(py) {
+        return Part::Other;
+    }
+    let length = list.len().saturating_sub(from).min(SHORT);
+    let mut bytes = 0;
     for (place, _) in (from.cast_signed()..).zip(0..length) {
         // SAFETY: there are `length` elements from there, which belong to the list, and nothing
-        // can change it before this function returns; the slices are cleared then.
+        // can change it before the callers of this function clear the slices: they run nothing of
+        // Python, and no other thread does while this one holds the interpreter's lock.
         let slice = unsafe { bytes_at(ffi::PyList_GetItem(list.as_ptr(), place), text) };
-        match slice {
-            Some(slice) => slices.push(slice),
-            None => return None,
+        let Some(slice) = slice else { return Part::Other };
+        bytes += slice.len();
+        if bytes > GREAT {
+            break;
         }
+        slices.push(slice);
     }
-    use_slices(slices);
-    slices.clear();
-    Some(length)
+    match (slices.len(), length) {
+        (0, 1..) => list.get_item(from).map_or(Part::Other, Part::Great),
+        (count, _) => Part::Short(count),
+    }
+}
+
+/// Whether only one thread at a time runs Python, so that lists stay as they are meanwhile.
+fn has_lock(py: Python<'_>) -> bool {
+    static HAS_LOCK: PyOnceLock<bool> = PyOnceLock::new();
+    *HAS_LOCK.get_or_init(py, || {
+        let asked = py.import("sys").and_then(|sys| sys.getattr_opt("_is_gil_enabled"));
+        match asked {
+            Ok(None) => true,
+            Ok(Some(ask)) => ask.call0().and_then(|answer| answer.is_truthy()).unwrap_or(false),
+            Err(_) => false,
+        }
+    })
 }
 
 /// The bytes of an object of bytes, or the UTF-8 of a `str` where that is meant; nothing for

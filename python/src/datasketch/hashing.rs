@@ -19,14 +19,14 @@ fn ds_sha1_hash32(data: Bound<'_, PyAny>) -> PyResult<u64> {
 #[pyfunction]
 fn ds_sha1_hash64(data: Bound<'_, PyAny>) -> PyResult<u64> {
     let bytes = tokens::bytes_of(data, Text::Refused)?;
-    Ok(sha1::hash(Kernel::best(), bytes.as_bytes()))
+    Ok(tokens::hash_one(Hasher::Sha64, &bytes))
 }
 
 /// The token hash of `docs/signature.md`.
 #[pyfunction]
 fn ds_token_hash(data: Bound<'_, PyAny>) -> PyResult<u64> {
     let bytes = tokens::bytes_of(data, Text::Refused)?;
-    Ok(Hasher::Token64.hash(Kernel::best(), bytes.as_bytes()))
+    Ok(tokens::hash_one(Hasher::Token64, &bytes))
 }
 
 /// The names of the kernels that this processor has, the quickest last.
@@ -55,8 +55,8 @@ fn ds_kernel_values(
     mut hashes: Vec<u64>,
 ) -> PyResult<Vec<u64>> {
     let scheme = Scheme::named(scheme)?;
-    let mut values = scheme.no_values(num_perm);
-    let permutations = Permutations::drawn(scheme, seed, num_perm);
+    let mut values = scheme.no_values(num_perm)?;
+    let permutations = Permutations::drawn(scheme, seed, num_perm)?;
     permutations.lower(named(name)?, scheme, &mut hashes, &mut values);
     Ok(values.to_wide())
 }

@@ -4,17 +4,23 @@ use std::sync::Arc;
 
 use pyo3::exceptions::{PyAttributeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::{PyByteArray, PyBytes, PyDict, PyTuple};
 
 use super::arrays;
-use super::gathered::{Gathered, with_part_of_list};
+use super::gathered::{self, Gathered, Part, with_part_of_list};
 use super::kernel::Kernel;
+use super::memory;
 use super::scheme::{Permutations, Scheme, Values};
 use super::sums;
 use super::tokens::{self, Hasher, Text};
 
 /// Tokens above which other threads of Python run meanwhile.
 const LONG: usize = 64;
+/// Products of a permutation and a hash between two looks at signals: some milliseconds.
+const PRODUCTS: usize = 1 << 22;
+/// Calls of a user's function between two looks at signals: it may be none of Python's.
+const SIGNALS: usize = 1 << 10;
 
 /// Hash values of a set, and how elements are added to it.
 #[pyclass(subclass, name = "DsMinHash", module = "lookalike._engine")]
@@ -31,10 +37,13 @@ pub(crate) struct MinHash {
 
 impl MinHash {
     /// The values, also when an array of them was given out and may have been written to.
-    pub(super) fn current(&self, py: Python<'_>) -> Values {
+    ///
+    /// # Errors
+    /// `MemoryError` where there is no room for another copy.
+    pub(super) fn current(&self, py: Python<'_>) -> PyResult<Values> {
         match &self.shared {
-            Some((bytes, _)) => Values::from_bytes(self.scheme, &bytes.bind(py).to_vec()),
-            None => self.values.clone(),
+            Some((bytes, _)) => Ok(Values::from_bytes(self.scheme, &bytes.bind(py).to_vec())),
+            None => self.values.copied(),
         }
     }
 
@@ -49,16 +58,21 @@ impl MinHash {
         py: Python<'_>,
         use_values: impl FnOnce(&Values) -> T,
     ) -> T {
-        if self.shared.is_some() { use_values(&self.current(py)) } else { use_values(&self.values) }
+        match &self.shared {
+            Some((bytes, _)) => {
+                use_values(&Values::from_bytes(self.scheme, &bytes.bind(py).to_vec()))
+            }
+            None => use_values(&self.values),
+        }
     }
 
     /// Values of its own, that no array shows.
-    fn own_values(&mut self, py: Python<'_>) -> &mut Values {
+    fn own_values(&mut self, py: Python<'_>) -> PyResult<&mut Values> {
         if self.shared.is_some() {
-            self.values = self.current(py);
+            self.values = self.current(py)?;
             self.shared = None;
         }
-        &mut self.values
+        Ok(&mut self.values)
     }
 
     fn take_hashfunc(&mut self, hashfunc: Option<Py<PyAny>>, hasher: u8) {
@@ -115,75 +129,125 @@ impl Means {
         tokens: &Bound<'_, PyAny>,
         text: Text,
     ) -> PyResult<Option<Values>> {
-        let py = tokens.py();
         if self.hasher == Hasher::Own {
-            let mut hashes = Vec::new();
-            let function = self.function.bind(py);
-            for token in tokens.try_iter()? {
-                hashes.push(tokens::own_hash(self.scheme, function, token?)?);
-            }
-            return Ok((!hashes.is_empty()).then(|| py.detach(|| self.lowered(&mut hashes))));
+            return self.values_by_function(tokens);
         }
-        let mut values = None;
-        if self.lower_by_list(tokens, text, &mut values) {
-            return Ok(values);
+        let mut values = self.no_values()?;
+        if let Some(count) = self.lower_by_list(tokens, text, &mut values)? {
+            return Ok((count > 0).then_some(values));
         }
         let mut gathered = Gathered::default();
         gathered.add(tokens, text)?;
         let slices = gathered.slices();
-        Ok(match slices.len() {
-            0 => None,
-            1..LONG => Some(self.values_of_bytes(slices, &mut Vec::new())),
-            _ => Some(py.detach(|| self.values_of_bytes(slices, &mut Vec::new()))),
-        })
+        if slices.is_empty() {
+            return Ok(None);
+        }
+        let mut values = self.no_values()?;
+        let mut hashes = Vec::new();
+        for part in gathered::parts(slices) {
+            hashes.clear();
+            let hash = |hashes| tokens::hash_all(Kernel::best(), self.hasher, part, hashes);
+            if slices.len() < LONG {
+                hash(&mut hashes);
+            } else {
+                tokens.py().detach(|| hash(&mut hashes));
+            }
+            self.lower(tokens.py(), &mut hashes, &mut values)?;
+        }
+        Ok(Some(values))
     }
 
-    /// Values of the set of `tokens`; `hashes` is room to work in.
-    pub(super) fn values_of_bytes(&self, tokens: &[&[u8]], hashes: &mut Vec<u64>) -> Values {
+    /// The same, where a function of the user's hashes.
+    fn values_by_function(&self, tokens: &Bound<'_, PyAny>) -> PyResult<Option<Values>> {
+        let py = tokens.py();
+        let function = self.function.bind(py);
+        let mut hashes = Vec::new();
+        for token in tokens.try_iter()? {
+            hashes.push(tokens::own_hash(self.scheme, function, token?)?);
+            if hashes.len() % SIGNALS == 0 {
+                py.check_signals()?;
+            }
+        }
+        if hashes.is_empty() {
+            return Ok(None);
+        }
+        let mut values = self.no_values()?;
+        self.lower(py, &mut hashes, &mut values)?;
+        Ok(Some(values))
+    }
+
+    /// Values of the set of `tokens`, without the interpreter; `hashes` is room to work in.
+    pub(super) fn values_of_bytes(
+        &self,
+        tokens: &[&[u8]],
+        hashes: &mut Vec<u64>,
+    ) -> PyResult<Values> {
         hashes.clear();
         tokens::hash_all(Kernel::best(), self.hasher, tokens, hashes);
         self.lowered(hashes)
     }
 
-    /// Lowers values, if there are some, by a list, part by part, so that tokens are hashed while
-    /// the processor has them at hand and other threads of Python get their turn. False where it is
-    /// no list of such tokens; the values then mean nothing.
+    /// Lowers values by a list, part by part, so that tokens are hashed while the processor has
+    /// them at hand and other threads of Python get their turn. How many tokens there were; `None`
+    /// where it is no list of such tokens, and the values mean nothing then.
     fn lower_by_list(
         &self,
         tokens: &Bound<'_, PyAny>,
         text: Text,
-        all: &mut Option<Values>,
-    ) -> bool {
+        values: &mut Values,
+    ) -> PyResult<Option<usize>> {
         let (mut slices, mut hashes, mut from) = (Vec::new(), Vec::new(), 0);
         loop {
             hashes.clear();
             let part = with_part_of_list(tokens, from, text, &mut slices, |tokens| {
                 tokens::hash_all(Kernel::best(), self.hasher, tokens, &mut hashes);
             });
-            let Some(part) = part else { return false };
-            let values = match part {
-                0 => return true,
-                1..LONG => self.lowered(&mut hashes),
-                _ => tokens.py().detach(|| self.lowered(&mut hashes)),
-            };
-            match all.as_mut() {
-                Some(all) => all.lower_to(&values),
-                None => *all = Some(values),
+            match part {
+                Part::Other => return Ok(None),
+                Part::Short(0) => return Ok(Some(from)),
+                Part::Short(count) => from += count,
+                Part::Great(token) => {
+                    hashes.push(tokens::hash_one(self.hasher, &tokens::bytes_of(token, text)?));
+                    tokens.py().check_signals()?;
+                    from += 1;
+                }
             }
-            from += part;
+            self.lower(tokens.py(), &mut hashes, values)?;
         }
     }
 
-    pub(super) fn lowered(&self, hashes: &mut [u64]) -> Values {
-        let mut values = self.scheme.no_values(self.permutations.a.len());
+    /// Lowers values by hashes; where these are many, other threads of Python run meanwhile, and
+    /// Ctrl-C ends it.
+    fn lower(&self, py: Python<'_>, hashes: &mut [u64], values: &mut Values) -> PyResult<()> {
+        if hashes.len() < LONG {
+            self.permutations.lower(Kernel::best(), self.scheme, hashes, values);
+            return Ok(());
+        }
+        let part = (PRODUCTS / self.permutations.a.len().max(1)).max(LONG);
+        for hashes in hashes.chunks_mut(part) {
+            py.detach(|| {
+                self.permutations.lower(Kernel::best(), self.scheme, hashes, values);
+            });
+            py.check_signals()?;
+        }
+        Ok(())
+    }
+
+    /// The values of a set without elements.
+    pub(super) fn no_values(&self) -> PyResult<Values> {
+        self.scheme.no_values(self.permutations.a.len())
+    }
+
+    pub(super) fn lowered(&self, hashes: &mut [u64]) -> PyResult<Values> {
+        let mut values = self.no_values()?;
         self.permutations.lower(Kernel::best(), self.scheme, hashes, &mut values);
-        values
+        Ok(values)
     }
 }
 
 /// What tokens are added with, of the object that Python has.
 pub(super) fn means_of(minhash: &Bound<'_, MinHash>) -> PyResult<Means> {
-    minhash.borrow().means(minhash.py())
+    minhash.try_borrow()?.means(minhash.py())
 }
 
 #[pymethods]
@@ -224,7 +288,7 @@ impl MinHash {
         self.scheme = Scheme::named(scheme)?;
         self.values = match hashvalues {
             Some(given) => arrays::parse(self.scheme, given, "hash values")?,
-            None => self.scheme.no_values(num_perm),
+            None => self.scheme.no_values(num_perm)?,
         };
         self.shared = None;
         self.take_hashfunc(hashfunc, hasher);
@@ -238,7 +302,7 @@ impl MinHash {
                     seed.bind(py)
                 ))
             })?;
-            self.permutations = Some(Permutations::drawn(self.scheme, word, self.values.len()));
+            self.permutations = Some(Permutations::drawn(self.scheme, word, self.values.len())?);
         }
         self.seed = seed;
         Ok(())
@@ -249,12 +313,38 @@ impl MinHash {
     }
 
     /// Becomes equal to `other`.
-    fn _set_like(slf: &Bound<'_, Self>, other: &Bound<'_, Self>) {
+    fn _set_like(slf: &Bound<'_, Self>, other: &Bound<'_, Self>) -> PyResult<()> {
         let py = slf.py();
         if !slf.is(other) {
-            let other = other.borrow();
-            slf.borrow_mut().set_like(py, &other, other.current(py));
+            let other = other.try_borrow()?;
+            slf.try_borrow_mut()?.set_like(py, &other, other.current(py)?);
         }
+        Ok(())
+    }
+
+    /// Lets go of what tokens are added with.
+    fn _freeze(&mut self) {
+        self.hashfunc = None;
+        self.hasher = Hasher::Own;
+        self.permutations = None;
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.seed)?;
+        if let Some(function) = &self.hashfunc {
+            visit.call(function)?;
+        }
+        if let Some((bytes, array)) = &self.shared {
+            visit.call(bytes)?;
+            visit.call(array)?;
+        }
+        Ok(())
+    }
+
+    fn __clear__(&mut self) {
+        self.hashfunc = None;
+        self.shared = None;
+        self.seed = Python::attach(Python::None);
     }
 
     #[getter]
@@ -280,23 +370,32 @@ impl MinHash {
     #[getter]
     fn hashvalues<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
-        let (scheme, values) = {
-            let this = slf.borrow();
+        let (scheme, bytes) = {
+            let this = slf.try_borrow()?;
             if let Some((_, array)) = &this.shared {
                 return Ok(array.bind(py).clone());
             }
-            (this.scheme, this.values.clone())
+            (this.scheme, arrays::bytes_of(py, &this.values)?)
         };
-        let (bytes, array) = arrays::shared_array(py, scheme, &values)?;
-        slf.borrow_mut().shared = Some((bytes.unbind(), array.clone().unbind()));
+        let array = arrays::array(&bytes, scheme)?;
+        slf.try_borrow_mut()?.shared = Some((bytes.unbind(), array.clone().unbind()));
         Ok(array)
     }
 
     #[setter]
     fn set_hashvalues(slf: &Bound<'_, Self>, given: &Bound<'_, PyAny>) -> PyResult<()> {
-        let scheme = slf.borrow().scheme;
+        let scheme = slf.try_borrow()?.scheme;
         let values = arrays::parse(scheme, given, "hash values")?;
-        let mut this = slf.borrow_mut();
+        let mut this = slf.try_borrow_mut()?;
+        if let Some(permutations) = &this.permutations
+            && permutations.a.len() != values.len()
+        {
+            return Err(PyValueError::new_err(format!(
+                "expected {} hash values, one for each permutation, got {}",
+                permutations.a.len(),
+                values.len()
+            )));
+        }
         this.values = values;
         this.shared = None;
         Ok(())
@@ -307,11 +406,13 @@ impl MinHash {
         let Some(permutations) = &self.permutations else {
             return Err(PyAttributeError::new_err("a frozen MinHash keeps no permutations"));
         };
-        let mut bytes = Vec::new();
-        permutations.a.append_to(&mut bytes);
-        permutations.b.append_to(&mut bytes);
-        let length = permutations.a.len();
-        arrays::matrix(&PyByteArray::new(py, &bytes), self.scheme, 2, length)
+        let (a, b) = (&permutations.a, &permutations.b);
+        let bytes = memory::byte_array(py, a.size() + b.size(), |bytes| {
+            let (first, second) = bytes.split_at_mut(a.size());
+            a.write_to(first);
+            b.write_to(second);
+        })?;
+        arrays::matrix(&bytes, self.scheme, 2, a.len())
     }
 
     #[setter]
@@ -351,11 +452,11 @@ impl MinHash {
             tokens::own_hash(means.scheme, means.function.bind(py), b)?
         } else {
             let token = tokens::bytes_of(b, Text::Refused)?;
-            means.hasher.hash(Kernel::best(), token.as_bytes())
+            tokens::hash_one(means.hasher, &token)
         };
         let hashes = std::slice::from_mut(&mut hash);
-        let mut this = slf.borrow_mut();
-        let values = this.own_values(py);
+        let mut this = slf.try_borrow_mut()?;
+        let values = this.own_values(py)?;
         means.permutations.lower(Kernel::best(), means.scheme, hashes, values);
         Ok(())
     }
@@ -363,26 +464,28 @@ impl MinHash {
     fn update_batch(slf: &Bound<'_, Self>, b: &Bound<'_, PyAny>) -> PyResult<()> {
         let means = means_of(slf)?;
         if let Some(values) = means.values_of(b, Text::Refused)? {
-            slf.borrow_mut().own_values(slf.py()).lower_to(&values);
+            slf.try_borrow_mut()?.own_values(slf.py())?.lower_to(&values);
         }
         Ok(())
     }
 
     /// How many values are equal to those of `other`.
-    fn _equal_values(&self, py: Python<'_>, other: &Bound<'_, Self>) -> usize {
-        self.with_values(py, |mine| other.borrow().with_values(py, |theirs| mine.equal_to(theirs)))
+    fn _equal_values(&self, py: Python<'_>, other: &Bound<'_, Self>) -> PyResult<usize> {
+        let other = other.try_borrow()?;
+        Ok(self.with_values(py, |mine| other.with_values(py, |theirs| mine.equal_to(theirs))))
     }
 
     /// Lowers values to those of `other`.
-    fn _merge_values(slf: &Bound<'_, Self>, other: &Bound<'_, Self>) {
+    fn _merge_values(slf: &Bound<'_, Self>, other: &Bound<'_, Self>) -> PyResult<()> {
         let py = slf.py();
-        let theirs = other.borrow().current(py);
-        slf.borrow_mut().own_values(py).lower_to(&theirs);
+        let theirs = other.try_borrow()?.current(py)?;
+        slf.try_borrow_mut()?.own_values(py)?.lower_to(&theirs);
+        Ok(())
     }
 
     fn digest<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let (_, array) = arrays::shared_array(py, self.scheme, &self.current(py))?;
-        Ok(array)
+        let bytes = self.with_values(py, |values| arrays::bytes_of(py, values))?;
+        arrays::array(&bytes, self.scheme)
     }
 
     fn count(&self, py: Python<'_>) -> f64 {
@@ -398,16 +501,17 @@ impl MinHash {
         self.with_values(py, |values| values.to_wide().iter().all(|&value| value == empty))
     }
 
-    fn clear(&mut self) {
-        self.values = self.scheme.no_values(self.values.len());
+    fn clear(&mut self) -> PyResult<()> {
+        self.values = self.scheme.no_values(self.values.len())?;
         self.shared = None;
+        Ok(())
     }
 
     /// The values as bytes, the least byte of each first.
-    fn _value_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+    fn _value_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let mut bytes = Vec::new();
-        self.with_values(py, |values| values.append_to(&mut bytes));
-        PyBytes::new(py, &bytes)
+        self.with_values(py, |values| values.append_to(&mut bytes))?;
+        Ok(PyBytes::new(py, &bytes))
     }
 
     fn __len__(&self) -> usize {

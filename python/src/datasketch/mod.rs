@@ -6,14 +6,17 @@ mod forest;
 mod gathered;
 mod hashing;
 mod kernel;
+mod memory;
 mod minhash;
 mod optimal;
 mod partitions;
 mod permute;
+mod process;
 #[cfg(target_arch = "x86_64")]
 mod products;
 mod scheme;
 mod sha1;
+mod sketch;
 mod store;
 mod sums;
 mod tables;
@@ -32,5 +35,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     optimal::register(module)?;
     partitions::register(module)?;
     bulk::register(module)?;
+    process::register(module)?;
+    sketch::register(module)?;
     hashing::register(module)
 }

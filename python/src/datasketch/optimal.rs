@@ -1,7 +1,10 @@
 //! The bands and rows that datasketch chooses: least weighted sum of the probabilities of false
 //! positives and false negatives, by the quadrature that `SciPy`'s `quad` begins with.
 
+use lookalike::error::Error;
 use pyo3::prelude::*;
+
+use crate::call::{self, Watch};
 
 /// The error that `quad` is content with, absolute and relative.
 const TOLERANCE: f64 = 1.49e-8;
@@ -50,6 +53,8 @@ struct Part {
     to: f64,
     integral: f64,
     error: f64,
+    /// The integral of how far the function is off its mean.
+    spread: f64,
 }
 
 /// The Kronrod rule over one interval, with the error estimate of QUADPACK.
@@ -59,13 +64,15 @@ fn part(function: &impl Fn(f64) -> f64, from: f64, to: f64) -> Part {
     let (mut kronrod, mut gauss) = (middle * KRONROD[10], 0.0);
     let mut absolute = kronrod.abs();
     let mut values = [(0.0, 0.0); 10];
-    for (k, pair) in values.iter_mut().enumerate() {
+    // Those of both rules first: sums are rounded as QUADPACK rounds them, so that ties fall alike.
+    for k in [1, 3, 5, 7, 9, 0, 2, 4, 6, 8] {
         let offset = half * NODES[k];
-        *pair = (function(centre - offset), function(centre + offset));
-        kronrod += KRONROD[k] * (pair.0 + pair.1);
-        absolute += KRONROD[k] * (pair.0.abs() + pair.1.abs());
+        let (below, above) = (function(centre - offset), function(centre + offset));
+        values[k] = (below, above);
+        kronrod += KRONROD[k] * (below + above);
+        absolute += KRONROD[k] * (below.abs() + above.abs());
         if k % 2 == 1 {
-            gauss += GAUSS[k / 2] * (pair.0 + pair.1);
+            gauss += GAUSS[k / 2] * (below + above);
         }
     }
     let mean = kronrod * 0.5;
@@ -78,38 +85,54 @@ fn part(function: &impl Fn(f64) -> f64, from: f64, to: f64) -> Part {
     if spread != 0.0 && error != 0.0 {
         error = spread * (200.0 * error / spread).powf(1.5).min(1.0);
     }
-    error = error.max(50.0 * f64::EPSILON * absolute);
-    Part { from, to, integral: kronrod * half, error }
+    if absolute > f64::MIN_POSITIVE / (50.0 * f64::EPSILON) {
+        error = error.max(50.0 * f64::EPSILON * absolute);
+    }
+    Part { from, to, integral: kronrod * half, error, spread }
 }
 
 /// The integral of `function`, the worst interval halved until the error is small enough.
 fn integral(function: impl Fn(f64) -> f64, from: f64, to: f64) -> f64 {
-    let mut parts = vec![part(&function, from, to)];
-    loop {
-        let (total, error) = parts
-            .iter()
-            .fold((0.0, 0.0), |(sum, off), part| (sum + part.integral, off + part.error));
-        if error <= TOLERANCE.max(TOLERANCE * f64::abs(total)) || parts.len() == INTERVALS {
-            return total;
-        }
-        let worst = (0..parts.len())
-            .max_by(|&a, &b| parts[a].error.total_cmp(&parts[b].error))
-            .unwrap_or(0);
-        let Part { from, to, .. } = parts[worst];
-        let middle = 0.5 * (from + to);
-        parts[worst] = part(&function, from, middle);
-        parts.push(part(&function, middle, to));
+    let allowed = |total: f64| TOLERANCE.max(TOLERANCE * total.abs());
+    let first = part(&function, from, to);
+    let (mut total, mut error) = (first.integral, first.error);
+    let is_sure = error <= allowed(total) && (error - first.spread).abs() > 0.0;
+    if is_sure || error == 0.0 {
+        return total;
     }
+    let mut parts = vec![first];
+    while parts.len() < INTERVALS {
+        let worst = (0..parts.len())
+            .max_by(|&a, &b| parts[a].error.total_cmp(&parts[b].error).then(b.cmp(&a)))
+            .unwrap_or(0);
+        let halved = parts[worst];
+        let middle = 0.5 * (halved.from + halved.to);
+        let (mut one, mut two) =
+            (part(&function, halved.from, middle), part(&function, middle, halved.to));
+        total += (one.integral + two.integral) - halved.integral;
+        error += (one.error + two.error) - halved.error;
+        if two.error > one.error {
+            std::mem::swap(&mut one, &mut two);
+        }
+        parts[worst] = one;
+        parts.push(two);
+        if error <= allowed(total) {
+            break;
+        }
+    }
+    parts.iter().map(|part| part.integral).fold(0.0, |sum, integral| sum + integral)
 }
 
 /// The pair of bands and rows with the least error; (0, 0) where no error is a number.
 fn least_error(
+    watch: &Watch,
     num_perm: usize,
     most_rows: usize,
     error: impl Fn(f64, f64) -> f64,
-) -> (usize, usize) {
+) -> Result<(usize, usize), Error> {
     let mut best = (f64::INFINITY, (0, 0));
     for bands in 1..=num_perm {
+        watch.go_on()?;
         for rows in 1..=most_rows.min(num_perm / bands) {
             let error = error(bands as f64, rows as f64);
             if error < best.0 {
@@ -117,7 +140,7 @@ fn least_error(
             }
         }
     }
-    best.1
+    Ok(best.1)
 }
 
 /// Bands and rows for a threshold of Jaccard similarity.
@@ -128,9 +151,9 @@ fn ds_optimal_bands(
     num_perm: usize,
     false_positive_weight: f64,
     false_negative_weight: f64,
-) -> (usize, usize) {
-    py.detach(|| {
-        least_error(num_perm, num_perm, |b, r| {
+) -> PyResult<(usize, usize)> {
+    call::long(py, None, |watch| {
+        least_error(watch, num_perm, num_perm, |b, r| {
             let hit = |s: f64| 1.0 - (1.0 - s.powf(r)).powf(b);
             let positive = integral(hit, 0.0, threshold);
             let negative = integral(|s| 1.0 - hit(s), threshold, 1.0);
@@ -149,9 +172,9 @@ fn ds_optimal_containment_bands(
     ratio: f64,
     false_positive_weight: f64,
     false_negative_weight: f64,
-) -> (usize, usize) {
-    py.detach(|| {
-        least_error(num_perm, most_rows, |b, r| {
+) -> PyResult<(usize, usize)> {
+    call::long(py, None, |watch| {
+        least_error(watch, num_perm, most_rows, |b, r| {
             let hit = |t: f64| 1.0 - (1.0 - (t / (1.0 + ratio - t)).powf(r)).powf(b);
             let positive = integral(hit, 0.0, threshold.min(ratio));
             let most = ratio.min(1.0);

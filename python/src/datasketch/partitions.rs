@@ -1,37 +1,41 @@
 //! Intervals of set sizes with the least expected number of false positives, as LSH Ensemble
 //! divides sets (Zhu, Nargesian, Pu and Miller 2016), rounded as datasketch rounds.
 
+use lookalike::error::Error;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use super::sums;
+use super::{memory, sums};
+use crate::call::{self, Watch};
 
-/// Expected false positives of every interval of sizes.
+/// Expected false positives of every interval of sizes: those up to the first size, then those up
+/// to the second, …
 struct Costs {
     length: usize,
     of: Vec<f64>,
 }
 
 impl Costs {
-    fn new(sizes: &[f64], counts: &[f64]) -> Self {
-        let length = sizes.len();
-        let mut of = vec![0.0; length * length];
+    /// Room for those of `length` sizes.
+    fn room(length: usize) -> PyResult<Vec<f64>> {
+        memory::room((length as u128 * (length as u128 + 1) / 2).try_into().unwrap_or(usize::MAX))
+    }
+
+    fn new(watch: &Watch, mut of: Vec<f64>, sizes: &[f64], counts: &[f64]) -> Result<Self, Error> {
         let mut parts = Vec::new();
-        for upper in 0..length {
-            let most = sizes[upper];
+        for (upper, most) in sizes.iter().enumerate() {
+            watch.go_on()?;
             let all = sizes.iter().zip(counts).take(upper + 1);
             parts.clear();
             parts.extend(all.map(|(size, count)| (most - size) / most * count));
-            for lower in 0..=upper {
-                of[lower * length + upper] = sums::pairwise(&parts[lower..]);
-            }
+            of.extend((0..=upper).map(|lower| sums::pairwise(&parts[lower..])));
         }
-        Self { length, of }
+        Ok(Self { length: sizes.len(), of })
     }
 
     /// Of the sizes from number `lower` to number `upper`, both included.
     fn between(&self, lower: usize, upper: usize) -> f64 {
-        self.of[lower * self.length + upper]
+        self.of[upper * (upper + 1) / 2 + lower]
     }
 }
 
@@ -67,36 +71,43 @@ fn best_uppers(parts: usize, costs: &Costs) -> Vec<usize> {
     uppers
 }
 
-/// `num_part` intervals (least and greatest size, both included) of ascending `sizes`, which occur
-/// `counts` times; fewer if there are fewer sizes.
+/// `num_part` intervals of ascending `sizes`, which occur `counts` times; fewer if there are fewer
+/// sizes. Of each, the numbers of its least and its greatest size, both included.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "lists of Python come as vectors")]
 fn ds_best_partitions(
     py: Python<'_>,
-    sizes: Vec<u64>,
-    counts: Vec<u64>,
+    sizes: Vec<f64>,
+    counts: Vec<f64>,
     num_part: usize,
-) -> PyResult<Vec<(u64, u64)>> {
-    let (Some(&first), Some(&last)) = (sizes.first(), sizes.last()) else {
+) -> PyResult<Vec<(usize, usize)>> {
+    let Some(last) = sizes.len().checked_sub(1) else {
         return Err(PyValueError::new_err("entries is empty"));
     };
-    if sizes.len() != counts.len() || !sizes.is_sorted_by(|a, b| a < b) {
-        return Err(PyValueError::new_err("sizes must be ascending and each have a count"));
+    if sizes.len() != counts.len() {
+        return Err(PyValueError::new_err(format!(
+            "each size must have a count, got {} sizes and {} counts",
+            sizes.len(),
+            counts.len()
+        )));
+    }
+    let is_number = sizes.iter().chain(&counts).all(|number| number.is_finite());
+    if !is_number || !sizes.is_sorted() {
+        return Err(PyValueError::new_err("sizes must be finite numbers, and ascending"));
     }
     if num_part < 2 {
-        return Ok(vec![(first, last)]);
+        return Ok(vec![(0, last)]);
     }
     if num_part >= sizes.len() {
-        return Ok(sizes.into_iter().map(|size| (size, size)).collect());
+        return Ok((0..sizes.len()).map(|size| (size, size)).collect());
     }
-    let uppers = py.detach(|| {
-        let [sizes, counts] = [&sizes, &counts]
-            .map(|numbers| numbers.iter().map(|&number| number as f64).collect::<Vec<_>>());
-        best_uppers(num_part, &Costs::new(&sizes, &counts))
-    });
+    let room = Costs::room(sizes.len())?;
+    let uppers = call::long(py, None, |watch| {
+        Ok(best_uppers(num_part, &Costs::new(watch, room, &sizes, &counts)?))
+    })?;
     let lowers = [0].into_iter().chain(uppers.iter().map(|upper| upper + 1));
-    let all_uppers = uppers.iter().copied().chain([sizes.len() - 1]);
-    Ok(lowers.zip(all_uppers).map(|(lower, upper)| (sizes[lower], sizes[upper])).collect())
+    let all_uppers = uppers.iter().copied().chain([last]);
+    Ok(lowers.zip(all_uppers).collect())
 }
 
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -6,6 +6,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::kernel::Kernel;
+use super::memory;
 use super::permute::{self, MERSENNE};
 use super::twister::Twister;
 
@@ -48,16 +49,19 @@ impl Scheme {
     }
 
     /// Values of a set without elements.
-    pub(super) fn no_values(self, length: usize) -> Values {
-        match self {
-            Self::Affine32 => Values::Narrow(vec![u32::MAX; length]),
-            _ => Values::Wide(vec![self.empty(); length]),
-        }
+    ///
+    /// # Errors
+    /// `MemoryError` where there is no room for them.
+    pub(super) fn no_values(self, length: usize) -> PyResult<Values> {
+        Ok(match self {
+            Self::Affine32 => Values::Narrow(memory::filled(u32::MAX, length)?),
+            _ => Values::Wide(memory::filled(self.empty(), length)?),
+        })
     }
 }
 
 /// Hash values, or parameters of permutations, in the type that a scheme stores.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(PartialEq, Eq, Debug)]
 pub(super) enum Values {
     /// Of `affine32`.
     Narrow(Vec<u32>),
@@ -84,20 +88,53 @@ impl Values {
         }
     }
 
-    /// The bytes of an array the least byte of each value first, appended.
-    pub(super) fn append_to(&self, bytes: &mut Vec<u8>) {
+    /// How many bytes the array of them has.
+    pub(super) fn size(&self) -> usize {
+        self.len() * if matches!(self, Self::Narrow(_)) { 4 } else { 8 }
+    }
+
+    /// Another of the same values.
+    ///
+    /// # Errors
+    /// `MemoryError` where there is no room for it.
+    pub(super) fn copied(&self) -> PyResult<Self> {
+        fn copied<T: Copy>(values: &[T]) -> PyResult<Vec<T>> {
+            let mut copy = memory::room(values.len())?;
+            copy.extend_from_slice(values);
+            Ok(copy)
+        }
+        Ok(match self {
+            Self::Narrow(values) => Self::Narrow(copied(values)?),
+            Self::Wide(values) => Self::Wide(copied(values)?),
+        })
+    }
+
+    /// Writes the bytes of an array of [`size`](Self::size), the least byte of each value first.
+    pub(super) fn write_to(&self, bytes: &mut [u8]) {
         match self {
             Self::Narrow(values) => {
-                for value in values {
-                    bytes.extend_from_slice(&value.to_le_bytes());
+                for (four, value) in bytes.as_chunks_mut().0.iter_mut().zip(values) {
+                    *four = value.to_le_bytes();
                 }
             }
             Self::Wide(values) => {
-                for value in values {
-                    bytes.extend_from_slice(&value.to_le_bytes());
+                for (eight, value) in bytes.as_chunks_mut().0.iter_mut().zip(values) {
+                    *eight = value.to_le_bytes();
                 }
             }
         }
+    }
+
+    /// The same, appended.
+    ///
+    /// # Errors
+    /// `MemoryError` where there is no room for them.
+    pub(super) fn append_to(&self, bytes: &mut Vec<u8>) -> PyResult<()> {
+        memory::reserve(bytes, self.size())?;
+        let start = bytes.len();
+        bytes.resize(start + self.size(), 0);
+        self.write_to(&mut bytes[start..]);
+        Ok(())
     }
 
     /// The bytes with the greatest of each value first, appended: the keys of buckets.
@@ -166,41 +203,50 @@ type Drawing = (Scheme, u32, usize);
 static DRAWN: Mutex<Vec<(Drawing, Arc<Permutations>)>> = Mutex::new(Vec::new());
 /// How many of them are kept.
 const KEPT: usize = 8;
+/// How many permutations are too many to be kept for others.
+const LARGE: usize = 1 << 16;
 
 impl Permutations {
     /// Those that `RandomState(seed)` gives, drawn once for all who ask.
-    pub(super) fn drawn(scheme: Scheme, seed: u32, length: usize) -> Arc<Self> {
+    ///
+    /// # Errors
+    /// `MemoryError` where there is no room for them.
+    pub(super) fn drawn(scheme: Scheme, seed: u32, length: usize) -> PyResult<Arc<Self>> {
         let mut drawn = DRAWN.lock().unwrap_or_else(PoisonError::into_inner);
         let drawing = (scheme, seed, length);
         if let Some((_, known)) = drawn.iter().find(|(known, _)| *known == drawing) {
-            return Arc::clone(known);
+            return Ok(Arc::clone(known));
         }
-        let permutations = Arc::new(Self::draw(scheme, seed, length));
+        let permutations = Arc::new(Self::draw(scheme, seed, length)?);
+        if length > LARGE {
+            return Ok(permutations);
+        }
         if drawn.len() == KEPT {
             drawn.remove(0);
         }
         drawn.push((drawing, Arc::clone(&permutations)));
-        permutations
+        Ok(permutations)
     }
 
-    fn draw(scheme: Scheme, seed: u32, length: usize) -> Self {
+    fn draw(scheme: Scheme, seed: u32, length: usize) -> PyResult<Self> {
         let mut twister = Twister::new(seed);
-        match scheme {
-            Scheme::Affine32 => Self {
-                a: Values::Narrow((0..length).map(|_| twister.next32() << 1 | 1).collect()),
-                b: Values::Narrow((0..length).map(|_| twister.next32()).collect()),
-            },
-            Scheme::Affine64 => Self {
-                a: Values::Wide((0..length).map(|_| twister.next64() << 1 | 1).collect()),
-                b: Values::Wide((0..length).map(|_| twister.next64()).collect()),
-            },
-            Scheme::Legacy => {
-                let draws = (0..length)
-                    .map(|_| (twister.at_most(MERSENNE - 2) + 1, twister.at_most(MERSENNE - 1)));
-                let (a, b) = draws.unzip();
-                Self { a: Values::Wide(a), b: Values::Wide(b) }
+        if scheme == Scheme::Affine32 {
+            let (mut a, mut b) = (memory::room(length)?, memory::room(length)?);
+            a.extend((0..length).map(|_| twister.next32() << 1 | 1));
+            b.extend((0..length).map(|_| twister.next32()));
+            return Ok(Self { a: Values::Narrow(a), b: Values::Narrow(b) });
+        }
+        let (mut a, mut b) = (memory::room(length)?, memory::room(length)?);
+        if scheme == Scheme::Affine64 {
+            a.extend((0..length).map(|_| twister.next64() << 1 | 1));
+            b.extend((0..length).map(|_| twister.next64()));
+        } else {
+            for _ in 0..length {
+                a.push(twister.at_most(MERSENNE - 2) + 1);
+                b.push(twister.at_most(MERSENNE - 1));
             }
         }
+        Ok(Self { a: Values::Wide(a), b: Values::Wide(b) })
     }
 
     /// Lowers `minima` to the permuted `hashes`, of which `affine32` takes the low halves.

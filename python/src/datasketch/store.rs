@@ -3,6 +3,10 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
+use pyo3::PyResult;
+
+use super::memory;
+
 /// No record.
 pub(super) const NONE: u32 = u32::MAX;
 /// Bytes of removed records that are left where they are.
@@ -19,6 +23,8 @@ struct Record {
     owner: u32,
     /// The next record with the same key.
     sibling: u32,
+    /// The last record with the same key, known to the first.
+    last: u32,
     is_live: bool,
 }
 
@@ -28,6 +34,20 @@ pub(super) struct Bands {
     pub(super) bytes: Vec<u8>,
     /// The length of each; empty if all are as long.
     pub(super) lengths: Vec<u32>,
+}
+
+impl Bands {
+    /// The bytes of each of its `count` bands.
+    pub(super) fn pieces(&self, count: usize) -> impl ExactSizeIterator<Item = &[u8]> {
+        let mut rest = &self.bytes[..];
+        (0..count).map(move |band| {
+            let even = rest.len() / (count - band);
+            let length = self.lengths.get(band).map_or(even, |&length| length as usize);
+            let (piece, behind) = rest.split_at(length.min(rest.len()));
+            rest = behind;
+            piece
+        })
+    }
 }
 
 /// Hashes are good already.
@@ -70,10 +90,20 @@ pub(super) struct Store {
 
 impl Store {
     /// An empty one for records of `count` bands.
-    pub(super) fn new(count: usize) -> Self {
+    ///
+    /// # Errors
+    /// `MemoryError` where there is no room for so many tables.
+    pub(super) fn new(count: usize) -> PyResult<Self> {
+        let mut tables = memory::room(count)?;
+        tables.extend((0..count).map(|_| Table::default()));
+        Ok(Self { count, tables, ..Self::empty() })
+    }
+
+    /// One that takes no records.
+    pub(super) fn empty() -> Self {
         Self {
-            count,
-            tables: (0..count).map(|_| Table::default()).collect(),
+            count: 0,
+            tables: Vec::new(),
             records: Vec::new(),
             free: Vec::new(),
             next: Vec::new(),
@@ -90,13 +120,25 @@ impl Store {
         self.count
     }
 
+    /// Whether a record is there.
+    pub(super) fn is_live(&self, number: u32) -> bool {
+        self.records.get(number as usize).is_some_and(|record| record.is_live)
+    }
+
     /// Adds a record, to the others of `owner` if there is one; gives its number.
     pub(super) fn add(&mut self, bands: &Bands, owner: Option<u32>) -> u32 {
         let number = self.free.pop().unwrap_or_else(|| {
             self.next.resize(self.next.len() + self.count, NONE);
             self.previous.resize(self.previous.len() + self.count, NONE);
             self.met.push(self.query);
-            let empty = Record { start: 0, width: 0, owner: NONE, sibling: NONE, is_live: false };
+            let empty = Record {
+                start: 0,
+                width: 0,
+                owner: NONE,
+                sibling: NONE,
+                last: NONE,
+                is_live: false,
+            };
             self.records.push(empty);
             self.records.len() as u32 - 1
         });
@@ -109,12 +151,12 @@ impl Store {
         let width = if is_even { (bands.bytes.len() / self.count) as u32 } else { 0 };
         let owner = owner.unwrap_or(number);
         let place = number as usize;
-        self.records[place] = Record { start, width, owner, sibling: NONE, is_live: true };
+        self.records[place] =
+            Record { start, width, owner, sibling: NONE, last: number, is_live: true };
         self.met[place] = self.query.wrapping_sub(1);
         if owner != number {
-            let first = &mut self.records[owner as usize];
-            let sibling = std::mem::replace(&mut first.sibling, number);
-            self.records[place].sibling = sibling;
+            let last = std::mem::replace(&mut self.records[owner as usize].last, number);
+            self.records[last as usize].sibling = number;
         }
         for band in 0..self.count {
             self.link(number, band);
@@ -124,7 +166,7 @@ impl Store {
 
     /// Takes out all records of the key whose first one is `owner`.
     pub(super) fn remove(&mut self, owner: u32) {
-        let mut number = owner;
+        let mut number = if self.is_live(owner) { owner } else { NONE };
         while number != NONE {
             for band in 0..self.count {
                 self.unlink(number, band);
@@ -141,9 +183,11 @@ impl Store {
         }
     }
 
-    /// All records of the key whose first one is `owner`, that one first.
+    /// All records of the key whose first one is `owner`, in the order of insertion; none if it is
+    /// not there.
     pub(super) fn records_of(&self, owner: u32) -> impl Iterator<Item = u32> + '_ {
-        std::iter::successors(Some(owner), |&number| {
+        let first = Some(owner).filter(|&owner| self.is_live(owner));
+        std::iter::successors(first, |&number| {
             let sibling = self.records[number as usize].sibling;
             (sibling != NONE).then_some(sibling)
         })
@@ -181,14 +225,7 @@ impl Store {
     pub(super) fn query(&mut self, bands: &Bands, count: usize) -> Vec<u32> {
         self.query = self.query.wrapping_add(1);
         let mut found = Vec::new();
-        let mut from = 0;
-        for band in 0..count {
-            let length = match bands.lengths.get(band) {
-                Some(&length) => length as usize,
-                None => bands.bytes.len() / self.count,
-            };
-            let key = &bands.bytes[from..from + length];
-            from += length;
+        for (band, key) in bands.pieces(self.count).take(count).enumerate() {
             let mut number = self.head(band, key);
             while number != NONE {
                 let owner = self.records[number as usize].owner;
@@ -222,6 +259,28 @@ impl Store {
         let owner = self.records[number as usize].owner;
         let mut before = self.records_of(owner).take_while(|&other| other != number);
         owner != number && before.any(|other| self.band(other, band) == self.band(number, band))
+    }
+
+    /// Of each band: the buckets of these keys, and how many of them are in each.
+    pub(super) fn counts(&self, owners: &[u32]) -> Vec<Vec<(Vec<u8>, usize)>> {
+        (0..self.count)
+            .map(|band| {
+                let mut places: HashMap<&[u8], usize> = HashMap::new();
+                let mut counts: Vec<(Vec<u8>, usize)> = Vec::new();
+                for number in owners.iter().flat_map(|&owner| self.records_of(owner)) {
+                    if self.is_repeated(number, band) {
+                        continue;
+                    }
+                    let key = self.band(number, band);
+                    let place = *places.entry(key).or_insert(counts.len());
+                    match counts.get_mut(place) {
+                        Some((_, count)) => *count += 1,
+                        None => counts.push((key.to_vec(), 1)),
+                    }
+                }
+                counts
+            })
+            .collect()
     }
 
     fn length_at(&self, start: usize, band: usize) -> usize {

@@ -2,11 +2,12 @@
 
 use std::borrow::Cow;
 
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::{PyBytes, PyDict, PyList, PySet};
 
-use super::minhash::MinHash;
+use super::sketch::{Sketch, check_scheme};
 use super::store::{Bands, Store};
 
 /// Keys by the bands of their sketches.
@@ -30,89 +31,119 @@ impl Tables {
         minhash: &Bound<'_, PyAny>,
         remember: bool,
     ) -> PyResult<Bands> {
-        let py = slf.py();
-        let mut bytes = Vec::new();
-        let (length, scheme) = if let Ok(known) = minhash.cast::<MinHash>() {
-            let known = known.borrow();
-            known.with_values(py, |values| values.append_swapped(&mut bytes));
-            (known.length(), Some(Cow::Borrowed(known.scheme.name())))
-        } else {
-            bytes = swapped_values(minhash)?;
-            (minhash.len()?, scheme_of(minhash)?.map(Cow::Owned))
+        let mut sketch = Sketch::of(minhash)?;
+        let (width, hashfunc) = {
+            let mut this = slf.try_borrow_mut()?;
+            this.check_sketch(&sketch)?;
+            if remember && this.scheme.is_none() {
+                this.scheme = sketch.scheme.take().map(Cow::into_owned);
+            }
+            let width = sketch.bytes.len() / sketch.length.max(1) * this.rows;
+            sketch.bytes.truncate(width * this.store.bands());
+            (width, this.hashfunc.as_ref().map(|function| function.clone_ref(slf.py())))
         };
-        let mut this = slf.borrow_mut();
-        if length != this.length {
-            return Err(PyValueError::new_err(format!(
-                "Expecting minhash with length {}, got {length}",
-                this.length
-            )));
-        }
-        this.check_scheme(scheme, remember)?;
-        let width = bytes.len() / length * this.rows;
-        bytes.truncate(width * this.store.bands());
-        let hashfunc = this.hashfunc.as_ref().map(|function| function.clone_ref(py));
-        drop(this);
         match hashfunc {
-            None => Ok(Bands { bytes, lengths: Vec::new() }),
-            Some(function) => hashed(function.bind(py), &bytes, width),
+            None => Ok(Bands { bytes: sketch.bytes, lengths: Vec::new() }),
+            Some(function) => hashed(function.bind(slf.py()), &sketch.bytes, width),
         }
     }
 
-    /// Compares the scheme of a sketch with those before; one without a scheme is any.
-    fn check_scheme(&mut self, scheme: Option<Cow<'_, str>>, remember: bool) -> PyResult<()> {
-        let Some(scheme) = scheme else { return Ok(()) };
-        match &self.scheme {
-            Some(expected) if **expected != *scheme => Err(PyValueError::new_err(format!(
-                "MinHash scheme '{scheme}' does not match scheme '{expected}' of the MinHash \
-                 previously given to this index; make all of them with scheme='{expected}'"
-            ))),
-            None if remember => {
-                self.scheme = Some(scheme.into_owned());
-                Ok(())
-            }
-            _ => Ok(()),
+    /// Whether a sketch can be added or asked for.
+    fn check_sketch(&self, sketch: &Sketch) -> PyResult<()> {
+        self.check_ready()?;
+        if sketch.length != self.length {
+            return Err(PyValueError::new_err(format!(
+                "Expecting minhash with length {}, got {}",
+                self.length, sketch.length
+            )));
         }
+        check_scheme(self.scheme.as_deref(), sketch.scheme.as_deref())
+    }
+
+    /// An index whose `__init__` was not called has no tables.
+    fn check_ready(&self) -> PyResult<()> {
+        if self.store.bands() == 0 {
+            return Err(PyValueError::new_err(
+                "this index was not set up: its __init__ was not called, or it was cleared",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Bands that are known already, as many as the tables have.
+    fn known_bands(&self, bands: &[Bound<'_, PyBytes>]) -> PyResult<Bands> {
+        self.check_ready()?;
+        let expected = self.store.bands();
+        if bands.len() != expected {
+            return Err(PyValueError::new_err(format!(
+                "expected {expected} bands of a key, got {}",
+                bands.len()
+            )));
+        }
+        let lengths: Vec<u32> = bands.iter().map(|band| band.as_bytes().len() as u32).collect();
+        let is_even = lengths.iter().all(|&length| length == lengths[0] && length > 0);
+        let bytes = bands.iter().flat_map(PyBytesMethods::as_bytes).copied().collect();
+        Ok(Bands { bytes, lengths: if is_even { Vec::new() } else { lengths } })
     }
 
     /// Adds bands under `key`, to those that it has.
     fn add(slf: &Bound<'_, Self>, key: &Bound<'_, PyAny>, bands: &Bands) -> PyResult<()> {
-        let py = slf.py();
-        let numbers = slf.borrow().numbers.clone_ref(py).into_bound(py);
-        let owner = numbers.get_item(key)?.map(|number| number.extract()).transpose()?;
-        let mut this = slf.borrow_mut();
-        let number = this.store.add(bands, owner);
-        let place = number as usize;
-        if place == this.keys.len() {
-            this.keys.push(key.clone().unbind());
-        } else {
-            this.keys[place] = key.clone().unbind();
+        let numbers = Self::numbers(slf)?;
+        let known = Self::number_of(slf, key)?;
+        let (number, is_first) = {
+            let mut this = slf.try_borrow_mut()?;
+            this.check_ready()?;
+            let owner = known.filter(|&owner| this.store.is_live(owner));
+            let number = this.store.add(bands, owner);
+            let place = number as usize;
+            if place == this.keys.len() {
+                this.keys.push(key.clone().unbind());
+            } else {
+                this.keys[place] = key.clone().unbind();
+            }
+            (number, owner.is_none())
+        };
+        if !is_first {
+            return Ok(());
         }
-        drop(this);
-        if owner.is_none() { numbers.set_item(key, number) } else { Ok(()) }
+        numbers.set_item(key, number).inspect_err(|_| {
+            // What cannot be named is not kept, either.
+            if let Ok(mut this) = slf.try_borrow_mut() {
+                this.store.remove(number);
+            }
+        })
+    }
+
+    /// From keys to the numbers of their first records.
+    fn numbers<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyDict>> {
+        Ok(slf.try_borrow()?.numbers.clone_ref(slf.py()).into_bound(slf.py()))
     }
 
     /// The number of the first record of `key`.
     fn number_of(slf: &Bound<'_, Self>, key: &Bound<'_, PyAny>) -> PyResult<Option<u32>> {
-        let numbers = slf.borrow().numbers.clone_ref(slf.py()).into_bound(slf.py());
-        numbers.get_item(key)?.map(|number| number.extract()).transpose()
+        Self::numbers(slf)?.get_item(key)?.map(|number| number.extract()).transpose()
     }
 
-    /// Numbers of the first records of all keys.
-    fn owners(&self, py: Python<'_>) -> PyResult<Vec<u32>> {
-        self.numbers.bind(py).values().iter().map(|number| number.extract()).collect()
+    /// The keys whose first records these are. They are counted before a list is made of them,
+    /// since that may run what a user wants done with what is collected.
+    fn keys_at(&self, py: Python<'_>, owners: &[u32]) -> Vec<Py<PyAny>> {
+        let keys = owners.iter().filter_map(|&owner| self.keys.get(owner as usize));
+        keys.map(|key| key.clone_ref(py)).collect()
     }
 
-    fn counts<'py>(&self, py: Python<'py>, owners: &[u32]) -> PyResult<Bound<'py, PyList>> {
+    /// The numbers of the first records of all keys.
+    fn all_owners(slf: &Bound<'_, Self>) -> PyResult<Vec<u32>> {
+        Self::numbers(slf)?.values().iter().map(|number| number.extract()).collect()
+    }
+
+    fn counts<'py>(slf: &Bound<'py, Self>, owners: &[u32]) -> PyResult<Bound<'py, PyList>> {
+        let py = slf.py();
+        let counted = slf.try_borrow()?.store.counts(owners);
         let counts = PyList::empty(py);
-        for band in 0..self.store.bands() {
+        for band in counted {
             let of_band = PyDict::new(py);
-            for number in owners.iter().flat_map(|&owner| self.store.records_of(owner)) {
-                if self.store.is_repeated(number, band) {
-                    continue;
-                }
-                let key = PyBytes::new(py, self.store.band(number, band));
-                let before = of_band.get_item(&key)?.map_or(Ok(0), |n| n.extract::<usize>())?;
-                of_band.set_item(key, before + 1)?;
+            for (key, count) in band {
+                of_band.set_item(PyBytes::new(py, &key), count)?;
             }
             counts.append(of_band)?;
         }
@@ -138,20 +169,6 @@ fn hashed(function: &Bound<'_, PyAny>, bytes: &[u8], width: usize) -> PyResult<B
     Ok(bands)
 }
 
-/// The swapped bytes of the hash values of a sketch that is not of the engine.
-fn swapped_values(minhash: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
-    let values = minhash.getattr("hashvalues")?;
-    let bytes = values.call_method0("byteswap")?.call_method0("tobytes")?;
-    Ok(bytes.cast::<PyBytes>()?.as_bytes().to_vec())
-}
-
-fn scheme_of(minhash: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
-    match minhash.getattr_opt("scheme")? {
-        Some(scheme) => scheme.extract(),
-        None => Ok(None),
-    }
-}
-
 #[pymethods]
 impl Tables {
     #[new]
@@ -168,32 +185,53 @@ impl Tables {
             scheme: None,
             numbers: PyDict::new(py).unbind(),
             keys: Vec::new(),
-            store: Store::new(0),
+            store: Store::empty(),
         }
     }
 
     /// Empty tables for sketches of `length` values in `bands` bands of `rows` values.
     fn _set_up(
-        &mut self,
-        py: Python<'_>,
+        slf: &Bound<'_, Self>,
         length: usize,
         bands: usize,
         rows: usize,
         hashfunc: Option<Py<PyAny>>,
     ) -> PyResult<()> {
-        if bands.checked_mul(rows).is_none_or(|used| used > length) {
+        let used = bands.checked_mul(rows);
+        if used.is_none_or(|used| used > length || used == 0) {
             return Err(PyValueError::new_err(format!(
-                "{bands} bands of {rows} values are more than the {length} values of a sketch"
+                "{bands} bands of {rows} values are not from 1 to the {length} values of a sketch"
             )));
         }
-        self.length = length;
-        self.rows = rows;
-        self.hashfunc = hashfunc;
-        self.scheme = None;
-        self.numbers = PyDict::new(py).unbind();
-        self.keys = Vec::new();
-        self.store = Store::new(bands);
+        let (store, numbers) = (Store::new(bands)?, PyDict::new(slf.py()).unbind());
+        let before = {
+            let mut this = slf.try_borrow_mut()?;
+            this.length = length;
+            this.rows = rows;
+            this.scheme = None;
+            this.store = store;
+            (
+                std::mem::replace(&mut this.hashfunc, hashfunc),
+                std::mem::replace(&mut this.numbers, numbers),
+                std::mem::take(&mut this.keys),
+            )
+        };
+        drop(before);
         Ok(())
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        if let Some(function) = &self.hashfunc {
+            visit.call(function)?;
+        }
+        visit.call(&self.numbers)?;
+        self.keys.iter().try_for_each(|key| visit.call(key))
+    }
+
+    fn __clear__(&mut self) {
+        self.store = Store::empty();
+        self.hashfunc = None;
+        self.keys = Vec::new();
     }
 
     #[getter]
@@ -222,6 +260,16 @@ impl Tables {
         Self::add(slf, key, &bands)
     }
 
+    /// The bands of a sketch, which could be added; nothing is remembered of it.
+    fn _bands_for<'py>(
+        slf: &Bound<'py, Self>,
+        minhash: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let bands = Self::bands_of(slf, minhash, false)?;
+        let count = slf.try_borrow()?.store.bands();
+        PyList::new(slf.py(), bands.pieces(count).map(|band| PyBytes::new(slf.py(), band)))
+    }
+
     /// Adds bands that are known already, as many as the tables have.
     #[expect(clippy::needless_pass_by_value, reason = "lists of Python come as vectors")]
     fn _add_bands(
@@ -229,18 +277,8 @@ impl Tables {
         key: &Bound<'_, PyAny>,
         bands: Vec<Bound<'_, PyBytes>>,
     ) -> PyResult<()> {
-        let expected = slf.borrow().store.bands();
-        if bands.len() != expected {
-            return Err(PyValueError::new_err(format!(
-                "expected {expected} bands of a key, got {}",
-                bands.len()
-            )));
-        }
-        let lengths: Vec<u32> = bands.iter().map(|band| band.as_bytes().len() as u32).collect();
-        let is_even = lengths.iter().all(|&length| length == lengths[0] && length > 0);
-        let bytes = bands.iter().flat_map(PyBytesMethods::as_bytes).copied().collect();
-        let lengths = if is_even { Vec::new() } else { lengths };
-        Self::add(slf, key, &Bands { bytes, lengths })
+        let bands = slf.try_borrow()?.known_bands(&bands)?;
+        Self::add(slf, key, &bands)
     }
 
     /// The keys that share a bucket with `minhash`.
@@ -249,10 +287,29 @@ impl Tables {
         minhash: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyList>> {
         let bands = Self::bands_of(slf, minhash, false)?;
-        let mut this = slf.borrow_mut();
-        let count = this.store.bands();
-        let found = this.store.query(&bands, count);
-        PyList::new(slf.py(), found.iter().map(|&owner| &this.keys[owner as usize]))
+        let keys = {
+            let mut this = slf.try_borrow_mut()?;
+            let count = this.store.bands();
+            let found = this.store.query(&bands, count);
+            this.keys_at(slf.py(), &found)
+        };
+        PyList::new(slf.py(), keys)
+    }
+
+    /// The keys that share a bucket with these bands.
+    #[expect(clippy::needless_pass_by_value, reason = "lists of Python come as vectors")]
+    fn _find_bands<'py>(
+        slf: &Bound<'py, Self>,
+        bands: Vec<Bound<'py, PyBytes>>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let keys = {
+            let mut this = slf.try_borrow_mut()?;
+            let bands = this.known_bands(&bands)?;
+            let count = this.store.bands();
+            let found = this.store.query(&bands, count);
+            this.keys_at(slf.py(), &found)
+        };
+        PyList::new(slf.py(), keys)
     }
 
     /// Those that share one of the first `count` buckets.
@@ -262,17 +319,17 @@ impl Tables {
         count: usize,
     ) -> PyResult<Bound<'py, PySet>> {
         let bands = Self::bands_of(slf, minhash, false)?;
-        let mut this = slf.borrow_mut();
-        if count > this.store.bands() {
-            return Err(PyValueError::new_err(format!(
-                "b must be less or equal to the number of hash tables, {}, got {count}",
-                this.store.bands()
-            )));
-        }
-        let found = this.store.query(&bands, count);
-        let keys: Vec<_> =
-            found.iter().map(|&owner| this.keys[owner as usize].clone_ref(slf.py())).collect();
-        drop(this);
+        let keys = {
+            let mut this = slf.try_borrow_mut()?;
+            if count > this.store.bands() {
+                return Err(PyValueError::new_err(format!(
+                    "b must be less or equal to the number of hash tables, {}, got {count}",
+                    this.store.bands()
+                )));
+            }
+            let found = this.store.query(&bands, count);
+            this.keys_at(slf.py(), &found)
+        };
         PySet::new(slf.py(), keys)
     }
 
@@ -284,10 +341,9 @@ impl Tables {
             )));
         };
         let py = slf.py();
-        let numbers = slf.borrow().numbers.clone_ref(py);
-        numbers.bind(py).del_item(key)?;
+        Self::numbers(slf)?.del_item(key)?;
         let dropped: Vec<_> = {
-            let mut this = slf.borrow_mut();
+            let mut this = slf.try_borrow_mut()?;
             let records: Vec<u32> = this.store.records_of(owner).collect();
             this.store.remove(owner);
             let none = || py.None();
@@ -301,9 +357,9 @@ impl Tables {
     /// Adds all keys of `other`, which has as many bands.
     fn _add_all(slf: &Bound<'_, Self>, other: &Bound<'_, Self>) -> PyResult<()> {
         let py = slf.py();
+        let owners = Self::all_owners(other)?;
         let theirs: Vec<(Py<PyAny>, Bands)> = {
-            let other = other.borrow();
-            let owners = other.owners(py)?;
+            let other = other.try_borrow()?;
             let records = owners.iter().flat_map(|&owner| other.store.records_of(owner));
             records
                 .map(|n| (other.keys[n as usize].clone_ref(py), other.store.bands_of(n)))
@@ -317,8 +373,8 @@ impl Tables {
     }
 
     /// All keys in the order of insertion.
-    fn _keys<'py>(&self, py: Python<'py>) -> Bound<'py, PyList> {
-        self.numbers.bind(py).keys()
+    fn _keys<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyList>> {
+        Ok(Self::numbers(slf)?.keys())
     }
 
     fn _size(&self, py: Python<'_>) -> usize {
@@ -331,30 +387,38 @@ impl Tables {
         key: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyList>> {
         let owner = Self::number_of(slf, key)?;
-        let this = slf.borrow();
-        let bands = PyList::empty(slf.py());
-        for number in owner.iter().flat_map(|&owner| this.store.records_of(owner)) {
-            for band in 0..this.store.bands() {
-                bands.append(PyBytes::new(slf.py(), this.store.band(number, band)))?;
-            }
-        }
-        Ok(bands)
+        let bands: Vec<Vec<u8>> = {
+            let this = slf.try_borrow()?;
+            let records = owner.iter().flat_map(|&owner| this.store.records_of(owner));
+            let all = |n| (0..this.store.bands()).map(move |band| (n, band));
+            records.flat_map(all).map(|(n, band)| this.store.band(n, band).to_vec()).collect()
+        };
+        PyList::new(slf.py(), bands.iter().map(|band| PyBytes::new(slf.py(), band)))
     }
 
     /// The keys of one bucket.
     fn _bucket<'py>(
-        &self,
-        py: Python<'py>,
+        slf: &Bound<'py, Self>,
         band: usize,
         bucket_key: &[u8],
     ) -> PyResult<Bound<'py, PyList>> {
-        let owners = self.store.bucket(band, bucket_key);
-        PyList::new(py, owners.iter().map(|&owner| &self.keys[owner as usize]))
+        let keys = {
+            let this = slf.try_borrow()?;
+            if band >= this.store.bands() {
+                return Err(PyIndexError::new_err(format!(
+                    "expected a band from 0 to {}, got {band}",
+                    this.store.bands()
+                )));
+            }
+            this.keys_at(slf.py(), &this.store.bucket(band, bucket_key))
+        };
+        PyList::new(slf.py(), keys)
     }
 
     /// For each band, how many keys each of its buckets has.
-    fn _counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        self.counts(py, &self.owners(py)?)
+    fn _counts<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyList>> {
+        let owners = Self::all_owners(slf)?;
+        Self::counts(slf, &owners)
     }
 
     /// The same, of these keys only; what is not there is left out.
@@ -366,6 +430,6 @@ impl Tables {
         for key in keys {
             owners.extend(Self::number_of(slf, &key)?);
         }
-        slf.borrow().counts(slf.py(), &owners)
+        Self::counts(slf, &owners)
     }
 }

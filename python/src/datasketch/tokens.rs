@@ -1,13 +1,16 @@
 //! From Python's tokens to hashes.
 
 use lookalike::core::hash::token_hash;
-use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyBufferError, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView, PyString};
 
 use super::kernel::Kernel;
 use super::scheme::Scheme;
 use super::sha1;
+
+/// Bytes that take some tenths of a millisecond to hash.
+pub(super) const GREAT: usize = 1 << 17;
 
 /// How a token becomes a number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -75,8 +78,26 @@ fn bytes_of_other<'py>(token: &Bound<'py, PyAny>, text: Text) -> PyResult<Bound<
         ));
     }
     let view = PyMemoryView::from(token).map_err(|_| refused(token))?;
+    if !view.getattr("c_contiguous")?.is_truthy()? {
+        let text = "a token must be contiguous bytes, got a buffer with gaps; pass bytes(token)";
+        let is_view = token.is_instance_of::<PyMemoryView>();
+        return Err(if is_view {
+            PyBufferError::new_err(text)
+        } else {
+            PyValueError::new_err(text)
+        });
+    }
     let bytes = view.call_method0("tobytes").map_err(|_| refused(token))?;
     bytes.cast_into::<PyBytes>().map_err(|_| refused(token))
+}
+
+/// The hash of one token, for which other threads of Python run if it is long.
+pub(super) fn hash_one(hasher: Hasher, token: &Bound<'_, PyBytes>) -> u64 {
+    let bytes = token.as_bytes();
+    if bytes.len() < GREAT {
+        return hasher.hash(Kernel::best(), bytes);
+    }
+    token.py().detach(|| hasher.hash(Kernel::best(), bytes))
 }
 
 /// Hashes of all `tokens`, appended.

@@ -2,10 +2,10 @@
 
 use pyo3::exceptions::{PyOverflowError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyByteArray;
 
 use super::arrays;
 use super::kernel::Kernel;
+use super::memory;
 use super::permute::{self, Sample};
 
 /// The parameters of a `WeightedMinHashGenerator`: a row for each sample, a column for each
@@ -80,7 +80,7 @@ fn floats(bytes: &[u8]) -> Vec<f32> {
 
 /// Pairs of 64-bit integers, as an array of two columns.
 fn array<'py>(py: Python<'py>, pairs: &[Pair]) -> PyResult<Bound<'py, PyAny>> {
-    let mut bytes = Vec::with_capacity(pairs.len() * 16);
+    let mut bytes = memory::room(pairs.len().saturating_mul(16))?;
     for &(dimension, level) in pairs {
         if !level.is_finite() {
             return Err(PyOverflowError::new_err(format!(
@@ -91,7 +91,10 @@ fn array<'py>(py: Python<'py>, pairs: &[Pair]) -> PyResult<Bound<'py, PyAny>> {
         bytes.extend((dimension as u64).to_le_bytes());
         bytes.extend((level as i64).to_le_bytes());
     }
-    let flat = arrays::array_over(&PyByteArray::new(py, &bytes), "<i8")?;
+    let flat = arrays::array_over(
+        &memory::byte_array(py, bytes.len(), |array| array.copy_from_slice(&bytes))?,
+        "<i8",
+    )?;
     flat.call_method1("reshape", (pairs.len(), 2))
 }
 
@@ -131,7 +134,7 @@ impl Weights {
                 logs.len()
             )));
         }
-        let mut pairs = Vec::with_capacity(self.samples);
+        let mut pairs = memory::room(self.samples)?;
         py.detach(|| self.pairs(&logs, None, &mut pairs)).map_err(|()| {
             PyValueError::new_err("All-NaN slice encountered: no weight is a positive number")
         })?;
@@ -154,7 +157,7 @@ impl Weights {
         if !is_ordered || !in_range || columns.len() != logs.len() {
             return Err(PyValueError::new_err("rows, columns and weights do not fit together"));
         }
-        let mut rows = Vec::with_capacity(ends.len());
+        let mut rows = memory::room(ends.len())?;
         let mut from = 0;
         for end in ends {
             let (logs, columns) = (&logs[from..end], &columns[from..end]);
@@ -169,7 +172,7 @@ impl Weights {
                     rows.len()
                 )));
             }
-            let mut pairs = Vec::with_capacity(self.samples);
+            let mut pairs = memory::room(self.samples)?;
             py.detach(|| self.pairs(logs, Some(columns), &mut pairs)).map_err(|()| {
                 PyValueError::new_err(format!("weights of row {} are not finite", rows.len()))
             })?;
