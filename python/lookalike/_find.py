@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from lookalike import _engine
-from lookalike._inputs import Given, given
+from lookalike._inputs import Given, given, refuse_unused
 from lookalike._options import Options, check_options, named
 from lookalike._progress import Progress, shown
 from lookalike._results import Table
@@ -241,10 +241,18 @@ class _Run:
         # The columns that decide what is kept, in the order in which the engine asks for them.
         deciding: dict[str, Any] = {key: options[key] for key in _DECIDING if key in options}
         self._fields = _engine.fields(deciding)
-        self.reference = None if reference is None else self.take(reference).engine
+        self._given = options
+        self._beside = [] if reference is None else [self._take(reference)]
+        self.reference = self._beside[0].engine if self._beside else None
 
-    def take(self, docs: Any) -> Given:
-        return given(docs, text=self._text, id=self._id, fields=self._fields)
+    def take(self, docs: Any, back: bool = False) -> Given:
+        taken = self._take(docs, back)
+        refuse_unused(self._given, taken, *self._beside)
+        return taken
+
+    def _take(self, docs: Any, back: bool = False) -> Given:
+        columns = {"text": self._text, "id": self._id, "fields": self._fields}
+        return given(docs, **columns, back=back, alone=False)
 
     def find(
         self, documents: _engine.Documents | list[str], progress: bool | Progress
@@ -302,7 +310,7 @@ def dedup(
     ['B A N A N A S !', 'apples']
     """
     run = _Run({"threshold": threshold, "recall": recall, **options}, text, id, reference)
-    documents = run.take(docs)
+    documents = run.take(docs, back=True)
     if isinstance(documents.engine, list):
         return _dedup_files(run, documents.engine, output, annotate, removed, progress)
     if output is not None or removed is not None:
@@ -310,6 +318,8 @@ def dedup(
             "output and removed are for files; documents in memory are given back, write them "
             "with what they are from"
         )
+    if annotate:
+        documents.refuse_added()
     rows = len(documents.engine)
     decisions = run.find(documents.engine, progress).decisions(rows)
     table = Table(decisions)

@@ -21,16 +21,19 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any
 
 from lookalike import _engine
 from lookalike.errors import DocumentError, DocumentTypeError, FileError, OptionError
 
-__all__ = ["Given", "given"]
+__all__ = ["Given", "given", "refuse_unused"]
 
 #: How columns are found where nobody names them.
 _TEXT, _ID = "text", "id"
+#: Columns that :func:`lookalike.dedup` adds.
+_ADDED = tuple(f"lookalike_{name}" for name in ("kept", "group", "keeper", "jaccard", "containment"))
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,21 @@ class Given:
     select: Callable[[Sequence[bool]], Any]
     #: Adds columns to all rows, in the type that was given.
     annotate: Callable[[_engine.Table, dict[str, str]], Any] | None = None
+    #: The columns that there are, where it has some.
+    names: Sequence[str] = ()
+    #: What was said of columns and has no meaning here, with what these documents are.
+    unused: Mapping[str, str] = field(default_factory=dict)
+
+    def refuse_added(self) -> None:
+        """Refuses columns that are there already.
+
+        :raises OptionError: one of them is.
+        """
+        for name in self.names:
+            if name in _ADDED:
+                raise OptionError(
+                    f"annotate=True adds the column {name!r}, which is there already; drop or rename it first"
+                )
 
 
 def given(
@@ -51,30 +69,59 @@ def given(
     text: str | None = None,
     id: str | None | bool = None,  # noqa: A002 - the name of the column
     fields: Sequence[str] = (),
+    back: bool = False,
+    alone: bool = True,
 ) -> Given:
-    """Takes documents of any kind.
+    """Takes documents of any kind, as they are now.
 
     :param text: the column of texts; ``"text"`` where it is not named and there is one.
     :param id: the column of ids; ``"id"`` where there is one, ``False`` for rows.
     :param fields: columns that decide what is kept.
+    :param back: whether some of them are to be given back.
+    :param alone: whether there are no others that ``text`` and ``id`` may be said of; see
+        :func:`refuse_unused`.
     """
-    if isinstance(docs, (str, os.PathLike)):
-        return _files([docs])
-    if docs is None or isinstance(docs, (bytes, bytearray, memoryview, int, float)):
-        raise DocumentTypeError(
-            f"expected documents (a list of str, (id, text) pairs, a table, a path …), "
-            f"got {type(docs).__name__}"
+    if text is not None and not isinstance(text, str):
+        raise OptionError(f"text: expected the name of a column, got {_shown(text)}")
+    if id is not None and id is not False and not isinstance(id, str):
+        raise OptionError(
+            f"id: expected the name of a column, or False for rows, got {_shown(id)}"
         )
-    columns = _Columns(text, id, tuple(fields))
+    taken = _taken(docs, _Columns(text, id, tuple(fields), back))
+    if alone:
+        refuse_unused({}, taken)
+    return taken
+
+
+def refuse_unused(options: Mapping[str, Any], *sides: Given) -> None:
+    """Refuses what was said of columns and has a meaning for none of the sides.
+
+    :param options: those of the call; some are for files.
+    :raises OptionError: there is such an argument.
+    """
+    for name in ("text", "id"):
+        if all(name in side.unused for side in sides):
+            raise OptionError(sides[0].unused[name])
+    if not any(isinstance(side.engine, list) for side in sides):
+        for name in ("text", "id"):
+            if f"{name}_field" in options:
+                raise OptionError(
+                    f"{name}_field is for files; {name} names the column of dicts and of tables"
+                )
+
+
+def _taken(docs: Any, columns: _Columns) -> Given:
+    if isinstance(docs, (str, os.PathLike)):
+        return _files([docs], columns)
+    expected = "expected documents (a list of str, (id, text) pairs, a table, a path …), got"
+    if docs is None or isinstance(docs, (bytes, bytearray, memoryview, int, float)):
+        raise DocumentTypeError(f"{expected} {type(docs).__name__}")
     for taker in (_pandas, _datasets, _polars_lazy, _arrow, _mapping):
         taken = taker(docs, columns)
         if taken is not None:
             return taken
     if not isinstance(docs, Iterable):
-        raise DocumentTypeError(
-            f"expected documents (a list of str, (id, text) pairs, a table, a path …), "
-            f"got {type(docs).__name__}"
-        )
+        raise DocumentTypeError(f"{expected} {type(docs).__name__}")
     return _iterable(docs, columns)
 
 
@@ -83,6 +130,7 @@ class _Columns:
     text: str | None
     id: str | None | bool
     fields: tuple[str, ...]
+    back: bool
 
     def refuse_fields(self, what: str) -> None:
         """Of documents that have an id and a text at most."""
@@ -90,10 +138,47 @@ class _Columns:
             names = ", ".join(map(repr, self.fields))
             raise OptionError(f"keep or source_field name {names}, but {what} has no such column; give dicts or a table")
 
+    def without_meaning(self, what: str) -> dict[str, str]:
+        """The names of columns, said of documents that have none."""
+        said = (("text", self.text), ("id", self.id))
+        return {
+            name: f"{name}={column!r} names a column, but {what} has none; give dicts or a table, or leave it out"
+            for name, column in said
+            if isinstance(column, str)
+        }
+
+    def without_rows(self) -> dict[str, str]:
+        """``id=False``, said of files."""
+        if self.id is not False:
+            return {}
+        return {
+            "id": "id=False is for documents in memory; files have ids of their own, id='name' names "
+            "the field, and with line_ids=True they are FILE:LINE"
+        }
+
+    @property
+    def id_name(self) -> str | None:
+        return self.id if isinstance(self.id, str) else None
+
+    def used(self, names: Sequence[str]) -> list[str]:
+        """The columns that are read, each once, of a table with these columns."""
+        text = self.text if self.text is not None else _TEXT
+        ids = [_ID] if self.id is None and _ID in names else []
+        if self.id_name is not None:
+            ids = [self.id_name]
+        used = list(dict.fromkeys((text, *ids, *self.fields)))
+        for name in used:
+            count = sum(other == name for other in names)
+            if count == 0:
+                there = ", ".join(map(str, names)) or "none"
+                raise DocumentError(f"there is no column {name!r}; there are {there}")
+            if count > 1:
+                raise DocumentError(f"there are several columns {name!r}; name one of them otherwise")
+        return used
+
     def engine(self, table: Any) -> _engine.Documents:
         """The columns of a table with the Arrow PyCapsule interface."""
-        name = self.id if isinstance(self.id, str) else None
-        return _engine.Documents.of_arrow(table, self.text, name, self.id is None, list(self.fields))
+        return _engine.Documents.of_arrow(table, self.text, self.id_name, self.id is None, list(self.fields))
 
 
 def _package(value: Any) -> str:
@@ -101,11 +186,11 @@ def _package(value: Any) -> str:
     return type(value).__module__.partition(".")[0]
 
 
-def _files(paths: Iterable[Any]) -> Given:
+def _files(paths: Iterable[Any], columns: _Columns) -> Given:
     def select(_: Sequence[bool]) -> Any:
         raise DocumentTypeError("what stays of files is written to files, not given back")
 
-    return Given(_paths(paths), select)
+    return Given(_paths(paths), select, unused=columns.without_rows())
 
 
 def _paths(paths: Iterable[Any]) -> list[str]:
@@ -132,39 +217,50 @@ def _pandas(docs: Any, columns: _Columns) -> Given | None:
     """pandas, whose columns of Python objects are looked at value by value."""
     if _package(docs) != "pandas":
         return None
-    if not hasattr(docs, "columns"):
-        documents = _pandas_series(docs)
-        return Given(documents, lambda kept: docs[list(kept)])
-    names = [name for name in docs.columns if isinstance(name, str)]
+    import numpy
+    import pandas
+
+    def flags(kept: Sequence[bool]) -> Any:
+        return numpy.asarray(kept, dtype=bool)
+
+    if isinstance(docs, pandas.DataFrame):
+        frame = docs.copy(deep=False)
+        documents = _pandas_frame(frame, columns)
+
+        def annotate(table: _engine.Table, names: dict[str, str]) -> Any:
+            from lookalike._results import Table
+
+            more = Table(table).to_pandas()
+            more.index = frame.index
+            return frame.assign(**{new: more[old] for old, new in names.items()})
+
+        return Given(documents, lambda kept: frame.loc[flags(kept)], annotate, list(frame.columns))
+    if not (hasattr(docs, "isna") and hasattr(docs, "tolist")):
+        raise DocumentTypeError(
+            f"expected a DataFrame or a Series of pandas, got {type(docs).__name__}"
+        )
+    columns.refuse_fields("a column of texts")
+    series = docs.copy(deep=False) if isinstance(docs, pandas.Series) else docs.copy()
+    unused = columns.without_meaning("a column of texts")
+    return Given(_pandas_series(series), lambda kept: series[flags(kept)], unused=unused)
+
+
+def _pandas_frame(frame: Any, columns: _Columns) -> _engine.Documents:
+    used = columns.used(list(frame.columns))
     text = columns.text if columns.text is not None else _TEXT
-    for name in (text, *columns.fields, *([columns.id] if isinstance(columns.id, str) else [])):
-        if name not in names:
-            there = ", ".join(names) or "none"
-            raise DocumentError(f"there is no column {name!r}; there are {there}")
-    id_name = columns.id if isinstance(columns.id, str) else None
-    if columns.id is None and _ID in names:
+    id_name = columns.id_name
+    if columns.id is None and _ID in used:
         id_name = _ID
-    used = [text, *([id_name] if id_name is not None else []), *columns.fields]
-    if all(_is_arrow(docs[name]) for name in used):
-        exact = _Columns(text, id_name if id_name is not None else False, columns.fields)
-        documents = exact.engine(docs[list(dict.fromkeys(used))])
-    else:
-        fields = [(name, [_text_or_none(v) for v in docs[name].tolist()]) for name in columns.fields]
-        ids = None if id_name is None else _present(docs[id_name])
-        documents = _engine.Documents.of_texts(_present(docs[text]), ids, fields)
-
-    def annotate(table: _engine.Table, names: dict[str, str]) -> Any:
-        from lookalike._results import Table
-
-        more = Table(table).to_pandas()
-        more.index = docs.index
-        return docs.assign(**{new: more[old] for old, new in names.items()})
-
-    return Given(documents, lambda kept: docs[list(kept)], annotate)
+    if all(_is_arrow(frame[name]) for name in used):
+        exact = _Columns(text, id_name if id_name is not None else False, columns.fields, False)
+        return exact.engine(frame[used])
+    fields = [(name, _field(name, frame[name].tolist())) for name in columns.fields]
+    ids = None if id_name is None else _present(frame[id_name])
+    return _engine.Documents.of_texts(_present(frame[text]), ids, fields)
 
 
 def _pandas_series(series: Any) -> _engine.Documents:
-    if _is_arrow(series) and hasattr(series, "__arrow_c_stream__"):
+    if hasattr(series, "__arrow_c_stream__") and _is_arrow(series):
         return _engine.Documents.of_arrow(series, None, None, False, [])
     return _engine.Documents.of_texts(_present(series), None, [])
 
@@ -185,10 +281,20 @@ def _is_arrow(series: Any) -> bool:
     return is_text or kind == "ArrowDtype"
 
 
-def _text_or_none(value: Any) -> str | None:
-    if value is None or value != value:  # NaN and NaT are not equal to themselves
-        return None
-    return value if isinstance(value, str) else str(value)
+def _field(name: str, values: Iterable[Any]) -> list[str | None]:
+    """The values of a column that decides what is kept, as texts."""
+    return [_text_or_none(name, row, value) for row, value in enumerate(values)]
+
+
+def _text_or_none(name: str, row: int, value: Any) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    if hasattr(value, "__len__"):
+        raise _at(row, f"the field {name!r} is to be one value, a str, a number or a date, got {_shown(value)}")
+    # NaN and NaT are not equal to themselves; of pandas.NA nothing is known, not even that.
+    other = value != value
+    is_missing = other is value or bool(other)
+    return None if is_missing else str(value)
 
 
 def _datasets(docs: Any, columns: _Columns) -> Given | None:
@@ -207,7 +313,10 @@ def _datasets(docs: Any, columns: _Columns) -> Given | None:
                 annotated = annotated.add_column(new, added[old])
             return annotated
 
-        return Given(rows, lambda kept: docs.select([i for i, keep in enumerate(kept) if keep]), annotate)
+        def select(kept: Sequence[bool]) -> Any:
+            return docs.select([i for i, keep in enumerate(kept) if keep])
+
+        return Given(rows, select, annotate, docs.column_names)
     if isinstance(docs, Mapping):
         splits = ", ".join(map(str, docs))
         raise DocumentTypeError(f"a dict of splits was given; choose one of them: {splits}")
@@ -226,32 +335,98 @@ def _arrow(docs: Any, columns: _Columns) -> Given | None:
         return None
     if _package(docs) == "polars":
         return _polars(docs, columns)
-    if hasattr(docs, "read_all"):
-        # A reader gives its rows once; they are kept, so that survivors can be given back.
+    if _package(docs) == "pyarrow" and hasattr(docs, "read_all"):
         docs = docs.read_all()
-    documents = columns.engine(docs)
-    return Given(documents, lambda kept: _filtered(docs, kept), lambda more, names: _widened(docs, more, names))
+    elif columns.back:
+        docs = _held(docs)
+    names = getattr(getattr(docs, "schema", None), "names", ()) if columns.back else ()
+    return Given(
+        columns.engine(docs),
+        lambda kept: _filtered(docs, kept),
+        lambda more, added: _widened(docs, more, added),
+        names,
+    )
 
 
-def _pyarrow_of(docs: Any) -> Any:
-    """The same rows in pyarrow."""
-    import pyarrow
-
+def _held(docs: Any) -> Any:
+    """The same rows in pyarrow. Another reading of what makes its rows on the way, such as a query,
+    may give others or none, so there is only this one."""
+    try:
+        import pyarrow
+    except ImportError:
+        raise OptionError(
+            f"what stays of {type(docs).__name__} comes back as a pyarrow.Table, and there is no "
+            "pyarrow; install it, or take the rows that find names"
+        ) from None
     if isinstance(docs, (pyarrow.Table, pyarrow.RecordBatch, pyarrow.Array, pyarrow.ChunkedArray)):
         return docs
-    return pyarrow.table(docs)
+    if not hasattr(docs, "__arrow_c_stream__"):
+        array = pyarrow.array(docs)
+        is_table = pyarrow.types.is_struct(array.type)
+        return pyarrow.Table.from_batches([pyarrow.RecordBatch.from_struct_array(array)]) if is_table else array
+    stream = docs.__arrow_c_stream__()
+    try:
+        columns = _engine.stream_columns(stream)
+        return pyarrow.chunked_array(_Stream(stream)) if columns is None else pyarrow.table(_Stream(stream))
+    except pyarrow.ArrowInvalid as error:
+        raise DocumentError(f"the Arrow data cannot be read: {error}") from error
+
+
+@dataclass(frozen=True)
+class _Stream:
+    """A stream that was begun."""
+
+    capsule: object
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self.capsule
 
 
 def _filtered(docs: Any, kept: Sequence[bool]) -> Any:
     import pyarrow
 
-    return _pyarrow_of(docs).filter(pyarrow.array(list(kept), type=pyarrow.bool_()))
+    flags = pyarrow.array(list(kept), type=pyarrow.bool_())
+    if isinstance(docs, pyarrow.Table):
+        columns = [_kept(column, flags) for column in docs.columns]
+        return pyarrow.Table.from_arrays(columns, schema=docs.schema) if columns else docs.filter(flags)
+    if isinstance(docs, pyarrow.RecordBatch):
+        columns = [_kept(column, flags) for column in docs.columns]
+        return pyarrow.RecordBatch.from_arrays(columns, schema=docs.schema) if columns else docs.filter(flags)
+    return _kept(docs, flags)
+
+
+def _kept(column: Any, flags: Any) -> Any:
+    """The rows of a column, or the stretches of them where pyarrow cannot pick rows of its type."""
+    import pyarrow
+
+    try:
+        return column.filter(flags)
+    except pyarrow.ArrowNotImplementedError:
+        pieces = [column.slice(start, count) for start, count in _stretches(flags.to_pylist())]
+    if not pieces:
+        return column.slice(0, 0)
+    if isinstance(column, pyarrow.Array):
+        return pyarrow.concat_arrays(pieces)
+    chunks = [chunk for piece in pieces for chunk in piece.chunks]
+    return pyarrow.chunked_array([pyarrow.concat_arrays(chunks)], type=column.type)
+
+
+def _stretches(flags: Sequence[bool]) -> list[tuple[int, int]]:
+    """Where rows begin that stay, and how many these are, one behind the other."""
+    stretches: list[tuple[int, int]] = []
+    row = 0
+    for stays, rows in groupby(flags):
+        count = sum(1 for _ in rows)
+        if stays:
+            stretches.append((row, count))
+        row += count
+    return stretches
 
 
 def _widened(docs: Any, more: _engine.Table, names: dict[str, str]) -> Any:
     import pyarrow
 
-    table, added = _pyarrow_of(docs), pyarrow.table(more)
+    table, added = docs, pyarrow.table(more)
     if isinstance(table, pyarrow.RecordBatch):
         table = pyarrow.Table.from_batches([table])
     if not isinstance(table, pyarrow.Table):
@@ -264,15 +439,20 @@ def _widened(docs: Any, more: _engine.Table, names: dict[str, str]) -> Any:
 def _polars(docs: Any, columns: _Columns) -> Given:
     import polars
 
+    rows = docs.clone()
+
     def annotate(more: _engine.Table, names: dict[str, str]) -> Any:
-        frame = docs.to_frame(_TEXT) if isinstance(docs, polars.Series) else docs
+        frame = rows.to_frame(_TEXT) if isinstance(rows, polars.Series) else rows
         added = polars.DataFrame(more).select(list(names)).rename(names)
         return frame.hstack(added)
 
+    is_frame = isinstance(rows, polars.DataFrame)
+    read = rows.select(columns.used(rows.columns)) if is_frame else rows
     return Given(
-        columns.engine(docs),
-        lambda kept: docs.filter(polars.Series(list(kept), dtype=polars.Boolean)),
+        columns.engine(read),
+        lambda kept: rows.filter(polars.Series(list(kept), dtype=polars.Boolean)),
         annotate,
+        rows.columns if is_frame else (),
     )
 
 
@@ -280,18 +460,25 @@ def _mapping(docs: Any, columns: _Columns) -> Given | None:
     """Texts by id."""
     if not isinstance(docs, Mapping):
         return None
-    columns.refuse_fields("a dict of texts by id")
-    ids, texts = list(docs.keys()), list(docs.values())
-    documents = _engine.Documents.of_texts(texts, ids, [])
-    return Given(documents, lambda kept: {i: t for (i, t), keep in zip(docs.items(), kept, strict=True) if keep})
+    what = "a dict of texts by id"
+    columns.refuse_fields(what)
+    items = list(docs.items())
+    ids = None if columns.id is False else [key for key, _ in items]
+    documents = _engine.Documents.of_texts([text for _, text in items], ids, [])
+
+    def survivors(kept: Sequence[bool]) -> Any:
+        return {key: text for (key, text), keep in zip(items, kept, strict=True) if keep}
+
+    return Given(documents, survivors, unused=columns.without_meaning(what))
 
 
 def _iterable(docs: Iterable[Any], columns: _Columns) -> Given:
     """Texts, pairs or records; which of them, the first one tells."""
-    rows = docs if isinstance(docs, (list, tuple)) else list(docs)
+    # Who gave a list may change it in another thread meanwhile.
+    rows = list(docs)
     first = next(iter(rows), "")
     if isinstance(first, os.PathLike):
-        return _files(rows)
+        return _files(rows, columns)
 
     def survivors(kept: Sequence[bool]) -> Any:
         return [row for row, keep in zip(rows, kept, strict=True) if keep]
@@ -300,11 +487,13 @@ def _iterable(docs: Iterable[Any], columns: _Columns) -> Given:
         return Given(_records(rows, columns), survivors)
     columns.refuse_fields("a list of texts")
     if isinstance(first, (tuple, list)):
-        return Given(_pairs(rows), survivors)
-    return Given(_engine.Documents.of_texts(rows, None, []), survivors)
+        unused = columns.without_meaning("a list of (id, text) pairs")
+        return Given(_pairs(rows, columns), survivors, unused=unused)
+    unused = columns.without_meaning("a list of texts")
+    return Given(_engine.Documents.of_texts(rows, None, []), survivors, unused=unused)
 
 
-def _pairs(rows: Sequence[Any]) -> _engine.Documents:
+def _pairs(rows: Sequence[Any], columns: _Columns) -> _engine.Documents:
     ids: list[Any] = []
     texts: list[Any] = []
     for number, row in enumerate(rows):
@@ -312,13 +501,13 @@ def _pairs(rows: Sequence[Any]) -> _engine.Documents:
             raise _at(number, f"expected a pair (id, text), got {_shown(row)}")
         ids.append(row[0])
         texts.append(row[1])
-    return _engine.Documents.of_texts(texts, ids, [])
+    return _engine.Documents.of_texts(texts, None if columns.id is False else ids, [])
 
 
 def _records(rows: Sequence[Any], columns: _Columns) -> _engine.Documents:
     text = columns.text if columns.text is not None else _TEXT
-    has_id = isinstance(columns.id, str) or (columns.id is None and _ID in rows[0])
-    id_name = columns.id if isinstance(columns.id, str) else _ID
+    has_id = columns.id_name is not None or (columns.id is None and _ID in rows[0])
+    id_name = columns.id_name if columns.id_name is not None else _ID
     wanted = [text, *([id_name] if has_id else [])]
     for number, row in enumerate(rows):
         if not isinstance(row, Mapping):
@@ -327,8 +516,12 @@ def _records(rows: Sequence[Any], columns: _Columns) -> _engine.Documents:
             if name not in row:
                 there = ", ".join(map(str, row)) or "none"
                 raise _at(number, f"there is no {name!r}; there are {there}")
+        if columns.id is None and not has_id and _ID in row:
+            raise _at(
+                number, f"there is an {_ID!r}, those before have none; give all of them one, or take rows by id=False"
+            )
     ids = [row[id_name] for row in rows] if has_id else None
-    fields = [(name, [_text_or_none(row.get(name)) for row in rows]) for name in columns.fields]
+    fields = [(name, _field(name, (row.get(name) for row in rows))) for name in columns.fields]
     return _engine.Documents.of_texts([row[text] for row in rows], ids, fields)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from lookalike import _engine
 from lookalike._find import Found
 from lookalike._options import Options, check_options, named
-from lookalike._inputs import given
+from lookalike._inputs import given, refuse_unused
 from lookalike._progress import Progress, shown
 from lookalike.errors import OptionError
 
@@ -108,10 +108,10 @@ def audit(
             raise OptionError("a report does not hold its documents: give them as docs")
         wishes = named(options, text, id)
         check_options(wishes)
-        documents = given(docs, text=text, id=id).engine
-        references = None
-        if reference is not None:
-            references = given(reference, text=text, id=id).engine
+        sides = [given(side, text=text, id=id, alone=False) for side in (docs, reference) if side is not None]
+        refuse_unused(options, *sides)
+        documents = sides[0].engine
+        references = sides[1].engine if reference is not None else None
         report = os.fspath(found)
         return Audit.of_json(
             _engine.audit(report, documents, references, wishes, sample, confidence, tell)

@@ -1,76 +1,279 @@
 //! Arrow's C interface in Python capsules: columns come and go without being copied.
 //!
-//! Specification: the Arrow `PyCapsule` interface. What another package hands over is believed to
-//! be what that says, as every reader of it must; lengths and offsets are checked all the same.
+//! Specification: the Arrow `PyCapsule` interface. Only the columns that are asked for are read;
+//! what can be checked about them is checked ([`c_data`]), the rest is believed.
 #![expect(unsafe_code, reason = "structures of C behind pointers")]
 
-use crate::column::type_name;
+use crate::c_data;
+use crate::column::{self, type_name};
 use crate::error::{DocumentError, DocumentTypeError};
-use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
-use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream};
+use crate::text;
+use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi_and_data_type};
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{
-    Array, ArrayReader, ArrayRef, RecordBatch, RecordBatchIterator, RecordBatchReader, StructArray,
-    make_array,
+    Array, ArrayRef, NullArray, RecordBatch, RecordBatchIterator, RecordBatchReader, make_array,
 };
 use arrow_schema::{DataType, Field, SchemaRef};
+use pyo3::exceptions::{PyKeyboardInterrupt, PySystemExit};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyCapsuleMethods};
 use std::ffi::CStr;
+use std::ptr::NonNull;
 use std::sync::Arc;
 
 const STREAM: &CStr = c"arrow_array_stream";
 const ARRAY: &CStr = c"arrow_array";
 const SCHEMA: &CStr = c"arrow_schema";
 
-/// Arrays of one type, one behind the other.
+/// Arrays of one type, one behind the other; none where nothing here reads that type.
+#[derive(Clone)]
 pub(crate) struct Chunks {
     pub(crate) field: Arc<Field>,
     pub(crate) arrays: Vec<ArrayRef>,
 }
 
+/// What another package handed over, of which columns are taken.
+pub(crate) struct Imported {
+    schema: FFI_ArrowSchema,
+    arrays: Vec<FFI_ArrowArray>,
+    /// Nothing of what is one column itself.
+    names: Option<Vec<String>>,
+    /// Columns that were taken.
+    taken: Vec<(usize, Chunks)>,
+}
+
 /// Everything that an object with `__arrow_c_stream__` or `__arrow_c_array__` has. A stream that
 /// makes its arrays on the way is used up.
-pub(crate) fn import(object: &Bound<'_, PyAny>) -> PyResult<Chunks> {
-    if object.hasattr("__arrow_c_stream__")? {
-        stream(&object.call_method0("__arrow_c_stream__")?)
+pub(crate) fn import(object: &Bound<'_, PyAny>) -> PyResult<Imported> {
+    let (schema, arrays) = if object.hasattr("__arrow_c_stream__")? {
+        stream(&object.call_method0("__arrow_c_stream__")?)?
     } else if object.hasattr("__arrow_c_array__")? {
-        array(&object.call_method0("__arrow_c_array__")?)
+        array(&object.call_method0("__arrow_c_array__")?)?
     } else {
         let got = object.get_type().name()?;
-        Err(DocumentTypeError::new_err(format!(
+        return Err(DocumentTypeError::new_err(format!(
             "expected an object with the Arrow PyCapsule interface (__arrow_c_stream__ or \
              __arrow_c_array__), got {got}"
-        )))
+        )));
+    };
+    let names = c_data::names(&schema).map_err(|what| unreadable(&what))?;
+    Ok(Imported { schema, arrays, names, taken: Vec::new() })
+}
+
+/// What a capsule of that name holds.
+fn held<T>(object: &Bound<'_, PyAny>, method: &str, name: &CStr) -> PyResult<NonNull<T>> {
+    let shown = name.to_string_lossy();
+    let Ok(capsule) = object.cast::<PyCapsule>() else {
+        let got = object.get_type().name()?;
+        return Err(DocumentTypeError::new_err(format!(
+            "{method} gave an object of type {got}, expected a capsule {shown:?}"
+        )));
+    };
+    let pointer = capsule.pointer_checked(Some(name)).map_err(|_| {
+        let text = format!("{method} gave another capsule than {shown:?}, as it is to be called");
+        DocumentTypeError::new_err(text)
+    })?;
+    Ok(pointer.cast())
+}
+
+fn stream(object: &Bound<'_, PyAny>) -> PyResult<(FFI_ArrowSchema, Vec<FFI_ArrowArray>)> {
+    let pointer = held::<FFI_ArrowArrayStream>(object, "__arrow_c_stream__", STREAM)?;
+    // SAFETY: a capsule of this name holds such a stream. It is moved out, which leaves a released
+    // one behind, as the interface asks for.
+    let stream = unsafe { FFI_ArrowArrayStream::from_raw(pointer.as_ptr()) };
+    // The producer may be waiting for the interpreter in a thread of its own.
+    object.py().detach(move || read(stream)).map_err(|text| producer_error(&text))
+}
+
+fn read(
+    mut stream: FFI_ArrowArrayStream,
+) -> Result<(FFI_ArrowSchema, Vec<FFI_ArrowArray>), String> {
+    let (schema, mut arrays) = (schema(&mut stream)?, Vec::new());
+    let get_next = stream.get_next().ok_or("the stream lacks a function")?;
+    loop {
+        let mut array = FFI_ArrowArray::empty();
+        // SAFETY: the stream is not released, and this is its own function.
+        let code = unsafe { get_next(&raw mut stream, &raw mut array) };
+        while_ok(code, &mut stream)?;
+        if array.is_released() {
+            return Ok((schema, arrays));
+        }
+        arrays.push(array);
     }
 }
 
-fn stream(capsule: &Bound<'_, PyAny>) -> PyResult<Chunks> {
-    let capsule = capsule.cast::<PyCapsule>()?;
-    let pointer = capsule.pointer_checked(Some(STREAM))?.cast::<FFI_ArrowArrayStream>();
-    // SAFETY: a capsule of this name holds such a stream. It is moved out, which leaves a released
-    // one behind, as the interface asks for.
-    let reader = unsafe { ArrayStreamReader::from_raw(pointer.as_ptr()) }.map_err(unreadable)?;
-    let field = Arc::clone(reader.field());
-    // The producer may be waiting for the interpreter in a thread of its own.
-    let arrays = capsule.py().detach(move || reader.collect::<Result<Vec<_>, _>>());
-    Ok(Chunks { field, arrays: arrays.map_err(unreadable)? })
+/// The names of the columns of a stream that is not read yet; nothing where it is one column.
+#[pyfunction]
+pub(crate) fn stream_columns(stream: &Bound<'_, PyAny>) -> PyResult<Option<Vec<String>>> {
+    let pointer = held::<FFI_ArrowArrayStream>(stream, "__arrow_c_stream__", STREAM)?;
+    // SAFETY: as in reading it; what is moved out is put back below.
+    let mut taken = unsafe { FFI_ArrowArrayStream::from_raw(pointer.as_ptr()) };
+    let schema = stream.py().detach(|| schema(&mut taken));
+    // SAFETY: what lies there is a released stream, which needs no end.
+    unsafe { pointer.as_ptr().write(taken) };
+    let schema = schema.map_err(|text| producer_error(&text))?;
+    c_data::names(&schema).map_err(|what| unreadable(&what))
 }
 
-fn array(capsules: &Bound<'_, PyAny>) -> PyResult<Chunks> {
-    let (schema, array): (Bound<'_, PyCapsule>, Bound<'_, PyCapsule>) = capsules.extract()?;
-    let schema = schema.pointer_checked(Some(SCHEMA))?.cast::<FFI_ArrowSchema>();
-    let array = array.pointer_checked(Some(ARRAY))?.cast::<FFI_ArrowArray>();
-    // SAFETY: capsules of these names hold such structures, and these capsules are alive. The array
-    // is moved out.
-    let (schema, array) = unsafe { (schema.as_ref(), FFI_ArrowArray::from_raw(array.as_ptr())) };
-    let field = Arc::new(Field::try_from(schema).map_err(unreadable)?);
-    // SAFETY: the two belong together.
-    let data = unsafe { from_ffi(array, schema) }.map_err(unreadable)?;
-    Ok(Chunks { field, arrays: vec![make_array(data)] })
+fn schema(stream: &mut FFI_ArrowArrayStream) -> Result<FFI_ArrowSchema, String> {
+    if stream.release().is_none() {
+        return Err("the stream was read by another reader already".to_owned());
+    }
+    let get_schema = stream.get_schema().ok_or("the stream lacks a function")?;
+    let mut schema = FFI_ArrowSchema::empty();
+    // SAFETY: the stream is not released, and this is its own function.
+    let code = unsafe { get_schema(std::ptr::from_mut(stream), &raw mut schema) };
+    while_ok(code, stream)?;
+    Ok(schema)
 }
 
-fn unreadable(error: arrow_schema::ArrowError) -> PyErr {
-    DocumentError::new_err(format!("the Arrow data cannot be read: {error}"))
+/// What the producer says of its failure.
+fn while_ok(code: i32, stream: &mut FFI_ArrowArrayStream) -> Result<(), String> {
+    if code == 0 {
+        return Ok(());
+    }
+    let what = stream.get_last_error().and_then(|last_error| {
+        // SAFETY: it is the stream's own function; the text stays until the next call.
+        let text = unsafe { last_error(std::ptr::from_mut(stream)) };
+        // SAFETY: texts of the interface end in a zero.
+        let text = (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) });
+        text.map(|text| text.to_string_lossy().into_owned())
+    });
+    Err(what.unwrap_or_else(|| format!("its producer failed with the code {code}")))
+}
+
+/// What a producer failed of: an end of the program that came upon it goes on as what it was.
+fn producer_error(text: &str) -> PyErr {
+    let raised = text.trim_end().lines().next_back().unwrap_or_default();
+    let (kind, what) = raised.split_once(": ").unwrap_or((raised, ""));
+    match kind {
+        _ if !text.contains("Python exception") => unreadable(text),
+        "KeyboardInterrupt" => PyKeyboardInterrupt::new_err(what.to_owned()),
+        "SystemExit" => PySystemExit::new_err(what.to_owned()),
+        _ => unreadable(text),
+    }
+}
+
+fn array(object: &Bound<'_, PyAny>) -> PyResult<(FFI_ArrowSchema, Vec<FFI_ArrowArray>)> {
+    const METHOD: &str = "__arrow_c_array__";
+    let Ok((schema, array)) = object.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>() else {
+        let got = object.get_type().name()?;
+        return Err(DocumentTypeError::new_err(format!(
+            "{METHOD} gave an object of type {got}, expected a pair of capsules"
+        )));
+    };
+    let schema_at = held::<FFI_ArrowSchema>(&schema, METHOD, SCHEMA)?;
+    let array_at = held::<FFI_ArrowArray>(&array, METHOD, ARRAY)?;
+    // SAFETY: capsules of these names hold such structures, and these capsules are alive. Both are
+    // moved out.
+    let (schema, array) = unsafe {
+        (FFI_ArrowSchema::from_raw(schema_at.as_ptr()), FFI_ArrowArray::from_raw(array_at.as_ptr()))
+    };
+    if array.is_released() {
+        return Err(unreadable("the array was taken by another reader already"));
+    }
+    Ok((schema, vec![array]))
+}
+
+fn unreadable(what: &str) -> PyErr {
+    DocumentError::new_err(format!("the Arrow data cannot be read: {what}"))
+}
+
+impl Imported {
+    /// The names of the columns; none of what is one column itself.
+    pub(crate) fn names(&self) -> &[String] {
+        self.names.as_deref().unwrap_or_default()
+    }
+
+    /// Whether it is one column itself.
+    pub(crate) fn is_column(&self) -> bool {
+        self.names.is_none()
+    }
+
+    /// The column of that name.
+    pub(crate) fn column(&mut self, name: &str) -> PyResult<Chunks> {
+        let names = self.names();
+        let mut places = (0..names.len()).filter(|place| names[*place] == name);
+        let Some(place) = places.next() else {
+            return Err(DocumentError::new_err(format!(
+                "there is no column {name:?}; {}",
+                self.there()?
+            )));
+        };
+        if places.next().is_some() {
+            let text = format!("there are several columns {name:?}; name one of them otherwise");
+            return Err(DocumentError::new_err(text));
+        }
+        if let Some((_, chunks)) = self.taken.iter().find(|(taken, _)| *taken == place) {
+            return Ok(chunks.clone());
+        }
+        let chunks = self.chunks(Some(place)).map_err(|what| {
+            DocumentError::new_err(format!("column {name:?} cannot be read: {what}"))
+        })?;
+        self.taken.push((place, chunks.clone()));
+        Ok(chunks)
+    }
+
+    fn there(&self) -> PyResult<String> {
+        if let Some(names) = &self.names
+            && !names.is_empty()
+        {
+            return Ok(format!("there are {}", names.join(", ")));
+        }
+        let part = c_data::part(&self.schema, None).map_err(|what| unreadable(&what))?;
+        let kind = Field::try_from(part).map(|field| type_name(field.data_type()));
+        let kind = kind.unwrap_or_else(|_| "another type".to_owned());
+        let columns = if self.is_column() { "this is one column of " } else { "this is " };
+        Ok(format!("there are none, {columns}{kind}"))
+    }
+
+    /// All of it, as one column.
+    pub(crate) fn whole(mut self) -> PyResult<Chunks> {
+        self.chunks(None).map_err(|what| unreadable(&what))
+    }
+
+    fn chunks(&mut self, column: Option<usize>) -> Result<Chunks, String> {
+        let part = c_data::part(&self.schema, column)?;
+        let field = Arc::new(Field::try_from(part).map_err(|error| error.to_string())?);
+        let kind = field.data_type();
+        if !text::is_text(kind) && !column::is_value(kind) {
+            return Ok(Chunks { field, arrays: Vec::new() });
+        }
+        let columns = self.names().len();
+        let mut arrays = Vec::with_capacity(self.arrays.len());
+        for array in &mut self.arrays {
+            arrays.push(match column {
+                Some(column) => {
+                    let rows = c_data::rows(array)?;
+                    one(c_data::take_column(array, column, columns)?, kind, rows)?
+                }
+                None => {
+                    let rows = c_data::Rows { start: 0, count: c_data::len(array)?, present: None };
+                    one(std::mem::replace(array, FFI_ArrowArray::empty()), kind, rows)?
+                }
+            });
+        }
+        Ok(Chunks { field, arrays })
+    }
+}
+
+/// Some rows of an array; those that are not present have no value.
+fn one(array: FFI_ArrowArray, kind: &DataType, rows: c_data::Rows) -> Result<ArrayRef, String> {
+    let c_data::Rows { start, count, present } = rows;
+    if *kind == DataType::Null {
+        return Ok(Arc::new(NullArray::new(count)));
+    }
+    c_data::check(&array, kind, start + count)?;
+    // SAFETY: the array is of this type, as far as that can be known.
+    let data = unsafe { from_ffi_and_data_type(array, kind.clone()) };
+    let array = make_array(data.map_err(|error| error.to_string())?).slice(start, count);
+    let Some(mut present) = present else { return Ok(array) };
+    for (row, present) in present.iter_mut().enumerate() {
+        *present &= !array.is_null(row);
+    }
+    let (data, nulls) = (array.to_data(), present.into());
+    // SAFETY: there is a bit for each row, and nothing else differs from what it was.
+    Ok(make_array(unsafe { data.into_builder().nulls(Some(nulls)).build_unchecked() }))
 }
 
 /// A capsule with a stream of record batches.
@@ -98,40 +301,5 @@ impl Chunks {
     /// How many rows there are.
     pub(crate) fn rows(&self) -> usize {
         self.arrays.iter().map(Array::len).sum()
-    }
-
-    /// The column of that name, of record batches.
-    pub(crate) fn column(&self, name: &str) -> PyResult<Self> {
-        let names = self.names();
-        let place = names.iter().position(|other| *other == name);
-        let (DataType::Struct(fields), Some(place)) = (self.field.data_type(), place) else {
-            let there = if names.is_empty() {
-                format!(
-                    "there are none, this is one column of {}",
-                    type_name(self.field.data_type())
-                )
-            } else {
-                format!("there are {}", names.join(", "))
-            };
-            return Err(DocumentError::new_err(format!("there is no column {name:?}; {there}")));
-        };
-        if names.iter().filter(|other| **other == name).count() > 1 {
-            let text = format!("there are several columns {name:?}; name one of them otherwise");
-            return Err(DocumentError::new_err(text));
-        }
-        let column = |array: &ArrayRef| {
-            let rows = array.as_any().downcast_ref::<StructArray>()?;
-            Some(Arc::clone(rows.columns().get(place)?))
-        };
-        let arrays = self.arrays.iter().filter_map(column).collect();
-        Ok(Self { field: Arc::clone(&fields[place]), arrays })
-    }
-
-    /// The names of the columns; none of what is one column itself.
-    pub(crate) fn names(&self) -> Vec<&str> {
-        match self.field.data_type() {
-            DataType::Struct(fields) => fields.iter().map(|field| field.name().as_str()).collect(),
-            _ => Vec::new(),
-        }
     }
 }

@@ -25,7 +25,8 @@ pub(crate) struct Values {
     write: WriteValue,
 }
 
-type WriteValue = fn(&dyn Array, usize, &mut String);
+/// Writes the value of a row; false where it is none, such as NaN.
+type WriteValue = fn(&dyn Array, usize, &mut String) -> bool;
 
 impl Values {
     /// Those of an Arrow column; `what` names it in messages.
@@ -46,7 +47,7 @@ impl Values {
     }
 
     /// Integers.
-    pub(crate) fn of_integers(values: Vec<i64>) -> Self {
+    pub(crate) fn of_integers(values: Vec<Option<i64>>) -> Self {
         let (rows, array): (_, ArrayRef) = (values.len(), Arc::new(Int64Array::from(values)));
         Self { arrays: vec![array], starts: vec![0], rows, write: number::<Int64Type> }
     }
@@ -66,8 +67,23 @@ impl Values {
         if row >= array.len() || array.is_null(row) {
             return false;
         }
-        (self.write)(array.as_ref(), row, out);
-        true
+        (self.write)(array.as_ref(), row, out)
+    }
+
+    /// Whether there are integers below 0, and above those of 64 bits with a sign.
+    pub(crate) fn beyond(&self) -> (bool, bool) {
+        let (mut below, mut above) = (false, false);
+        for array in &self.arrays {
+            match array.data_type() {
+                DataType::Int8 => below |= any::<Int8Type>(array, |n| n < 0),
+                DataType::Int16 => below |= any::<Int16Type>(array, |n| n < 0),
+                DataType::Int32 => below |= any::<Int32Type>(array, |n| n < 0),
+                DataType::Int64 => below |= any::<Int64Type>(array, |n| n < 0),
+                DataType::UInt64 => above |= any::<UInt64Type>(array, |n| n > i64::MAX as u64),
+                _ => {}
+            }
+        }
+        (below, above)
     }
 
     /// The first row without a value.
@@ -81,6 +97,15 @@ impl Values {
         }
         None
     }
+}
+
+fn any<T: ArrowPrimitiveType>(array: &dyn Array, is: impl Fn(T::Native) -> bool) -> bool {
+    array.as_primitive::<T>().iter().flatten().any(is)
+}
+
+/// Whether values are written of arrays of that type.
+pub(crate) fn is_value(kind: &DataType) -> bool {
+    writer(kind).is_some()
 }
 
 /// A type by the name that it has in Python.
@@ -103,6 +128,7 @@ fn writer(kind: &DataType) -> Option<WriteValue> {
     Some(match kind {
         DataType::Boolean => |array, row, out| {
             out.push_str(if array.as_boolean().value(row) { "true" } else { "false" });
+            true
         },
         DataType::Int8 => number::<Int8Type>,
         DataType::Int16 => number::<Int16Type>,
@@ -112,8 +138,8 @@ fn writer(kind: &DataType) -> Option<WriteValue> {
         DataType::UInt16 => number::<UInt16Type>,
         DataType::UInt32 => number::<UInt32Type>,
         DataType::UInt64 => number::<UInt64Type>,
-        DataType::Float32 => number::<Float32Type>,
-        DataType::Float64 => number::<Float64Type>,
+        DataType::Float32 => float::<Float32Type>,
+        DataType::Float64 => float::<Float64Type>,
         DataType::Date32 => number::<Date32Type>,
         DataType::Date64 => number::<Date64Type>,
         DataType::Time32(TimeUnit::Second) => number::<Time32SecondType>,
@@ -132,10 +158,19 @@ fn writer(kind: &DataType) -> Option<WriteValue> {
     })
 }
 
-fn number<T: ArrowPrimitiveType>(array: &dyn Array, row: usize, out: &mut String)
+fn number<T: ArrowPrimitiveType>(array: &dyn Array, row: usize, out: &mut String) -> bool
 where
     T::Native: Display,
 {
     // Writing to a text does not fail.
     let _ = write!(out, "{}", array.as_primitive::<T>().value(row));
+    true
+}
+
+/// NaN is no value, as it is none in Python.
+fn float<T: ArrowPrimitiveType>(array: &dyn Array, row: usize, out: &mut String) -> bool
+where
+    T::Native: Display + Into<f64>,
+{
+    !array.as_primitive::<T>().value(row).into().is_nan() && number::<T>(array, row, out)
 }

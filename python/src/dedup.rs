@@ -8,9 +8,10 @@ use lookalike::core::params::Measure;
 use lookalike::dedup::{
     Annotate, DEFAULT_FIELD, Destination, Origin, Removed, Survivors, Written, apply,
 };
+use lookalike::error::Error;
 use lookalike::read::Collection;
 use lookalike::run::{self, FindOptions};
-use lookalike::write::{OutputFormat, Target};
+use lookalike::write::{self, OutputFormat, Target};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::{Path, PathBuf};
@@ -42,14 +43,17 @@ pub(crate) fn dedup(
     find.skip_duplicate_ids = reading.skip_bad;
     let targets = Targets { paths: &paths, output, annotate, removed: target(removed.as_deref())? };
     let inputs = Inputs::new(py, &Input::Paths(paths.clone()), reference.as_ref(), reading)?;
-    let collection = inputs.opened()?;
     let reference = inputs.paths().1;
+    targets.check_places(reference)?;
+    // Inputs may be pipes, of which another thread writes the other end.
+    let collection = call::long(py, None, |_| Ok(inputs.open()?))?;
     // What cannot be written is told before the work.
-    targets.create(&collection, reference, &find)?.0.rehearse(&collection).map_err(run_error)?;
+    call::long(py, None, |_| Ok(targets.rehearse(&collection, reference, &find)))??;
     let findings = call::long(py, progress.as_ref(), |watch| run::find(&collection, &find, watch))?;
     let (survivors, removed) = targets.create(&collection, reference, &find)?;
-    let written =
-        call::long(py, None, |_| apply(&findings, &collection, &find, survivors, removed))?;
+    let written = call::long(py, None, |watch| {
+        apply(&findings, &collection, &find, survivors, removed, watch).map_err(without_field)
+    })?;
     let Written { kept, removed, files } = written;
     Ok((kept, removed, files))
 }
@@ -62,6 +66,22 @@ struct Targets<'a> {
 }
 
 impl Targets<'_> {
+    fn check_places(&self, reference: &[PathBuf]) -> PyResult<()> {
+        let removed = self.removed.as_ref().map(Target::path);
+        write::check_places(removed, Some(&self.output), self.paths, reference)
+            .map_err(|taken| OptionError::new_err(taken.to_string()))
+    }
+
+    fn rehearse(
+        &self,
+        collection: &Collection,
+        reference: &[PathBuf],
+        options: &FindOptions,
+    ) -> PyResult<()> {
+        let (survivors, _) = self.create(collection, reference, options)?;
+        survivors.rehearse(collection).map_err(|error| run_error(without_field(error)))
+    }
+
     fn create(
         &self,
         collection: &Collection,
@@ -81,6 +101,17 @@ impl Targets<'_> {
         let removed = self.removed.as_ref().map(|target| Removed::create(target, measure));
         Ok((survivors, removed.transpose().map_err(run_error)?))
     }
+}
+
+/// The name of an annotation is not among the arguments of Python.
+fn without_field(error: Error) -> Error {
+    const REMEDIES: [&str; 2] =
+        ["--annotate-field gives the new ones another name", "--annotate-field names another"];
+    let Error::Survivors { path, mut problem } = error else { return error };
+    for remedy in REMEDIES {
+        problem = problem.replace(remedy, "rename it first");
+    }
+    Error::Survivors { path, problem }
 }
 
 fn target(path: Option<&Path>) -> PyResult<Option<Target>> {

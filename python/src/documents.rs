@@ -3,11 +3,11 @@
 use crate::capsule::{self, Chunks};
 use crate::column::{Values, type_name};
 use crate::error::{DocumentError, DocumentTypeError};
-use crate::text::{Texts, at_row};
-use arrow_schema::DataType;
+use crate::text::{self, Texts, at_row};
 use lookalike::read::{Field, Held, HeldDocuments, SkipReason};
+use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
-use pyo3::types::PyInt;
+use pyo3::types::{PyBool, PyString};
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -26,10 +26,8 @@ pub(crate) struct Rows {
 
 /// What names documents.
 enum Ids {
-    /// Their rows, from 0, in as many digits as the last one has, so that they sort as they stand.
-    Rows {
-        digits: usize,
-    },
+    /// Their rows, from 0.
+    Rows,
     Texts(Texts),
     Numbers(Values),
 }
@@ -40,47 +38,40 @@ enum Column {
 }
 
 impl Column {
-    fn of(chunks: Chunks, what: &str) -> PyResult<Self> {
-        Ok(match chunks.field.data_type() {
-            DataType::Utf8
-            | DataType::LargeUtf8
-            | DataType::Utf8View
-            | DataType::Null
-            | DataType::Dictionary(_, _) => Self::Texts(Texts::of_arrow(chunks, what)?),
-            _ => Self::Values(Values::of_arrow(chunks, what)?),
-        })
+    fn of(chunks: Chunks, what: &str, py: Python<'_>) -> PyResult<Self> {
+        if text::is_text(chunks.field.data_type()) {
+            return Ok(Self::Texts(Texts::of_arrow(chunks, what, py)?));
+        }
+        Ok(Self::Values(Values::of_arrow(chunks, what)?))
     }
 
     /// Ids of an Arrow column: strings or integers.
-    fn arrow_ids(column: Chunks, what: &str) -> PyResult<Self> {
+    fn arrow_ids(column: Chunks, what: &str, py: Python<'_>) -> PyResult<Self> {
         let kind = column.field.data_type().clone();
-        match Self::of(column, what)? {
-            Self::Values(_) if !kind.is_integer() => Err(DocumentTypeError::new_err(format!(
+        if !text::is_text(&kind) && !kind.is_integer() {
+            return Err(DocumentTypeError::new_err(format!(
                 "{what}: ids are strings or integers, got {}",
                 type_name(&kind)
-            ))),
-            column => Ok(column),
+            )));
         }
+        Self::of(column, what, py)
     }
 
-    /// Ids from Python: all `str`, or all `int`.
+    /// Ids from Python: all `str`, or all `int`; `None` is none.
     fn ids(values: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let numbers = values.get_item(0).is_ok_and(|first| first.is_instance_of::<PyInt>());
-        if !numbers {
+        let mut first = None;
+        for value in values.try_iter()? {
+            first = first.or(Some(value?).filter(|value| !value.is_none()));
+            if first.is_some() {
+                break;
+            }
+        }
+        if first.is_none_or(|first| first.is_instance_of::<PyString>()) {
             return Ok(Self::Texts(Texts::of_python(values, "the id")?));
         }
         let mut ids = Vec::with_capacity(values.len()?);
         for (row, value) in values.try_iter()?.enumerate() {
-            let value = value?;
-            let number = value.is_instance_of::<PyInt>().then(|| value.extract::<i64>());
-            match number {
-                Some(Ok(number)) => ids.push(number),
-                Some(Err(_)) => {
-                    let text = format!("row {row}: the id {value} does not fit in 64 bits");
-                    return Err(at_row(DocumentError::new_err(text), value.py(), row));
-                }
-                None => return Err(mixed_ids(&value, row)),
-            }
+            ids.push(integer(&value?, row)?);
         }
         Ok(Self::Values(Values::of_integers(ids)))
     }
@@ -93,10 +84,32 @@ impl Column {
     }
 }
 
-fn mixed_ids(value: &Bound<'_, PyAny>, row: usize) -> PyErr {
-    let got = value.get_type().name().map_or_else(|_| "other".to_owned(), |n| n.to_string());
-    let text = format!("row {row}: the id is of type {got}, those before are int; use one type");
-    at_row(DocumentTypeError::new_err(text), value.py(), row)
+/// An id that is a number, as `operator.index` has it; `None` is none.
+fn integer(value: &Bound<'_, PyAny>, row: usize) -> PyResult<Option<i64>> {
+    if value.is_none() {
+        return Ok(None);
+    }
+    let refused = |text: String| at_row(DocumentTypeError::new_err(text), value.py(), row);
+    let got = || value.get_type().name().map_or_else(|_| "other".to_owned(), |n| n.to_string());
+    if value.is_instance_of::<PyString>() {
+        return Err(refused(format!(
+            "row {row}: the id is of type {}, those before are int; use one type",
+            got()
+        )));
+    }
+    if value.is_instance_of::<PyBool>() || value.hasattr("__index__").is_ok_and(|has| !has) {
+        let got = got();
+        return Err(refused(format!(
+            "row {row}: the id is of type {got}, ids are all str or all int; convert them first"
+        )));
+    }
+    value.extract::<i64>().map(Some).map_err(|error| {
+        if !error.is_instance_of::<PyOverflowError>(value.py()) {
+            return error;
+        }
+        let text = format!("row {row}: the id {value} does not fit in 64 bits");
+        at_row(DocumentError::new_err(text), value.py(), row)
+    })
 }
 
 #[pymethods]
@@ -112,26 +125,26 @@ impl Documents {
         find_id: bool,
         fields: Vec<String>,
     ) -> PyResult<Self> {
-        let chunks = capsule::import(object)?;
-        let named = |name: &str| Ok::<_, PyErr>((chunks.column(name)?, format!("column {name:?}")));
-        let found = (find_id && chunks.names().contains(&"id")).then_some("id");
-        let ids = id.or(found).map(|id| {
-            let (column, what) = named(id)?;
-            Column::arrow_ids(column, &what)
-        });
+        let py = object.py();
+        let mut columns = capsule::import(object)?;
+        let what = |name: &str| format!("column {name:?}");
+        let found = find_id && columns.names().iter().any(|name| name == "id");
+        let ids = match id.or(found.then_some("id")) {
+            Some(id) => Some(Column::arrow_ids(columns.column(id)?, &what(id), py)?),
+            None => None,
+        };
         let column = |name: String| {
-            let (column, what) = named(&name)?;
-            Ok((name, Column::of(column, &what)?))
+            let column = Column::of(columns.column(&name)?, &what(&name), py)?;
+            Ok((name, column))
         };
-        let ids = ids.transpose()?;
         let fields = fields.into_iter().map(column).collect::<PyResult<_>>()?;
-        let texts = if text.is_none() && chunks.names().is_empty() {
-            Texts::of_arrow(chunks, "texts")?
+        let texts = if text.is_none() && columns.is_column() {
+            Texts::of_arrow(columns.whole()?, "texts", py)?
         } else {
-            let (column, what) = named(text.unwrap_or("text"))?;
-            Texts::of_arrow(column, &what)?
+            let text = text.unwrap_or("text");
+            Texts::of_arrow(columns.column(text)?, &what(text), py)?
         };
-        Self::new(object.py(), texts, ids, fields)
+        Self::new(py, texts, ids, fields)
     }
 
     /// A list of `str`, and a list of ids (all `str` or all `int`) of the same length or `None`;
@@ -163,7 +176,7 @@ impl Documents {
     fn first_missing(&self) -> Option<(usize, &'static str)> {
         let text = self.rows.texts.first_missing().map(|row| (row, "text"));
         let id = match &self.rows.ids {
-            Ids::Rows { .. } => None,
+            Ids::Rows => None,
             Ids::Texts(ids) => ids.first_missing(),
             Ids::Numbers(ids) => ids.first_missing(),
         };
@@ -194,7 +207,7 @@ impl Documents {
             }
         }
         let ids = match ids {
-            None => Ids::Rows { digits: rows.saturating_sub(1).to_string().len() },
+            None => Ids::Rows,
             Some(Column::Texts(texts)) => Ids::Texts(texts),
             Some(Column::Values(values)) => Ids::Numbers(values),
         };
@@ -203,9 +216,13 @@ impl Documents {
         Ok(Self { rows: Arc::new(rows) })
     }
 
-    /// The documents as a source with that name.
-    pub(crate) fn source(&self, name: &str) -> HeldDocuments {
-        HeldDocuments { name: name.to_owned(), rows: Arc::clone(&self.rows) as Arc<dyn Held> }
+    /// The documents as a source with that name. Rows are ids in as many digits as the last one
+    /// has, so that they sort as they stand; or as they are, where ids come back as texts.
+    pub(crate) fn source(&self, name: &str, as_texts: bool) -> HeldDocuments {
+        let last = self.rows.len().saturating_sub(1);
+        let digits = if as_texts { 0 } else { last.to_string().len() };
+        let rows = Arc::new(Source { rows: Arc::clone(&self.rows), digits });
+        HeldDocuments { name: name.to_owned(), rows }
     }
 
     /// Their columns.
@@ -243,45 +260,57 @@ impl Rows {
 
     /// Whether rows are the ids.
     pub(crate) fn named_by_row(&self) -> bool {
-        matches!(self.ids, Ids::Rows { .. })
+        matches!(self.ids, Ids::Rows)
     }
 
-    /// Whether ids are numbers.
-    pub(crate) fn named_by_number(&self) -> bool {
-        matches!(self.ids, Ids::Numbers(_))
+    /// The ids, where these are numbers.
+    pub(crate) fn numbers(&self) -> Option<&Values> {
+        if let Ids::Numbers(numbers) = &self.ids { Some(numbers) } else { None }
+    }
+
+    /// How many there are.
+    fn len(&self) -> usize {
+        self.texts.len()
     }
 }
 
-impl Held for Rows {
+/// Documents as a run reads them.
+struct Source {
+    rows: Arc<Rows>,
+    /// Digits of an id that is a row, at least.
+    digits: usize,
+}
+
+impl Held for Source {
     fn len(&self) -> usize {
-        self.texts.len()
+        self.rows.len()
     }
 
     fn id<'a>(&'a self, row: usize, buffer: &'a mut String) -> Result<&'a str, SkipReason> {
         buffer.clear();
-        match &self.ids {
-            Ids::Rows { digits } => {
+        match &self.rows.ids {
+            Ids::Rows => {
                 // Writing to a text does not fail.
-                let _ = write!(buffer, "{row:0digits$}");
+                let _ = write!(buffer, "{row:0digits$}", digits = self.digits);
                 Ok(buffer)
             }
-            Ids::Texts(ids) => text(ids, row, Field::Id),
+            Ids::Texts(ids) => text_of(ids, row, Field::Id),
             Ids::Numbers(ids) if ids.write(row, buffer) => Ok(buffer),
             Ids::Numbers(_) => Err(SkipReason::Null { field: Field::Id, name: "id".to_owned() }),
         }
     }
 
     fn text(&self, row: usize) -> Result<&str, SkipReason> {
-        text(&self.texts, row, Field::Text)
+        text_of(&self.rows.texts, row, Field::Text)
     }
 
     fn bytes(&self, row: usize) -> usize {
-        self.texts.bytes(row).map_or(0, <[u8]>::len)
+        self.rows.texts.bytes(row).map_or(0, <[u8]>::len)
     }
 
     fn field(&self, row: usize, field: usize, buffer: &mut String) -> bool {
-        match self.fields.get(field).map(|(_, column)| column) {
-            Some(Column::Texts(texts)) => text(texts, row, Field::Further).is_ok_and(|value| {
+        match self.rows.fields.get(field).map(|(_, column)| column) {
+            Some(Column::Texts(texts)) => text_of(texts, row, Field::Further).is_ok_and(|value| {
                 buffer.push_str(value);
                 true
             }),
@@ -293,7 +322,7 @@ impl Held for Rows {
 
 /// The text of a row, which is looked at each time: whoever made it may have got it wrong, or
 /// have changed it since.
-fn text(texts: &Texts, row: usize, field: Field) -> Result<&str, SkipReason> {
+fn text_of(texts: &Texts, row: usize, field: Field) -> Result<&str, SkipReason> {
     let name = || match field {
         Field::Id => "id".to_owned(),
         _ => "text".to_owned(),

@@ -107,7 +107,63 @@ pub(crate) fn index_error(error: IndexError) -> PyErr {
     }
 }
 
-/// `--num-hashes` → `num_hashes`.
+/// What the command line names `--num-hashes` and so on, and Python `num_hashes`.
+const ARGUMENTS: &[&str] = &[
+    "annotate",
+    "attachments",
+    "bands",
+    "case",
+    "confidence",
+    "encoding",
+    "exact",
+    "follow",
+    "format",
+    "frequencies",
+    "group",
+    "hidden",
+    "html",
+    "id-field",
+    "keep",
+    "language",
+    "line-ids",
+    "max-depth",
+    "max-expanded",
+    "max-file-size",
+    "max-members",
+    "max-pages",
+    "max-seconds",
+    "measure",
+    "memory",
+    "metadata",
+    "no-ignore",
+    "normalize",
+    "num-hashes",
+    "output",
+    "pairs",
+    "quotes",
+    "read-only",
+    "recall",
+    "reference",
+    "removed",
+    "rows",
+    "sample",
+    "scheme",
+    "seed",
+    "segment",
+    "shingle",
+    "signatures",
+    "skip-bad",
+    "source-field",
+    "stop-words",
+    "store",
+    "temp-dir",
+    "text-field",
+    "threads",
+    "threshold",
+    "tokens",
+];
+
+/// `--num-hashes` → `num_hashes`, where an option of that name is meant: names of files stay.
 pub(crate) fn as_arguments(text: &str) -> String {
     let mut named = String::with_capacity(text.len());
     let mut rest = text;
@@ -116,8 +172,10 @@ pub(crate) fn as_arguments(text: &str) -> String {
         named.push_str(before);
         let is_name = |c: char| c.is_ascii_lowercase() || c == '-';
         let end = option.find(|c| !is_name(c)).unwrap_or(option.len());
-        let at_word = before.chars().next_back().is_none_or(|c| !c.is_alphanumeric());
-        if end > 1 && at_word && option.starts_with(|c: char| c.is_ascii_lowercase()) {
+        let before = named.chars().next_back();
+        let alone =
+            before.is_none_or(|c| c.is_whitespace() || c == '(') && !goes_on(&option[end..]);
+        if alone && ARGUMENTS.contains(&&option[..end]) {
             named.push_str(&option[..end].replace('-', "_"));
         } else {
             named.push_str("--");
@@ -127,4 +185,10 @@ pub(crate) fn as_arguments(text: &str) -> String {
     }
     named.push_str(rest);
     named
+}
+
+/// Whether a name goes on, as that of a file does behind a dot.
+fn goes_on(rest: &str) -> bool {
+    let rest = rest.strip_prefix('.').unwrap_or(rest);
+    rest.starts_with(|c: char| c.is_alphanumeric() || "_/\\*".contains(c))
 }

@@ -207,12 +207,8 @@ impl Findings {
     /// Writes groups, pairs, skipped records or the report, as the command line does.
     fn write(&self, py: Python<'_>, what: &str, path: std::path::PathBuf) -> PyResult<()> {
         let (inputs, reference) = self.inputs.paths();
-        if inputs.iter().chain(reference).any(|input| same_file(input, &path)) {
-            let path = path.display();
-            return Err(FileError::new_err(format!(
-                "{path} is an input; write to another file, inputs are never changed"
-            )));
-        }
+        lookalike::write::check_places([path.as_path()], None, inputs, reference)
+            .map_err(|taken| FileError::new_err(taken.to_string()))?;
         py.detach(|| crate::files::write(what, &path, &self.findings, &self.options))
     }
 
@@ -223,10 +219,6 @@ impl Findings {
             counts.documents, counts.groups, counts.duplicates
         )
     }
-}
-
-fn same_file(a: &std::path::Path, b: &std::path::Path) -> bool {
-    matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
 }
 
 impl Findings {

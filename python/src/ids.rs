@@ -1,15 +1,21 @@
 //! Ids in results: of the type that they were given in.
 
+use crate::documents::Rows;
 use crate::inputs::Input;
-use arrow_array::builder::{Int64Builder, StringBuilder};
-use arrow_array::{Array, ArrayRef, Int64Array};
+use arrow_array::builder::{Int64Builder, LargeStringBuilder, StringBuilder, UInt64Builder};
+use arrow_array::{Array, ArrayRef};
 use std::sync::Arc;
+
+/// Bytes of texts in a column whose offsets have 32 bits.
+const SMALL: usize = i32::MAX as usize;
 
 /// What ids of results are.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum IdKind {
     /// Of documents in memory: rows or integers, as 64-bit integers.
     Numbers,
+    /// Of documents in memory: integers some of which have no place in those.
+    Unsigned,
     /// Of documents in memory: texts.
     Texts,
     /// Of files.
@@ -17,20 +23,25 @@ pub(crate) enum IdKind {
 }
 
 impl IdKind {
-    /// What both sides have in common.
+    /// What both sides have in common; all ids of a result are of one type.
     pub(crate) fn of(documents: &Input, reference: Option<&Input>) -> Self {
-        let kind = |input: &Input| match input {
-            Input::Documents(held) => {
-                let rows = held.get().rows();
-                let numbers = rows.named_by_row() || rows.named_by_number();
-                if numbers { Self::Numbers } else { Self::Texts }
+        if matches!(documents, Input::Paths(_)) {
+            return Self::Files;
+        }
+        let (mut below, mut above) = (false, false);
+        for side in [Some(documents), reference].into_iter().flatten() {
+            let Some(rows) = held(side).filter(|rows| is_number(rows)) else {
+                return Self::Texts;
+            };
+            if let Some(numbers) = rows.numbers() {
+                let beyond = numbers.beyond();
+                (below, above) = (below || beyond.0, above || beyond.1);
             }
-            Input::Paths(_) => Self::Files,
-        };
-        match (kind(documents), reference.map(kind)) {
-            (Self::Files, _) => Self::Files,
-            (Self::Numbers, None | Some(Self::Numbers)) => Self::Numbers,
-            _ => Self::Texts,
+        }
+        match (below, above) {
+            (true, true) => Self::Texts,
+            (false, true) => Self::Unsigned,
+            (_, false) => Self::Numbers,
         }
     }
 
@@ -40,53 +51,71 @@ impl IdKind {
     }
 }
 
+/// Whether ids come back as texts.
+pub(crate) fn as_texts(documents: &Input, reference: Option<&Input>) -> bool {
+    matches!(IdKind::of(documents, reference), IdKind::Texts | IdKind::Files)
+}
+
+fn held(side: &Input) -> Option<&Rows> {
+    match side {
+        Input::Documents(held) => Some(held.get().rows()),
+        Input::Paths(_) => None,
+    }
+}
+
+fn is_number(rows: &Rows) -> bool {
+    rows.named_by_row() || rows.numbers().is_some()
+}
+
 /// A column of ids under way.
 pub(crate) enum IdColumn {
     Numbers(Int64Builder),
+    Unsigned(UInt64Builder),
     Texts(StringBuilder),
+    /// More texts than the others hold.
+    Large(LargeStringBuilder),
 }
 
 impl IdColumn {
     pub(crate) fn new(kind: IdKind) -> Self {
-        if kind == IdKind::Numbers {
-            Self::Numbers(Int64Builder::new())
-        } else {
-            Self::Texts(StringBuilder::new())
+        match kind {
+            IdKind::Numbers => Self::Numbers(Int64Builder::new()),
+            IdKind::Unsigned => Self::Unsigned(UInt64Builder::new()),
+            IdKind::Texts | IdKind::Files => Self::Texts(StringBuilder::new()),
         }
     }
 
-    /// Adds an id, or none. What is no number after all makes the whole column one of texts.
+    /// Adds an id, or none. What is no number has no value among numbers.
     pub(crate) fn push(&mut self, id: Option<&str>) {
+        if let Self::Texts(texts) = self
+            && texts.values_slice().len() + id.map_or(0, str::len) > SMALL
+        {
+            *self = Self::Large(large(texts));
+        }
         match self {
+            Self::Numbers(numbers) => numbers.append_option(id.and_then(|id| id.parse().ok())),
+            Self::Unsigned(numbers) => numbers.append_option(id.and_then(|id| id.parse().ok())),
             Self::Texts(texts) => texts.append_option(id),
-            Self::Numbers(numbers) => match id.map(str::parse) {
-                None => numbers.append_null(),
-                Some(Ok(number)) => numbers.append_value(number),
-                Some(Err(_)) => {
-                    let mut texts = as_texts(&numbers.finish());
-                    texts.append_option(id);
-                    *self = Self::Texts(texts);
-                }
-            },
+            Self::Large(texts) => texts.append_option(id),
         }
     }
 
     pub(crate) fn finish(&mut self) -> ArrayRef {
         match self {
             Self::Numbers(numbers) => Arc::new(numbers.finish()),
+            Self::Unsigned(numbers) => Arc::new(numbers.finish()),
             Self::Texts(texts) => Arc::new(texts.finish()),
+            Self::Large(texts) => Arc::new(texts.finish()),
         }
     }
 }
 
-fn as_texts(numbers: &Int64Array) -> StringBuilder {
-    let mut texts = StringBuilder::new();
-    for row in 0..numbers.len() {
-        if numbers.is_null(row) {
-            texts.append_null();
-        } else {
-            texts.append_value(numbers.value(row).to_string());
-        }
+/// The same texts with offsets of 64 bits.
+fn large(texts: &mut StringBuilder) -> LargeStringBuilder {
+    let small = texts.finish();
+    let mut large = LargeStringBuilder::with_capacity(small.len(), small.value_data().len());
+    for text in &small {
+        large.append_option(text);
     }
-    texts
+    large
 }

@@ -1,7 +1,8 @@
 //! What a call is given to compare: documents that Python holds, or paths.
 
 use crate::documents::Documents;
-use crate::error::{HELD, OptionError, read_error};
+use crate::error::{HELD, OptionError};
+use crate::ids;
 use lookalike::read::{Collection, HeldDocuments, ReadError, ReadOptions, Side};
 use pyo3::prelude::*;
 use std::path::PathBuf;
@@ -30,9 +31,11 @@ enum Given {
 }
 
 impl Given {
-    fn of(input: Option<&Input>, name: &str) -> Self {
+    fn of(input: Option<&Input>, name: &str, as_texts: bool) -> Self {
         match input {
-            Some(Input::Documents(documents)) => Self::Held(vec![documents.get().source(name)]),
+            Some(Input::Documents(documents)) => {
+                Self::Held(vec![documents.get().source(name, as_texts)])
+            }
             Some(Input::Paths(paths)) => Self::Paths(paths.clone()),
             None => Self::Paths(Vec::new()),
         }
@@ -76,9 +79,10 @@ impl Inputs {
                 )));
             }
         }
+        let as_texts = ids::as_texts(documents, reference);
         Ok(Self {
-            documents: Given::of(Some(documents), HELD[0]),
-            reference: Given::of(reference, HELD[1]),
+            documents: Given::of(Some(documents), HELD[0], as_texts),
+            reference: Given::of(reference, HELD[1], as_texts),
             reading,
         })
     }
@@ -92,11 +96,6 @@ impl Inputs {
     /// Opens them.
     pub(crate) fn open(&self) -> Result<Collection, ReadError> {
         Collection::of_sides(self.documents.side(), self.reference.side(), &self.reading)
-    }
-
-    /// Opens them, with a Python error.
-    pub(crate) fn opened(&self) -> PyResult<Collection> {
-        self.open().map_err(read_error)
     }
 
     /// Refuses what can be read only once, for work that reads its inputs again.

@@ -9,6 +9,7 @@
 #![expect(clippy::needless_pass_by_value, reason = "what Python calls is given its arguments")]
 
 mod audit;
+mod c_data;
 mod call;
 mod capsule;
 mod cli;
@@ -44,6 +45,8 @@ mod _engine {
     const VERSION: &str = env!("CARGO_PKG_VERSION");
     #[pymodule_export]
     use super::audit::audit;
+    #[pymodule_export]
+    use super::capsule::stream_columns;
     #[pymodule_export]
     use super::compare::compare;
     #[pymodule_export]

@@ -5,7 +5,10 @@ use crate::capsule::Chunks;
 use crate::column::type_name;
 use crate::error::{DocumentError, DocumentTypeError};
 use arrow_array::cast::AsArray;
-use arrow_array::types::ByteArrayType;
+use arrow_array::types::{
+    ArrowPrimitiveType, ByteArrayType, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type,
+    UInt16Type, UInt32Type, UInt64Type,
+};
 use arrow_array::{Array, ArrayRef, GenericByteArray, StringViewArray};
 use arrow_schema::DataType;
 use pyo3::prelude::*;
@@ -92,18 +95,30 @@ impl Texts {
     }
 
     /// Those of an Arrow column of strings.
-    pub(crate) fn of_arrow(column: Chunks, what: &str) -> PyResult<Self> {
+    pub(crate) fn of_arrow(column: Chunks, what: &str, py: Python<'_>) -> PyResult<Self> {
+        if !is_text(column.field.data_type()) {
+            return Err(wrong_type(what, column.field.data_type()));
+        }
         let mut slices = Vec::with_capacity(column.rows());
         for array in &column.arrays {
-            let start = slices.len();
-            of_array(array.as_ref(), &mut slices)
-                .ok_or_else(|| wrong_type(what, column.field.data_type()))?;
-            if slices.len() - start != array.len() {
-                let text = format!("{what}: the column is damaged, its offsets leave its data");
-                return Err(DocumentError::new_err(text));
+            if let Err(damage) = of_array(array.as_ref(), &mut slices) {
+                let row = slices.len();
+                let text = format!("row {row}: {what} is damaged, {damage}");
+                return Err(at_row(DocumentError::new_err(text), py, row));
             }
         }
         Ok(Self { slices, owners: Owners::Arrow(column.arrays) })
+    }
+}
+
+/// Whether texts are read from arrays of that type.
+pub(crate) fn is_text(kind: &DataType) -> bool {
+    match kind {
+        DataType::Dictionary(_, values) => {
+            is_text(values) && !matches!(**values, DataType::Dictionary(_, _))
+        }
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Null => true,
+        _ => false,
     }
 }
 
@@ -133,70 +148,95 @@ impl PythonTexts {
     }
 }
 
-/// The slices of an array's rows; none where it holds no strings. Rows that do not fit its data
-/// are left out.
-fn of_array(array: &dyn Array, slices: &mut Vec<Slice>) -> Option<()> {
+/// The slices of an array's rows, up to one that is damaged.
+fn of_array(array: &dyn Array, slices: &mut Vec<Slice>) -> Result<(), String> {
     match array.data_type() {
         DataType::Utf8 => of_offsets(array.as_string::<i32>(), slices),
         DataType::LargeUtf8 => of_offsets(array.as_string::<i64>(), slices),
         DataType::Utf8View => of_views(array.as_string_view(), slices),
-        DataType::Null => slices.extend(std::iter::repeat_n(Slice::NONE, array.len())),
-        DataType::Dictionary(_, _) => {
-            let dictionary = array.as_any_dictionary();
-            let mut values = Vec::with_capacity(dictionary.values().len());
-            of_array(dictionary.values().as_ref(), &mut values)?;
-            if values.is_empty() {
-                slices.extend(std::iter::repeat_n(Slice::NONE, array.len()));
-                return Some(());
-            }
-            let keys = dictionary.normalized_keys();
-            slices.extend(keys.iter().enumerate().map(|(row, key)| {
-                let value = values.get(*key).copied().unwrap_or(Slice::NONE);
-                if array.is_null(row) { Slice::NONE } else { value }
-            }));
+        DataType::Dictionary(_, _) => of_dictionary(array, slices),
+        _ => {
+            slices.extend(std::iter::repeat_n(Slice::NONE, array.len()));
+            Ok(())
         }
-        _ => return None,
     }
-    Some(())
 }
 
-fn of_offsets<T: ByteArrayType>(array: &GenericByteArray<T>, slices: &mut Vec<Slice>)
+fn of_dictionary(array: &dyn Array, slices: &mut Vec<Slice>) -> Result<(), String> {
+    let dictionary = array.as_any_dictionary();
+    let mut values = Vec::with_capacity(dictionary.values().len());
+    of_array(dictionary.values().as_ref(), &mut values)?;
+    for (row, key) in keys(dictionary.keys()).into_iter().enumerate() {
+        let value = values.get(key).copied();
+        let slice = if array.is_null(row) { Some(Slice::NONE) } else { value };
+        let values = values.len();
+        slices.push(
+            slice.ok_or_else(|| format!("its key is none of the {values} of the dictionary"))?,
+        );
+    }
+    Ok(())
+}
+
+/// The places in a dictionary; those that cannot be are behind all.
+fn keys(keys: &dyn Array) -> Vec<usize> {
+    fn of<K: ArrowPrimitiveType>(keys: &dyn Array) -> Vec<usize>
+    where
+        K::Native: TryInto<usize>,
+    {
+        let keys = keys.as_primitive::<K>().values().iter();
+        keys.map(|key| (*key).try_into().unwrap_or(usize::MAX)).collect()
+    }
+    match keys.data_type() {
+        DataType::Int8 => of::<Int8Type>(keys),
+        DataType::Int16 => of::<Int16Type>(keys),
+        DataType::Int32 => of::<Int32Type>(keys),
+        DataType::Int64 => of::<Int64Type>(keys),
+        DataType::UInt8 => of::<UInt8Type>(keys),
+        DataType::UInt16 => of::<UInt16Type>(keys),
+        DataType::UInt32 => of::<UInt32Type>(keys),
+        DataType::UInt64 => of::<UInt64Type>(keys),
+        _ => vec![usize::MAX; keys.len()],
+    }
+}
+
+fn of_offsets<T: ByteArrayType>(
+    array: &GenericByteArray<T>,
+    slices: &mut Vec<Slice>,
+) -> Result<(), String>
 where
     T::Offset: TryInto<usize>,
 {
     let data = array.value_data();
     let place = |offset: T::Offset| offset.try_into().unwrap_or(usize::MAX);
     for (row, ends) in array.value_offsets().windows(2).enumerate() {
-        if array.is_null(row) {
-            slices.push(Slice::NONE);
-        } else if let Some(bytes) = data.get(place(ends[0])..place(ends[1])) {
-            slices.push(Slice::of(bytes));
+        slices.push(if array.is_null(row) {
+            Slice::NONE
         } else {
-            return;
-        }
+            let bytes = data.get(place(ends[0])..place(ends[1]));
+            Slice::of(bytes.ok_or("its offsets leave the data")?)
+        });
     }
+    Ok(())
 }
 
-fn of_views(array: &StringViewArray, slices: &mut Vec<Slice>) {
+fn of_views(array: &StringViewArray, slices: &mut Vec<Slice>) -> Result<(), String> {
     const INLINE: usize = 12;
+    let buffers = array.data_buffers();
     for (row, view) in array.views().iter().enumerate() {
         let length = *view as u32 as usize;
-        let bytes = if array.is_null(row) {
-            slices.push(Slice::NONE);
-            continue;
+        slices.push(if array.is_null(row) {
+            Slice::NONE
         } else if length <= INLINE {
             // The text stands in the view, behind the length.
-            let start = std::ptr::from_ref(view).cast::<u8>().wrapping_add(4);
-            slices.push(Slice { start, length });
-            continue;
+            Slice { start: std::ptr::from_ref(view).cast::<u8>().wrapping_add(4), length }
         } else {
             let (buffer, offset) = ((*view >> 64) as u32 as usize, (*view >> 96) as usize);
-            let buffers = array.data_buffers();
-            buffers.get(buffer).and_then(|data| data.get(offset..offset.checked_add(length)?))
-        };
-        let Some(bytes) = bytes else { return };
-        slices.push(Slice::of(bytes));
+            let data = buffers.get(buffer);
+            let bytes = data.and_then(|data| data.get(offset..offset.checked_add(length)?));
+            Slice::of(bytes.ok_or("its view leaves the data")?)
+        });
     }
+    Ok(())
 }
 
 fn wrong_type(what: &str, got: &DataType) -> PyErr {

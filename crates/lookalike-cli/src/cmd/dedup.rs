@@ -1,6 +1,5 @@
 //! `lookalike dedup INPUT… -o OUT`: the inputs without their near-duplicates, in their own format.
 
-use super::find::targets::same_name;
 use super::{Failure, Outcome};
 use crate::exit_code::ExitCode;
 use crate::extraction::Worker;
@@ -12,6 +11,7 @@ use lookalike::core::params::{Measure, Params};
 use lookalike::dedup::{
     Annotate, DEFAULT_FIELD, Destination, Origin, Removed, Survivors, Written, apply,
 };
+use lookalike::progress::Silent;
 use lookalike::read::Collection;
 use lookalike::run::{self, FindOptions, Findings};
 use lookalike::write::{self, Output, OutputFormat, Target};
@@ -122,7 +122,7 @@ pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
         let bar = (!args.result.quiet).then(Bar::new);
         match &bar {
             Some(bar) => run::find(&collection, &options, bar)?,
-            None => run::find(&collection, &options, &lookalike::progress::Silent)?,
+            None => run::find(&collection, &options, &Silent)?,
         }
     };
     let mut written = None;
@@ -188,30 +188,15 @@ impl Targets {
             removed: target("--removed", &result.removed, LISTS)?,
             skipped: target("--skipped", &result.skipped, &[OutputFormat::Csv])?,
         };
-        let mut taken: Vec<PathBuf> = Vec::new();
-        let paths = targets.all().map(Target::path).chain(result.output.as_deref());
-        for path in paths {
-            let place = same_name(path);
-            let other = if taken.contains(&place) {
-                "is named for two outputs; give each its own file"
-            } else if names(&args.inputs, &place) || names(args.run.reference(), &place) {
-                "is an input; write to another file, inputs are never changed"
-            } else {
-                taken.push(place);
-                continue;
-            };
-            return Err(Failure::Usage(format!("{} {other}", path.display())));
-        }
+        let files = targets.all().map(Target::path);
+        write::check_places(files, result.output.as_deref(), &args.inputs, args.run.reference())
+            .map_err(|taken| Failure::Usage(taken.to_string()))?;
         Ok(targets)
     }
 
     fn all(&self) -> impl Iterator<Item = &Target> {
         [&self.removed, &self.skipped].into_iter().flatten()
     }
-}
-
-fn names(inputs: &[PathBuf], place: &Path) -> bool {
-    inputs.iter().any(|input| same_name(input) == place)
 }
 
 /// The files that are being written.
@@ -249,7 +234,7 @@ impl Outputs {
     ) -> Result<Option<Written>, Failure> {
         let Self { survivors, removed, skipped } = self;
         let written = survivors
-            .map(|survivors| apply(findings, collection, options, survivors, removed))
+            .map(|survivors| apply(findings, collection, options, survivors, removed, &Silent))
             .transpose()?;
         if let Some(output) = skipped {
             let (skipped, empty) = (&findings.skipped, &findings.empty);

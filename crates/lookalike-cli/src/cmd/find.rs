@@ -101,8 +101,7 @@ pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
     let options = find_options(args)?;
     let reference = args.run.reference();
     let targets = Targets::new(&args.result)?;
-    targets.refuse_inputs(&args.inputs)?;
-    targets.refuse_inputs(reference)?;
+    targets.refuse_taken(&args.inputs, reference)?;
     args.audit.refuse(args.inputs.iter().chain(reference))?;
     let mut reading = args.reading.options(worker);
     // A second run must not find the files of the first among its documents.

@@ -3,6 +3,7 @@
 use super::decisions::{Cursor, Decided};
 use super::{Decision, Decisions, Record, Removed, Survivors, Written};
 use crate::error::Error;
+use crate::progress::Progress;
 use crate::read::{Collection, Document, Raw};
 use crate::run::{FindOptions, Findings};
 use std::io;
@@ -17,15 +18,19 @@ const DECISION_SHARE: u64 = 16;
 /// Cost: one more pass over the inputs, by one thread. Memory: a block of the input, and a
 /// sixteenth of the limit for decisions, which are sorted in temporary files.
 ///
+/// `progress` may end it; it is asked at every document and is told of none.
+///
 /// # Errors
-/// [`Error::Read`] and [`Error::Changed`] when an input is no longer what it was, and those of
-/// writing. Nothing stands under the names of the outputs then that was not there before.
+/// [`Error::Read`] and [`Error::Changed`] when an input is no longer what it was,
+/// [`Error::Interrupted`], and those of writing. Nothing stands under the names of the outputs then
+/// that was not there before.
 pub fn apply(
     findings: &Findings,
     collection: &Collection,
     options: &FindOptions,
     survivors: Survivors,
     removed: Option<Removed>,
+    progress: &dyn Progress,
 ) -> Result<Written, Error> {
     let decided = decide(findings, options)?;
     let mut pass = Pass {
@@ -36,7 +41,10 @@ pub fn apply(
         removed,
         source: None,
     };
-    findings.replay(&mut |number, document, raw| pass.document(number, document, raw))?;
+    findings.replay(&mut |number, document, raw| {
+        progress.advance(0)?;
+        pass.document(number, document, raw)
+    })?;
     pass.sources_before(collection.sources())?;
     // A file that was changed behind the place that was read last.
     collection.check_unchanged()?;

@@ -12,13 +12,16 @@
 
 mod atomic;
 pub mod csv;
+mod earlier;
 pub mod html;
 pub mod json;
 pub mod jsonl;
 #[cfg(feature = "parquet")]
 pub mod parquet;
+mod places;
 
 pub use atomic::Output;
+pub use places::{TakenPlace, Taker, check_places};
 
 use std::fmt;
 use std::path::{Path, PathBuf};

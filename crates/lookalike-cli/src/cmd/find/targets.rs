@@ -20,7 +20,7 @@ pub(in crate::cmd) struct Targets {
 }
 
 impl Targets {
-    /// Refuses names that do not say what to write, and two of one file.
+    /// Refuses names that do not say what to write.
     pub(in crate::cmd) fn new(args: &ResultArgs) -> Result<Self, Failure> {
         const LIST: &[OutputFormat] = &[OutputFormat::Csv];
         const TABLE: &[OutputFormat] = &[
@@ -49,15 +49,6 @@ impl Targets {
             skipped: target("--skipped", &args.skipped, LIST)?,
             reports: reports.collect::<Result<_, _>>()?,
         };
-        let paths: Vec<PathBuf> = targets.all().map(|target| same_name(target.path())).collect();
-        for (i, path) in paths.iter().enumerate() {
-            if paths[..i].contains(path) {
-                return Err(Failure::Usage(format!(
-                    "{} is named for two outputs; give each its own file",
-                    path.display()
-                )));
-            }
-        }
         Ok(targets)
     }
 
@@ -66,18 +57,14 @@ impl Targets {
         [&self.groups, &self.pairs, &self.skipped].into_iter().flatten().chain(&self.reports)
     }
 
-    /// Inputs are never overwritten.
-    pub(super) fn refuse_inputs(&self, inputs: &[PathBuf]) -> Result<(), Failure> {
-        for target in self.all() {
-            let path = same_name(target.path());
-            if inputs.iter().any(|input| same_name(input) == path) {
-                return Err(Failure::Usage(format!(
-                    "{} is an input; write to another file, inputs are never changed",
-                    target.path().display()
-                )));
-            }
-        }
-        Ok(())
+    /// Refuses two outputs of one name; inputs are never overwritten.
+    pub(in crate::cmd) fn refuse_taken(
+        &self,
+        inputs: &[PathBuf],
+        reference: &[PathBuf],
+    ) -> Result<(), Failure> {
+        write::check_places(self.all().map(Target::path), None, inputs, reference)
+            .map_err(|taken| Failure::Usage(taken.to_string()))
     }
 
     /// Makes the files of results, under temporary names.
@@ -94,20 +81,6 @@ impl Targets {
     pub(in crate::cmd) fn create_reports(&self) -> Result<Reports, Failure> {
         let create = |target: &Target| Ok((Output::create(target)?, target.format()));
         Ok(Reports { reports: self.reports.iter().map(create).collect::<Result<_, Error>>()? })
-    }
-}
-
-/// One spelling for every way to name a file.
-pub(in crate::cmd) fn same_name(path: &Path) -> PathBuf {
-    if let Ok(found) = path.canonicalize() {
-        return found;
-    }
-    // It is not there yet; its folder may be, and be named in many ways.
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.unwrap_or(Path::new(".")).canonicalize();
-    match (folder, path.file_name()) {
-        (Ok(folder), Some(name)) => folder.join(name),
-        _ => std::path::absolute(path).unwrap_or_else(|_| path.to_owned()),
     }
 }
 

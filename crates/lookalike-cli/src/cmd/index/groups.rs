@@ -56,6 +56,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Outcome {
     let start = Instant::now();
     let targets = Targets::new(&args.result)?;
+    targets.refuse_taken(&[], &[])?;
     let index = args.place.read()?;
     let MeasureArgs { measure, exact } = args.measure;
     let aim = Aim { threshold: args.threshold, recall: args.recall, measure, exact };

@@ -1,0 +1,136 @@
+//! Whether a file is what a run wrote: tables, lists and reports are known by how they begin.
+
+use serde_json::Value;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+/// Bytes looked at. The style of a page stands before what it is known by.
+const BYTES: u64 = 1 << 18;
+/// How tables and reports begin.
+const BEGINNINGS: &[&str] = &[
+    "group,id,role,keeper,jaccard",
+    "id_a,id_b,jaccard",
+    "source,line,id,reason\n",
+    "id,source,group,keeper,jaccard,reason\n",
+    "id,source,group,keeper,containment,reason\n",
+    "{\"format\":1,\n\"lookalike\":\"",
+];
+/// What a page says of itself, below its style.
+const BRAND: &[u8] = b"<p class=\"brand\">lookalike ";
+/// How Parquet begins, whoever wrote it.
+#[cfg(feature = "parquet")]
+const PARQUET: &[u8] = b"PAR1";
+
+/// Whether it is groups, pairs, what was skipped or removed, or a report; or has nothing in it.
+/// What cannot be read is none.
+pub(super) fn is_output(path: &Path) -> bool {
+    let Ok(beginning) = beginning(path) else { return false };
+    #[cfg(feature = "parquet")]
+    if beginning.starts_with(PARQUET) {
+        return is_table(path);
+    }
+    beginning.is_empty()
+        || BEGINNINGS.iter().any(|known| beginning.starts_with(known.as_bytes()))
+        || is_list(&beginning)
+        || is_page(&beginning)
+}
+
+fn beginning(path: &Path) -> io::Result<Vec<u8>> {
+    let mut stored = Vec::new();
+    File::open(path)?.take(BYTES).read_to_end(&mut stored)?;
+    let mut decoder: Box<dyn Read + '_> = match stored.as_slice() {
+        [0x1f, 0x8b, ..] => Box::new(flate2::read::MultiGzDecoder::new(stored.as_slice())),
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => Box::new(zstd::stream::read::Decoder::new(&stored[..])?),
+        _ => return Ok(stored),
+    };
+    let (mut plain, mut buffer) = (Vec::new(), [0; 1 << 12]);
+    while (plain.len() as u64) < BYTES {
+        match decoder.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(read) => plain.extend_from_slice(&buffer[..read]),
+            // The end of what was taken may be in the middle of a block.
+            Err(_) if !plain.is_empty() => break,
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(plain)
+}
+
+/// Groups, or removed documents, an object a line.
+fn is_list(beginning: &[u8]) -> bool {
+    let line = beginning.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    // A group may be longer than what was taken.
+    if line.starts_with(b"{\"group\":1,\"keeper\":\"") {
+        return true;
+    }
+    let Ok(Value::Object(members)) = serde_json::from_slice(line) else { return false };
+    let similarity = ["jaccard", "containment"].iter().any(|name| members.contains_key(*name));
+    let rest = ["id", "source", "group", "keeper", "reason"];
+    similarity && members.len() == 6 && rest.iter().all(|name| members.contains_key(*name))
+}
+
+fn is_page(beginning: &[u8]) -> bool {
+    beginning.starts_with(b"<!DOCTYPE html>\n")
+        && beginning.windows(BRAND.len()).any(|bytes| bytes == BRAND)
+}
+
+/// Groups or pairs in Parquet.
+#[cfg(feature = "parquet")]
+fn is_table(path: &Path) -> bool {
+    use parquet::file::reader::FileReader;
+    use parquet::file::serialized_reader::SerializedFileReader;
+    let Ok(Ok(reader)) = File::open(path).map(SerializedFileReader::new) else { return false };
+    let footer = reader.metadata().file_metadata();
+    let columns = footer.schema_descr().columns();
+    let names: Vec<&str> = columns.iter().take(4).map(|column| column.name()).collect();
+    let written_here = footer.created_by().is_some_and(|who| who.starts_with("lookalike version"));
+    let groups = names == ["group", "id", "role", "keeper"];
+    written_here && (groups || names.starts_with(&["id_a", "id_b", "jaccard"]))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests may stop at anything unexpected")]
+
+    use super::*;
+    use std::io::Write;
+
+    fn known(name: &str, bytes: &[u8]) -> bool {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        is_output(&path)
+    }
+
+    #[test]
+    fn outputs_are_known_and_documents_are_not() {
+        let groups = b"{\"group\":1,\"keeper\":\"a\",\"size\":2,\"duplicates\":[";
+        let gone = b"{\"id\":\"a\",\"source\":\"s\",\"group\":1,\"keeper\":\"b\",\
+            \"jaccard\":0.900000,\"reason\":\"id\"}\n";
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        gzip.write_all(groups).unwrap();
+        let gzip = gzip.finish().unwrap();
+        for (name, bytes) in [
+            ("g.jsonl", &groups[..]),
+            ("g.jsonl.gz", &gzip),
+            ("gone.jsonl", gone),
+            ("p.csv", b"id_a,id_b,jaccard\na,b,1.000000\n"),
+            ("empty.csv", b""),
+            ("page.html", b"<!DOCTYPE html>\n<p class=\"brand\">lookalike 0.1.0</p>"),
+        ] {
+            assert!(known(name, bytes), "{name}");
+        }
+        for (name, bytes) in [
+            ("a.jsonl", &b"{\"id\":\"a\",\"text\":\"b\"}\n"[..]),
+            ("b.jsonl", b"{\"id\":\"a\",\"source\":\"s\",\"group\":1,\"text\":\"t\"}\n"),
+            ("c.csv", b"id,text\n1,x\n"),
+            ("d.html", b"<!DOCTYPE html>\n<p>lookalike 0.1.0</p>"),
+            ("e.parquet", b"PAR1"),
+            ("f.jsonl.gz", b"\x1f\x8b"),
+            ("f.txt", b"words"),
+        ] {
+            assert!(!known(name, bytes), "{name}");
+        }
+    }
+}

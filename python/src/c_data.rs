@@ -1,0 +1,267 @@
+//! Structures of Arrow's C data interface, looked at before they are read as arrays.
+//!
+//! What can be known is checked: that nothing was taken before, how many buffers and children there
+//! are, lengths, and that the offsets of strings begin and end in order. How large a buffer is does
+//! not stand in these structures: a producer whose last offset lies behind the end of its data is
+//! believed, as every reader of the interface must.
+#![expect(unsafe_code, reason = "structures of C behind pointers")]
+
+use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema};
+use arrow_schema::DataType;
+use std::ffi::{CStr, c_char, c_void};
+
+/// Types in types at most.
+const DEPTH: usize = 64;
+/// A type with columns.
+const STRUCT: &str = "+s";
+
+/// `struct ArrowSchema`.
+#[repr(C)]
+struct Schema {
+    format: *const c_char,
+    name: *const c_char,
+    metadata: *const c_char,
+    flags: i64,
+    n_children: i64,
+    children: *const *const Self,
+    dictionary: *const Self,
+    release: Option<unsafe extern "C" fn(*mut Self)>,
+    private_data: *mut c_void,
+}
+
+/// `struct ArrowArray`.
+#[repr(C)]
+struct Array {
+    length: i64,
+    null_count: i64,
+    offset: i64,
+    n_buffers: i64,
+    n_children: i64,
+    buffers: *const *const c_void,
+    children: *const *mut Self,
+    dictionary: *const Self,
+    release: Option<unsafe extern "C" fn(*mut Self)>,
+    private_data: *mut c_void,
+}
+
+fn schema_of(schema: &FFI_ArrowSchema) -> &Schema {
+    // SAFETY: both are `struct ArrowSchema`.
+    unsafe { &*std::ptr::from_ref(schema).cast() }
+}
+
+fn array_of(array: &FFI_ArrowArray) -> &Array {
+    // SAFETY: both are `struct ArrowArray`.
+    unsafe { &*std::ptr::from_ref(array).cast() }
+}
+
+impl Schema {
+    fn format(&self) -> Result<&str, String> {
+        if self.format.is_null() {
+            return Err("a type is missing".to_owned());
+        }
+        // SAFETY: texts of the interface end in a zero.
+        let format = unsafe { CStr::from_ptr(self.format) };
+        format.to_str().map_err(|_| "a type is no text".to_owned())
+    }
+
+    fn name(&self) -> Result<&str, String> {
+        if self.name.is_null() {
+            return Ok("");
+        }
+        // SAFETY: as above.
+        let name = unsafe { CStr::from_ptr(self.name) };
+        name.to_str().map_err(|_| "the name of a column is not UTF-8".to_owned())
+    }
+
+    fn children(&self) -> Result<Vec<&Self>, String> {
+        let count = usize::try_from(self.n_children).unwrap_or(usize::MAX);
+        let missing = || "a part of a type is missing".to_owned();
+        if count > 0 && (self.children.is_null() || count == usize::MAX) {
+            return Err(missing());
+        }
+        // SAFETY: so many pointers stand there, and a schema behind each.
+        let child = |place| unsafe { (*self.children.add(place)).as_ref() };
+        (0..count).map(|place| child(place).ok_or_else(missing)).collect()
+    }
+
+    /// Whether everything is there that is read of a type.
+    fn check(&self, depth: usize) -> Result<(), String> {
+        if depth > DEPTH {
+            return Err(format!("its type has more than {DEPTH} levels"));
+        }
+        self.format()?;
+        self.name()?;
+        self.children()?.into_iter().try_for_each(|child| child.check(depth + 1))?;
+        // SAFETY: a schema is there, or nothing.
+        unsafe { self.dictionary.as_ref() }.map_or(Ok(()), |values| values.check(depth + 1))
+    }
+}
+
+/// The names of the columns; nothing of what is one column itself.
+pub(crate) fn names(schema: &FFI_ArrowSchema) -> Result<Option<Vec<String>>, String> {
+    let schema = schema_of(schema);
+    if schema.release.is_none() {
+        return Err("its type was taken by another reader already".to_owned());
+    }
+    if schema.format()? != STRUCT {
+        return Ok(None);
+    }
+    let names = schema.children()?.into_iter().map(|child| child.name().map(str::to_owned));
+    names.collect::<Result<_, _>>().map(Some)
+}
+
+/// The type of a column, or of everything.
+pub(crate) fn part(
+    schema: &FFI_ArrowSchema,
+    column: Option<usize>,
+) -> Result<&FFI_ArrowSchema, String> {
+    let part = column.map_or(schema, |column| schema.child(column));
+    schema_of(part).check(0)?;
+    Ok(part)
+}
+
+/// Rows of an array: from where to where its columns have them, and which are there, if some are
+/// not.
+pub(crate) struct Rows {
+    pub(crate) start: usize,
+    pub(crate) count: usize,
+    pub(crate) present: Option<Vec<bool>>,
+}
+
+/// The rows of an array with columns.
+pub(crate) fn rows(array: &FFI_ArrowArray) -> Result<Rows, String> {
+    let array = array_of(array);
+    let (start, count) = array.range()?;
+    // SAFETY: the first buffer of a struct array, where it has one, is a bit for each row.
+    let bits = (array.n_buffers > 0 && !array.buffers.is_null())
+        .then(|| unsafe { (*array.buffers).cast::<u8>() })
+        .filter(|bits| !bits.is_null() && array.null_count != 0);
+    let present = bits.map(|bits| {
+        // SAFETY: as above.
+        let bit = |row: usize| unsafe { *bits.add(row / 8) } >> (row % 8) & 1 == 1;
+        (start..start + count).map(bit).collect()
+    });
+    Ok(Rows { start, count, present })
+}
+
+/// Takes a column out of an array with columns.
+pub(crate) fn take_column(
+    array: &mut FFI_ArrowArray,
+    column: usize,
+    columns: usize,
+) -> Result<FFI_ArrowArray, String> {
+    let outer = array_of(array);
+    if outer.n_children != columns as i64 || outer.children.is_null() {
+        return Err(format!("it has {} columns, its type {columns}", outer.n_children));
+    }
+    // SAFETY: so many pointers to arrays stand there. What is taken out is left behind as released,
+    // which is how the interface has children moved; what releases the rest leaves it alone.
+    let taken = unsafe {
+        let column = *outer.children.add(column);
+        (!column.is_null()).then(|| FFI_ArrowArray::from_raw(column.cast()))
+    };
+    taken.ok_or_else(|| "a column is missing".to_owned())
+}
+
+/// Whether the array holds what its type says, and `rows` rows at least.
+pub(crate) fn check(array: &FFI_ArrowArray, kind: &DataType, rows: usize) -> Result<(), String> {
+    let array = array_of(array);
+    let (start, count) = array.range()?;
+    if count < rows {
+        return Err(format!("it has {count} rows, expected {rows}"));
+    }
+    array.check(kind, start, count)
+}
+
+/// How many rows there are.
+pub(crate) fn len(array: &FFI_ArrowArray) -> Result<usize, String> {
+    array_of(array).range().map(|(_, count)| count)
+}
+
+impl Array {
+    fn range(&self) -> Result<(usize, usize), String> {
+        if self.release.is_none() {
+            return Err("it was taken by another reader already".to_owned());
+        }
+        let wrong = || format!("its length is {} from {}", self.length, self.offset);
+        let end = self.offset.checked_add(self.length).and_then(|end| usize::try_from(end).ok());
+        match (usize::try_from(self.offset), usize::try_from(self.length), end) {
+            // The number of bytes is counted, too.
+            (Ok(start), Ok(count), Some(end)) if end < usize::MAX / 64 => Ok((start, count)),
+            _ => Err(wrong()),
+        }
+    }
+
+    fn check(&self, kind: &DataType, start: usize, count: usize) -> Result<(), String> {
+        let expected = match kind {
+            DataType::Null => 0,
+            DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => 3,
+            _ => 2,
+        };
+        let more = *kind == DataType::Utf8View;
+        let there = usize::try_from(self.n_buffers).unwrap_or(usize::MAX);
+        if there < expected || (there > expected && !more) || there > i32::MAX as usize {
+            return Err(format!("it has {} buffers, expected {expected}", self.n_buffers));
+        }
+        if expected > 0 && self.buffers.is_null() {
+            return Err("its buffers are missing".to_owned());
+        }
+        if expected > 0 && start + count > 0 && self.buffer(1).is_null() {
+            return Err("its values are missing".to_owned());
+        }
+        match kind {
+            DataType::Utf8 => self.check_offsets::<i32>(start, count),
+            DataType::LargeUtf8 => self.check_offsets::<i64>(start, count),
+            DataType::Utf8View => self.check_views(there),
+            DataType::Dictionary(_, values) => {
+                // SAFETY: an array is there, or nothing.
+                let dictionary = unsafe { self.dictionary.as_ref() };
+                let dictionary = dictionary.ok_or("its dictionary is missing")?;
+                let (start, count) = dictionary.range()?;
+                dictionary.check(values, start, count)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn buffer(&self, number: usize) -> *const c_void {
+        // SAFETY: callers ask for buffers that are there.
+        unsafe { *self.buffers.add(number) }
+    }
+
+    /// The length of the data is taken from the last offset.
+    fn check_offsets<O: Copy + Into<i64>>(&self, start: usize, count: usize) -> Result<(), String> {
+        let offsets = self.buffer(1).cast::<O>();
+        if offsets.is_null() {
+            return Ok(());
+        }
+        if !offsets.is_aligned() {
+            return Err("its offsets do not lie where numbers of their size can".to_owned());
+        }
+        // SAFETY: an offset for each row stands there, and one more.
+        let [first, last] = [start, start + count].map(|row| unsafe { *offsets.add(row) }.into());
+        if first < 0 || last < first {
+            return Err(format!("its offsets go from {first} to {last}"));
+        }
+        if last > 0 && self.buffer(2).is_null() {
+            return Err("its texts are missing".to_owned());
+        }
+        Ok(())
+    }
+
+    /// The last buffer says how long those between are.
+    fn check_views(&self, buffers: usize) -> Result<(), String> {
+        let lengths = self.buffer(buffers - 1).cast::<i64>();
+        if buffers > 3 && (lengths.is_null() || !lengths.is_aligned()) {
+            return Err("the lengths of its buffers are missing".to_owned());
+        }
+        for number in 2..buffers - 1 {
+            // SAFETY: a length for each buffer between stands there.
+            let length = unsafe { *lengths.add(number - 2) };
+            if length < 0 || (length > 0 && self.buffer(number).is_null()) {
+                return Err(format!("the buffer {number} has the length {length}"));
+            }
+        }
+        Ok(())
+    }
+}
