@@ -185,8 +185,9 @@ class Index(Upkeep):
         :param path: Its folder.
         :param read_only: Whether nothing is written; others may write meanwhile, and each call
             sees what is there then.
-        :param wait: Seconds that another process that writes is waited for.
-        :raises StoreError: There is no index, it is of another version, or another process writes.
+        :param wait: Seconds that another writer is waited for.
+        :raises StoreError: There is no index, it is of another version, or it is open for writing
+            already, in this process or another.
         :raises MismatchError: It was made with other settings than those named.
 
         >>> import lookalike, tempfile, os
@@ -233,7 +234,8 @@ class Index(Upkeep):
             one); or a table with the Arrow interface: of pyarrow, pandas, polars, DuckDB. Ids and
             texts are ``str``. An iterable is taken bit by bit, so it may be larger than memory.
         :param metadata: A mapping that every document gets, or names of members or columns of
-            records that become its metadata. What is None or null is left out.
+            records that become its metadata. What is None or null is left out; a record may lack
+            one, but one that no record has is an error.
         :param expires: When the documents count as removed: a ``datetime`` with a zone, or a
             ``timedelta`` from now; None for never.
         :param on_existing: What becomes of a document whose id is there, or came before: ``error``,
@@ -254,7 +256,7 @@ class Index(Upkeep):
         Added(added=1, updated=0, kept=0, without_shingles=0)
         """
         common, names = common_and_names(metadata)
-        rows = rows_of(documents, names, id_field, text_field)
+        rows, names = rows_of(documents, names, id_field, text_field)
         fields = (text_option("id_field", id_field), text_option("text_field", text_field))
         at = expiry(expires)
         threads = count_option("threads", threads, "a whole number from 1")
@@ -468,7 +470,7 @@ class Index(Upkeep):
         memory: int | str | None = None,
         temp_dir: str | os.PathLike[str] | None = None,
         threads: int | None = None,
-        progress: bool | Progress = False,
+        progress: bool | Progress | None = False,
     ) -> Found:
         """Near-duplicates among the documents of the index: what :func:`lookalike.find` finds in
         the same documents, after any history of changes.

@@ -10,6 +10,7 @@ use lookalike::index::{
     put_all, time,
 };
 use lookalike::store::entry::Metadata;
+use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyDict, PyIterator, PyList, PyMapping, PyTuple};
@@ -72,6 +73,8 @@ pub(super) struct Feed {
     names: Vec<String>,
     id_field: String,
     text_field: String,
+    /// Which of the names a record had.
+    met: Vec<bool>,
     row: u64,
 }
 
@@ -88,7 +91,8 @@ impl Feed {
     ) -> PyResult<Self> {
         let common = metadata(common, "all documents")?;
         let (id_field, text_field) = fields;
-        Ok(Self { documents: documents.unbind(), common, names, id_field, text_field, row: 0 })
+        let (documents, met) = (documents.unbind(), vec![false; names.len()]);
+        Ok(Self { documents, common, names, id_field, text_field, met, row: 0 })
     }
 
     fn fill(
@@ -108,11 +112,25 @@ impl Feed {
                 return Ok(true);
             }
         }
+        self.refuse_unknown_names()?;
         Ok(false)
     }
 
+    /// A name that no record has is misspelt: told when the last one was taken.
+    fn refuse_unknown_names(&self) -> PyResult<()> {
+        let unknown = self.names.iter().zip(&self.met).find(|(_, met)| !**met);
+        match unknown.filter(|_| self.row > 0) {
+            None => Ok(()),
+            Some((name, _)) => Err(DocumentError::new_err(format!(
+                "metadata names {name:?}, which none of the {} documents has, expected a member \
+                 of at least one of them: mend the name or leave it out",
+                self.row
+            ))),
+        }
+    }
+
     /// A pair, a triple with metadata, or a record with named members.
-    fn document(&self, item: &Bound<'_, PyAny>) -> PyResult<NewDocument<PyBackedStr>> {
+    fn document(&mut self, item: &Bound<'_, PyAny>) -> PyResult<NewDocument<PyBackedStr>> {
         let row = self.row;
         if let Ok(tuple) = item.cast::<PyTuple>() {
             return match tuple.len() {
@@ -134,9 +152,9 @@ impl Feed {
         }
     }
 
-    fn record(&self, record: &Bound<'_, PyMapping>) -> PyResult<NewDocument<PyBackedStr>> {
+    fn record(&mut self, record: &Bound<'_, PyMapping>) -> PyResult<NewDocument<PyBackedStr>> {
         let member = |name: &str| {
-            record.get_item(name).map_err(|_| {
+            self::member(record, name)?.ok_or_else(|| {
                 DocumentError::new_err(format!(
                     "document {}: the record has no {name:?}, expected {:?} and {:?}: name others \
                      with id_field and text_field",
@@ -146,10 +164,10 @@ impl Feed {
         };
         let (id, text) = (member(&self.id_field)?, member(&self.text_field)?);
         let described = PyDict::new(record.py());
-        for name in &self.names {
-            if let Ok(value) = record.get_item(name)
-                && !value.is_none()
-            {
+        for (name, met) in self.names.iter().zip(&mut self.met) {
+            let value = self::member(record, name)?;
+            *met |= value.is_some();
+            if let Some(value) = value.filter(|value| !value.is_none()) {
                 described.set_item(name, value)?;
             }
         }
@@ -170,6 +188,18 @@ impl Feed {
             members.append(&mut metadata(&described, &format!("document {row}"))?);
         }
         Ok(NewDocument { id, text: given, metadata: members, modified: None, expires: None })
+    }
+}
+
+/// A member of a record, if there is one. What else goes wrong is no missing member.
+fn member<'py>(
+    record: &Bound<'py, PyMapping>,
+    name: &str,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    match record.get_item(name) {
+        Ok(value) => Ok(Some(value)),
+        Err(error) if error.is_instance_of::<PyKeyError>(record.py()) => Ok(None),
+        Err(error) => Err(error),
     }
 }
 
