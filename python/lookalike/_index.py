@@ -235,7 +235,7 @@ class Index(Upkeep):
             texts are ``str``. An iterable is taken bit by bit, so it may be larger than memory.
         :param metadata: A mapping that every document gets, or names of members or columns of
             records that become its metadata. What is None or null is left out; a record may lack
-            one, but one that no record has is an error.
+            one; of a name that no record has there is a warning.
         :param expires: When the documents count as removed: a ``datetime`` with a zone, or a
             ``timedelta`` from now; None for never.
         :param on_existing: What becomes of a document whose id is there, or came before: ``error``,

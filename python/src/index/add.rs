@@ -10,10 +10,11 @@ use lookalike::index::{
     put_all, time,
 };
 use lookalike::store::entry::Metadata;
-use pyo3::exceptions::PyKeyError;
+use pyo3::exceptions::{PyKeyError, PyUserWarning};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyDict, PyIterator, PyList, PyMapping, PyTuple};
+use std::ffi::CString;
 use std::num::NonZeroUsize;
 
 /// How documents are added.
@@ -112,21 +113,22 @@ impl Feed {
                 return Ok(true);
             }
         }
-        self.refuse_unknown_names()?;
+        self.warn_of_unknown_names(py)?;
         Ok(false)
     }
 
-    /// A name that no record has is misspelt: told when the last one was taken.
-    fn refuse_unknown_names(&self) -> PyResult<()> {
-        let unknown = self.names.iter().zip(&self.met).find(|(_, met)| !**met);
-        match unknown.filter(|_| self.row > 0) {
-            None => Ok(()),
-            Some((name, _)) => Err(DocumentError::new_err(format!(
-                "metadata names {name:?}, which none of the {} documents has, expected a member \
-                 of at least one of them: mend the name or leave it out",
-                self.row
-            ))),
+    /// A name that no record has may be misspelt, which is known when the last one was taken.
+    fn warn_of_unknown_names(&self, py: Python<'_>) -> PyResult<()> {
+        let unknown = self.names.iter().zip(&self.met).filter(|(_, met)| !**met);
+        for (name, _) in unknown.filter(|_| self.row > 0) {
+            let documents = self.row;
+            let text = format!(
+                "metadata names {name:?}, which none of the {documents} documents of this call has"
+            );
+            let text = CString::new(text).unwrap_or_default();
+            PyErr::warn(py, py.get_type::<PyUserWarning>().as_any(), &text, 2)?;
         }
+        Ok(())
     }
 
     /// A pair, a triple with metadata, or a record with named members.

@@ -33,8 +33,8 @@ pub(super) fn told(error: IndexError) -> PyErr {
              files; work as their owner, or open it with read_only=True"
         )),
         IndexError::InUse { index, waited } => StoreError::new_err(format!(
-            "{index} is open for writing already, in another process or by another Index of this \
-             one (waited {} s): close that one, use it, or open this one with read_only=True",
+            "another process writes to {index}, or another Index of this one does (waited {} s): \
+             close that one, use it, or open this one with read_only=True",
             waited.as_secs()
         )),
         IndexError::NoSets { what } => StoreError::new_err(format!(
