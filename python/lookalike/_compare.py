@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lookalike import _engine
-from lookalike._options import Options, check_options
+from lookalike._options import CompareOptions, Unpack, check_options, flag_option
 from lookalike._inputs import given
 from lookalike.errors import DocumentTypeError
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 __all__ = ["Comparison", "Difference", "compare"]
 
@@ -58,7 +55,7 @@ def compare(
     b: str | os.PathLike[str],
     *,
     differences: bool = False,
-    **options: Unpack[Options],
+    **options: Unpack[CompareOptions],
 ) -> Comparison:
     """Compares two texts exactly.
 
@@ -66,7 +63,8 @@ def compare(
     :param b: the other one.
     :param differences: whether to say where they differ, word by word. Texts that share little
         are compared for two seconds at most, then more words than needed are among them.
-    :param options: those of :func:`lookalike.find`.
+    :param options: those of :func:`lookalike.find` that say what is similar and how files are
+        read; ``skip_bad`` is none of them.
     :raises DocumentError: a text cannot be used, or a file holds several.
 
     >>> import lookalike
@@ -76,7 +74,8 @@ def compare(
     >>> [(d.kind, d.a) for d in c.differences]
     [('equal', 'one two '), ('delete', 'three '), ('equal', 'four')]
     """
-    check_options(options)
+    check_options(options, "compare", CompareOptions)
+    flag_option("differences", differences)
     engine: Any
     if isinstance(a, os.PathLike) != isinstance(b, os.PathLike):
         kinds = f"{type(a).__name__} and {type(b).__name__}"
@@ -84,6 +83,19 @@ def compare(
     if isinstance(a, os.PathLike):
         engine = given([a, b]).engine
     else:
+        for row, one in enumerate((a, b)):
+            if not isinstance(one, str):
+                raise _no_text(row, one)
         engine = _engine.Documents.of_texts([a, b], None, [])
     figures, stretches = _engine.compare(engine, {**options}, differences)
     return Comparison(**figures, differences=tuple(Difference(*s) for s in stretches))
+
+
+def _no_text(row: int, got: object) -> DocumentTypeError:
+    place = ("first", "second")[row]
+    error = DocumentTypeError(
+        f"row {row}: the {place} text is of type {type(got).__name__}, expected a str, or of both a "
+        "path"
+    )
+    error.row = row
+    return error

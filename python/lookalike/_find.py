@@ -5,17 +5,21 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import Any, Literal, NoReturn, TypeVar
 
 from lookalike import _engine
 from lookalike._inputs import Given, given, refuse_unused
-from lookalike._options import Options, check_options, named
+from lookalike._options import (
+    Options,
+    Unpack,
+    check_options,
+    named,
+    path_option,
+    whole_option,
+)
 from lookalike._progress import Progress, shown
 from lookalike._results import Table
 from lookalike.errors import OptionError
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 __all__ = ["Found", "Group", "Member", "Written", "dedup", "find"]
 
@@ -142,9 +146,11 @@ class Found:
         """The text of a document, by its number in reading order, which for documents in memory
         is its row.
 
-        :raises DocumentError: there is no such document.
+        :raises DocumentError: there is no such document, or it was skipped.
+        :raises OptionError: the documents are in an index, which gives their texts.
         """
-        return self._findings.text(row)
+        number = whole_option("row", row, 0)
+        return self._findings.text(number)
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Writes the groups to a file ``.jsonl``, ``.csv`` (also ``.gz``, ``.zst``) or
@@ -152,19 +158,29 @@ class Found:
 
         :raises FileError: it cannot be written, or the name does not say what to write.
         """
-        self._findings.write("groups", os.fspath(path))
+        self._findings.write("groups", path_option("path", path))
 
     def write_pairs(self, path: str | os.PathLike[str]) -> None:
         """Writes the verified pairs to a file ``.csv`` or ``.parquet``."""
-        self._findings.write("pairs", os.fspath(path))
+        self._findings.write("pairs", path_option("path", path))
 
     def write_skipped(self, path: str | os.PathLike[str]) -> None:
         """Writes what was not read, and the empty documents, to a file ``.csv``."""
-        self._findings.write("skipped", os.fspath(path))
+        self._findings.write("skipped", path_option("path", path))
 
     def write_report(self, path: str | os.PathLike[str]) -> None:
         """Writes the whole run to a file ``.json``, which :func:`lookalike.audit` reads."""
-        self._findings.write("report", os.fspath(path))
+        self._findings.write("report", path_option("path", path))
+
+    def __copy__(self) -> Found:
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "a Found cannot be pickled: it has the documents in memory, or what is left of their "
+            "files; pickle its tables (found.groups, found.pairs, found.skipped), found.counts, or "
+            "list(found)"
+        )
 
     def __repr__(self) -> str:
         c = self.counts
@@ -174,13 +190,13 @@ class Found:
 def find(
     docs: Any,
     *,
-    threshold: float = 0.8,
-    recall: float = 0.99,
+    threshold: float | None = 0.8,
+    recall: float | None = 0.99,
     text: str | None = None,
     id: str | Literal[False] | None = None,  # noqa: A002 - the name of the column
     reference: Any = None,
     pairs: bool = False,
-    progress: bool | Progress = False,
+    progress: bool | Progress | None = False,
     **options: Unpack[Options],
 ) -> Found:
     """Finds the near-duplicates among documents. Every pair that is reported was compared exactly.
@@ -206,7 +222,8 @@ def find(
     :raises OptionError: an option cannot be what was given.
     :raises DocumentError: a document cannot be used; ``row`` says which.
     :raises FileError: a file cannot be read.
-    :raises KeyboardInterrupt: Ctrl-C, when the work has stopped; so a handler's own exception.
+    :raises KeyboardInterrupt: Ctrl-C, when the work has stopped; so a handler's own exception. Work
+        that waits for a pipe is left behind after a second.
 
     The interpreter is free meanwhile; documents in memory are not copied. Cost: one pass over the
     texts at some hundreds of MB per second and core, and about ``8 · bands + 130`` bytes of
@@ -235,7 +252,7 @@ class _Run:
         id_: str | Literal[False] | None,
         reference: Any,
     ) -> None:
-        check_options(options)
+        check_options(options, "find")
         self.options = named(options, text, id_)
         self._text, self._id = text, id_
         # The columns that decide what is kept, in the order in which the engine asks for them.
@@ -255,7 +272,7 @@ class _Run:
         return given(docs, **columns, back=back, alone=False)
 
     def find(
-        self, documents: _engine.Documents | list[str], progress: bool | Progress
+        self, documents: _engine.Documents | list[str], progress: bool | Progress | None
     ) -> _engine.Findings:
         with shown(progress) as tell:
             return _engine.find(documents, self.reference, self.options, tell)
@@ -279,12 +296,12 @@ def dedup(
     output: str | os.PathLike[str] | None = None,
     annotate: bool = False,
     removed: str | os.PathLike[str] | None = None,
-    threshold: float = 0.8,
-    recall: float = 0.99,
+    threshold: float | None = 0.8,
+    recall: float | None = 0.99,
     text: str | None = None,
     id: str | Literal[False] | None = None,  # noqa: A002 - the name of the column
     reference: Any = None,
-    progress: bool | Progress = False,
+    progress: bool | Progress | None = False,
     **options: Unpack[Options],
 ) -> Any:
     """Documents without their near-duplicates.
@@ -338,7 +355,7 @@ def _dedup_files(
     output: str | os.PathLike[str] | None,
     annotate: bool,
     removed: str | os.PathLike[str] | None,
-    progress: bool | Progress,
+    progress: bool | Progress | None,
 ) -> Written:
     if output is None:
         raise OptionError(
@@ -350,9 +367,9 @@ def _dedup_files(
             paths,
             run.reference,
             run.options,
-            os.fspath(output),
+            path_option("output", output),
             annotate,
-            None if removed is None else os.fspath(removed),
+            None if removed is None else path_option("removed", removed),
             tell,
         )
     return Written(kept, gone, files)

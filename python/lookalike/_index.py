@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from typing import Any, Literal, NoReturn
 
 from lookalike._engine import StoredIndex
 from lookalike._find import Found
@@ -35,12 +35,9 @@ from lookalike._index_types import (
     matches,
 )
 from lookalike._index_upkeep import Upkeep
-from lookalike._options import Reading, check_options
+from lookalike._options import Reading, Unpack, check_options
 from lookalike._progress import Progress, shown
 from lookalike.errors import OptionError
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 __all__ = ["Index"]
 
@@ -190,8 +187,9 @@ class Index(Upkeep):
         :param path: Its folder.
         :param read_only: Whether nothing is written; others may write meanwhile, and each call
             sees what is there then.
-        :param wait: Seconds that another process that writes is waited for.
-        :raises StoreError: There is no index, it is of another version, or another process writes.
+        :param wait: Seconds that another writer is waited for.
+        :raises StoreError: There is no index, it is of another version, or it is open for writing
+            already, in this process or another.
         :raises MismatchError: It was made with other settings than those named.
 
         >>> import lookalike, tempfile, os
@@ -230,7 +228,7 @@ class Index(Upkeep):
         id_field: str = "id",
         text_field: str = "text",
         threads: int | None = None,
-        progress: bool | Progress = False,
+        progress: bool | Progress | None = False,
         **reading: Unpack[Reading],
     ) -> Added:
         """Adds documents, some thousand at a time; what was written stays, whatever comes later.
@@ -241,8 +239,9 @@ class Index(Upkeep):
             folders: a ``str`` or path, a pattern, a list of ``pathlib.Path``. Ids and
             texts are ``str``. An iterable is taken bit by bit, so it may be larger than memory.
         :param metadata: A mapping that every document gets, or names of members, columns or fields
-            of records that become its metadata. What is None or null is left out. Of files, the
-            file and what mail, pages and office files say about themselves are kept anyway.
+            of records that become its metadata. What is None or null is left out; a record may
+            lack one; of a name that no record has there is a warning. Of files, the file and what
+            mail, pages and office files say about themselves are kept anyway.
         :param expires: When the documents count as removed: a ``datetime`` with a zone, or a
             ``timedelta`` from now; None for never.
         :param on_existing: What becomes of a document whose id is there, or came before: ``error``,
@@ -281,7 +280,7 @@ class Index(Upkeep):
                     self._stored.add_files(files, chosen, at, existing, threads, options, tell)
                 )
             refuse_reading(reading)
-            rows = rows_of(documents, names, id_field, text_field)
+            rows, names = rows_of(documents, names, id_field, text_field)
             # To count others may be work: a relation would run its query.
             of = len(documents) if isinstance(documents, (list, tuple, dict)) else None
             done = self._stored.add(rows, common, names, fields, at, existing, threads, tell, of)
@@ -296,7 +295,7 @@ class Index(Upkeep):
         id_field: str = "id",
         text_field: str = "text",
         threads: int | None = None,
-        progress: bool | Progress = False,
+        progress: bool | Progress | None = False,
         **reading: Unpack[Reading],
     ) -> Added:
         """Adds documents; those whose ids are there are replaced. As :meth:`add` in all else.
@@ -498,7 +497,7 @@ class Index(Upkeep):
         memory: int | str | None = None,
         temp_dir: str | os.PathLike[str] | None = None,
         threads: int | None = None,
-        progress: bool | Progress = False,
+        progress: bool | Progress | None = False,
     ) -> Found:
         """Near-duplicates among the documents of the index: what :func:`lookalike.find` finds in
         the same documents, after any history of changes.

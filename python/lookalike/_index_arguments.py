@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta, timezone
 from importlib import import_module
 from typing import Any, Union
@@ -52,7 +53,8 @@ def text_option(name: str, value: object) -> str:
 
 def number_option(name: str, value: object) -> float:
     if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return float(value)
+        with suppress(OverflowError):
+            return float(value)
     raise OptionError(f"{name} is {_shown(value)}, expected a number")
 
 
@@ -119,20 +121,23 @@ def iterator_of(name: str, values: object, of: str) -> Iterator[Any]:
     return iter(values)
 
 
-def rows_of(documents: object, names: list[str], id_field: str, text_field: str) -> Iterator[Any]:
+def rows_of(
+    documents: object, names: list[str], id_field: str, text_field: str
+) -> tuple[Iterator[Any], list[str]]:
+    """The rows, and those of the names that are to be looked for in them: tables have all."""
     if isinstance(documents, Mapping):
-        return iter(documents.items())
+        return iter(documents.items()), names
     if hasattr(documents, "__arrow_c_stream__"):
-        return _arrow_rows(documents, names, id_field, text_field)
+        return _arrow_rows(documents, names, id_field, text_field), []
     fetch = getattr(documents, "fetch_arrow_reader", None)
     if fetch is not None:
-        return _arrow_rows(fetch(), names, id_field, text_field)
+        return _arrow_rows(fetch(), names, id_field, text_field), []
     if isinstance(documents, bytes):
         raise DocumentTypeError(
             f"documents is {_shown(documents)}, expected (id, text) pairs, a mapping, a table or a "
             "path; for one document there is add_one"
         )
-    return iterator_of("documents", documents, "(id, text)")
+    return iterator_of("documents", documents, "(id, text)"), names
 
 
 def _arrow_rows(table: Any, names: list[str], id_field: str, text_field: str) -> Iterator[Any]:
@@ -144,7 +149,7 @@ def _arrow_rows(table: Any, names: list[str], id_field: str, text_field: str) ->
             f"documents is a table ({type(table).__name__}), which takes pyarrow, expected it to "
             "be installed: install it, or hand over (id, text) pairs"
         ) from None
-    reader = arrow.RecordBatchReader.from_stream(table)
+    reader = _reader(arrow, table, (id_field, text_field))
     columns = [id_field, text_field, *names]
     there = list(reader.schema.names)
     for column in columns:
@@ -158,14 +163,58 @@ def _arrow_rows(table: Any, names: list[str], id_field: str, text_field: str) ->
 
 
 def _batches(reader: Any, columns: list[str], names: list[str]) -> Iterator[Any]:
+    first = 0
     for batch in reader:
-        ids, texts, *others = (batch.column(column).to_pylist() for column in columns)
+        ids, texts, *others = (_values(batch.column(c), c, first) for c in columns)
+        first += len(ids)
         if not names:
             yield from zip(ids, texts)
             continue
         for id, text, *values in zip(ids, texts, *others):
             members = {n: v for n, v in zip(names, values) if v is not None}
             yield id, text, members
+
+
+def _reader(arrow: Any, table: Any, columns: tuple[str, str]) -> Any:
+    """The batches of a table."""
+    try:
+        return arrow.RecordBatchReader.from_stream(table)
+    except (ValueError, TypeError) as error:
+        row = _mixed_row(table, columns)
+        place = "the table" if row is None else f"document {row}: the column"
+        raise _at(row, f"{place} cannot be read as Arrow, expected str: {error}") from error
+
+
+def _mixed_row(table: Any, columns: tuple[str, str]) -> int | None:
+    """The first row of a frame of pandas that has something else than a text."""
+    if not hasattr(table, "iloc"):
+        return None
+    for column in columns:
+        for row, value in enumerate(table[column] if column in table else ()):
+            # NaN is not equal to itself.
+            if value is not None and value == value and not isinstance(value, str):
+                return row
+    return None
+
+
+def _values(column: Any, name: str, first: int) -> list[Any]:
+    """The values of a column; where one cannot be read, an error that names its row."""
+    try:
+        values: list[Any] = column.to_pylist()
+        return values
+    except (ValueError, TypeError, ArithmeticError) as error:
+        for row, value in enumerate(column, first):
+            try:
+                value.as_py()
+            except (ValueError, TypeError, ArithmeticError) as bad:
+                raise _at(row, f"document {row}: column {name!r} cannot be read: {bad}") from bad
+        raise _at(None, f"column {name!r} cannot be read: {error}") from error
+
+
+def _at(row: int | None, text: str) -> DocumentTypeError:
+    error = DocumentTypeError(text)
+    error.row = row
+    return error
 
 
 def conditions(where: object) -> list[str]:

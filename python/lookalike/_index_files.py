@@ -48,5 +48,7 @@ def refuse_reading(reading: Mapping[str, object]) -> None:
 def added(done: _Done) -> Added:
     counts, missing, skipped = done
     for name in missing:
-        warnings.warn(f"metadata: no document has the field {name!r}", stacklevel=3)
+        warnings.warn(
+            f"metadata names {name!r}, which none of the documents of this call has", stacklevel=3
+        )
     return Added(*counts, [Skipped._make(one) for one in skipped])

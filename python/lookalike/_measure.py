@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from lookalike import _engine
 from lookalike._find import Found
-from lookalike._options import Options, check_options, named
 from lookalike._inputs import given, refuse_unused
+from lookalike._options import (
+    AuditOptions,
+    TuneOptions,
+    Unpack,
+    check_options,
+    named,
+    number_option,
+    path_option,
+    refused,
+    whole_option,
+)
 from lookalike._progress import Progress, shown
 from lookalike.errors import OptionError
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 __all__ = ["Audit", "Tuned", "audit", "tune"]
 
@@ -71,8 +78,8 @@ def audit(
     text: str | None = None,
     id: str | Literal[False] | None = None,  # noqa: A002 - the name of the column
     reference: Any = None,
-    progress: bool | Progress = False,
-    **options: Unpack[Options],
+    progress: bool | Progress | None = False,
+    **options: Unpack[AuditOptions],
 ) -> Audit:
     """Measures how much of what is there a run found: documents drawn at random are compared
     exactly with all others.
@@ -81,6 +88,7 @@ def audit(
     :param docs: for a report, the documents of that run.
     :param sample: documents to draw, from 1; all where there are fewer.
     :param confidence: how often the intervals hold the truth, at least: above 0, below 1.
+    :param text, id, reference: for a report, as in that run.
     :param options: ``seed`` draws the sample, 1 by default; ``threads``; for a report, how paths are
         read and what is done to texts, as in that run.
     :raises LookalikeError: the documents are not those of the report.
@@ -92,27 +100,27 @@ def audit(
     >>> lookalike.audit(found).recall
     1.0
     """
-    if not isinstance(sample, int) or not 1 <= sample < 2**63:
-        raise OptionError(f"sample: expected a whole number from 1, got {sample!r}")
-    seed = options.get("seed")
-    if seed is not None and (not isinstance(seed, int) or not 0 <= seed < 2**64):
-        raise OptionError(f"seed: expected a whole number from 0 to 2**64 - 1, got {seed!r}")
+    sample = whole_option("sample", sample, 1)
+    confidence = number_option("confidence", confidence)
+    check_options(options, "audit", AuditOptions)
     with shown(progress) as tell:
         if isinstance(found, Found):
-            options.pop("seed", None)
-            if docs is not None or options:
-                raise OptionError("docs and options belong to a report; what was found knows its own")
-            seed = 1 if seed is None else seed
-            return Audit.of_json(found.engine.audit(sample, seed, confidence, tell))
+            others = {"docs": docs, "text": text, "id": id, "reference": reference, **options}
+            for name, value in others.items():
+                if value is not None and name not in ("seed", "threads"):
+                    raise OptionError(
+                        f"{name} belongs to a report; what was found knows its own, leave it out"
+                    )
+            return Audit.of_json(found.engine.audit({**options}, sample, confidence, tell))
         if docs is None:
             raise OptionError("a report does not hold its documents: give them as docs")
         wishes = named(options, text, id)
         check_options(wishes)
+        report = path_option("found", found)
         sides = [given(side, text=text, id=id, alone=False) for side in (docs, reference) if side is not None]
         refuse_unused(options, *sides)
         documents = sides[0].engine
         references = sides[1].engine if reference is not None else None
-        report = os.fspath(found)
         return Audit.of_json(
             _engine.audit(report, documents, references, wishes, sample, confidence, tell)
         )
@@ -157,26 +165,33 @@ class Tuned:
         >>> [round(p, 3) for p in lookalike.tune(threshold=0.8).curve([0.2, 0.5, 0.8])]
         [0.001, 0.282, 0.998]
         """
-        return _engine.curve(list(similarities), self.bands, self.rows)
+        try:
+            points = list(similarities)
+        except TypeError:
+            raise refused("similarities", "a list of numbers from 0 to 1", similarities) from None
+        numbers = [number_option("similarities", point) for point in points]
+        return _engine.curve(numbers, self.bands, self.rows)
 
 
 def tune(
     docs: Any = None,
     *,
-    threshold: float = 0.8,
-    recall: float = 0.99,
+    threshold: float | None = 0.8,
+    recall: float | None = 0.99,
     sample: int = 2_000,
     documents: int | None = None,
-    shingles: Sequence[str] = (),
+    shingles: Sequence[str] | None = (),
     text: str | None = None,
     id: str | Literal[False] | None = None,  # noqa: A002 - the name of the column
-    **options: Unpack[Options],
+    progress: bool | Progress | None = False,
+    **options: Unpack[TuneOptions],
 ) -> Tuned:
     """Chooses bands and rows for a threshold and a recall, by what a sample of the documents says.
 
     :param docs: documents as for :func:`lookalike.find`; without any, the cost is that of newswire
         articles.
-    :param sample: documents to draw.
+    :param sample: documents to draw, from 1; all where there are fewer. They are drawn by their ids,
+        which may repeat here.
     :param documents: how many the collection has that is planned for; those of ``docs`` by default.
     :param shingles: rules to try, such as ``["words:3", "chars:9"]``; ten usual ones by default.
 
@@ -185,9 +200,26 @@ def tune(
     >>> t.num_hashes, t.bands, t.rows, round(t.predicted_recall, 3)
     (128, 21, 6, 0.998)
     """
+    check_options(options, "tune", TuneOptions)
     wishes = named({"threshold": threshold, "recall": recall, **options}, text, id)
-    check_options(wishes)
+    sample = whole_option("sample", sample, 1)
+    count = None if documents is None else whole_option("documents", documents, 1)
+    rules = _rules(shingles)
     engine = None
     if docs is not None:
         engine = given(docs, text=text, id=id).engine
-    return Tuned(**_engine.tune(engine, wishes, sample, documents, list(shingles)))
+    with shown(progress) as tell:
+        return Tuned(**_engine.tune(engine, wishes, sample, count, rules, tell))
+
+
+def _rules(shingles: object) -> list[str]:
+    expected = 'a list of rules such as ["words:3", "chars:9"]'
+    if shingles is None:
+        return []
+    if isinstance(shingles, (str, bytes)) or not isinstance(shingles, Iterable):
+        raise refused("shingles", expected, shingles)
+    rules = list(shingles)
+    for rule in rules:
+        if not isinstance(rule, str) or not rule.isascii():
+            raise refused("shingles", expected, rule)
+    return rules

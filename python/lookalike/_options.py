@@ -3,19 +3,80 @@
 from __future__ import annotations
 
 import difflib
+import operator
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from lookalike.errors import OptionError
 
-__all__ = ["OPTIONS", "Options", "Reading", "check_options", "named"]
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+else:
+    # Whoever asks for the hints of a function at run time finds it, on Python 3.10 something like it.
+    try:
+        from typing import Unpack
+    except ImportError:
+        try:
+            from typing_extensions import Unpack
+        except ImportError:
+
+            class Unpack:
+                def __class_getitem__(cls, options: type) -> type:
+                    return options
 
 
-class Reading(TypedDict, total=False):
-    """How files are read; :data:`OPTIONS` says what each means. ``None`` is what it is by default."""
+__all__ = [
+    "OPTIONS",
+    "AuditOptions",
+    "CompareOptions",
+    "Options",
+    "PrepareOptions",
+    "Reading",
+    "TuneOptions",
+    "Unpack",
+    "check_options",
+    "flag_option",
+    "named",
+    "number_option",
+    "path_option",
+    "whole_option",
+]
 
-    skip_bad: bool | None
+
+class _Wording(TypedDict, total=False):
+    """What is done to every text."""
+
+    normalize: Literal["nfc", "nfkc"] | None
+    language: Literal["auto"] | None
+    segment: Literal["dictionary"] | None
+
+
+class _Signing(_Wording, total=False):
+    """What shingles and signatures are."""
+
+    num_hashes: int | None
+    bands: int | None
+    rows: int | None
+    scheme: Literal["fss", "multiply-shift", "mod-prime", "xor", "xor-multiply"] | None
+    seed: int | None
+    shingle: str | None
+    tokens: Literal["words", "word-runs", "whitespace"] | None
+    case: Literal["fold", "keep"] | None
+    frequencies: bool | None
+    stop_words: str | None
+
+
+class _Comparing(_Signing, total=False):
+    """What is similar."""
+
+    measure: Literal["jaccard", "containment"] | None
+    exact: bool | None
+
+
+class _Files(TypedDict, total=False):
+    """How files are read."""
+
     format: Literal["file", "text", "lines", "jsonl", "csv", "tsv", "parquet", "mbox", "warc", "tar"] | None
     line_ids: bool | None
     hidden: bool | None
@@ -34,33 +95,54 @@ class Reading(TypedDict, total=False):
     max_seconds: int | None
 
 
-class Options(Reading, total=False):
-    """Options beside those that a function names itself; :data:`OPTIONS` says what each means.
-    ``None`` is what it is by default."""
+class Reading(_Files, total=False):
+    """How documents are read; :data:`OPTIONS` says what each means. ``None`` is what it is by
+    default."""
 
-    measure: Literal["jaccard", "containment"] | None
-    exact: bool | None
-    num_hashes: int | None
-    bands: int | None
-    rows: int | None
-    scheme: Literal["fss", "multiply-shift", "mod-prime", "xor", "xor-multiply"] | None
-    seed: int | None
-    shingle: str | None
-    tokens: Literal["words", "word-runs", "whitespace"] | None
-    case: Literal["fold", "keep"] | None
-    frequencies: bool | None
-    stop_words: str | None
-    normalize: Literal["nfc", "nfkc"] | None
-    language: Literal["auto"] | None
-    segment: Literal["dictionary"] | None
+    skip_bad: bool | None
+
+
+class _Fields(TypedDict, total=False):
+    """Where files have ids and texts."""
+
+    id_field: str | None
+    text_field: str | None
+
+
+class Options(_Comparing, Reading, _Fields, total=False):
+    """Options of :func:`lookalike.find` and :func:`lookalike.dedup` beside those that they name
+    themselves; :data:`OPTIONS` says what each means. ``None`` is what it is by default."""
+
     keep: str | Sequence[str] | None
     group: Literal["stars", "components"] | None
     source_field: str | None
     memory: int | str | None
     temp_dir: str | os.PathLike[str] | None
     threads: int | None
-    id_field: str | None
-    text_field: str | None
+
+
+class PrepareOptions(_Signing, Reading, _Fields, total=False):
+    """Those of :func:`lookalike.prepare`."""
+
+    threads: int | None
+
+
+class TuneOptions(_Signing, Reading, _Fields, total=False):
+    """Those of :func:`lookalike.tune`."""
+
+
+class CompareOptions(_Comparing, _Files, _Fields, total=False):
+    """Those of :func:`lookalike.compare`."""
+
+    threshold: float | None
+    recall: float | None
+
+
+class AuditOptions(_Wording, Reading, _Fields, total=False):
+    """Those of :func:`lookalike.audit`: of what was found ``seed`` and ``threads``."""
+
+    seed: int | None
+    threads: int | None
 
 
 #: What each option means.
@@ -113,21 +195,94 @@ OPTIONS: dict[str, str] = {
 }
 
 
-def check_options(options: Mapping[str, object]) -> None:
+#: Options that the engine refuses with a reason of its own.
+_EXPLAINED = {"exact", "measure", "skip_bad"}
+#: Arguments of functions that are options of the command line, too.
+_ARGUMENTS = {"threshold", "recall", "pairs"}
+
+
+def check_options(options: Mapping[str, object], function: str = "", accepted: Any = Options) -> None:
     """Refuses names that are no options.
 
+    :param accepted: the options of the function, a ``TypedDict``.
     :raises OptionError: there is none of that name; the nearest one is named.
     """
+    known: frozenset[str] = accepted.__optional_keys__
     for name in options:
         if name not in OPTIONS:
             near = difflib.get_close_matches(name, OPTIONS, 1)
             there = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(OPTIONS)}"
             raise OptionError(f"there is no option {name!r}; {there}")
+        if name not in known | _EXPLAINED | _ARGUMENTS:
+            raise OptionError(
+                f"{function} has no option {name!r}, leave it out; it has {', '.join(sorted(known))}"
+            )
 
 
 def named(
-    options: Mapping[str, Any], text: str | None, id_: str | Literal[False] | None
+    options: Mapping[str, Any], text: object, id_: object
 ) -> dict[str, Any]:
-    """The options with the columns of texts and ids, by the names that files have for them."""
+    """The options with the columns of texts and ids, by the names that files have for them.
+
+    :raises OptionError: a column is named by something else than a ``str``.
+    """
+    if text is not None:
+        _column("text", text, "the name of a column (str), or None")
+    if id_ is not None and id_ is not False:
+        _column("id", id_, "the name of a column (str), False for rows, or None")
     columns = {"text_field": text, "id_field": id_ or None}
     return {**{name: column for name, column in columns.items() if column is not None}, **options}
+
+
+def _column(name: str, value: object, expected: str) -> None:
+    if not isinstance(value, str):
+        raise refused(name, expected, value)
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise refused(name, "a name without lone surrogates", value) from None
+
+
+def refused(name: str, expected: str, got: object) -> OptionError:
+    """The error for an argument that is something else."""
+    shown = repr(got)
+    shown = shown if len(shown) <= 80 else shown[:79] + "…"
+    return OptionError(f"{name}: expected {expected}, got {shown} ({type(got).__name__})")
+
+
+def whole_option(name: str, value: object, least: int) -> int:
+    """A whole number, of any type of integers but ``bool``."""
+    try:
+        number = None if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        number = None
+    if number is None or not least <= number < 2**63:
+        raise refused(name, f"a whole number from {least} to 2**63 - 1", value)
+    return number
+
+
+def number_option(name: str, value: object) -> float:
+    """A number, whole or not, that a ``float`` can be."""
+    try:
+        if isinstance(value, (bool, str, bytes, bytearray)):
+            raise TypeError
+        return float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        raise refused(name, "a number", value) from None
+
+
+def flag_option(name: str, value: object) -> bool:
+    if not isinstance(value, bool):
+        raise refused(name, "True or False", value)
+    return value
+
+
+def path_option(name: str, value: object) -> str:
+    """The name of a file or folder."""
+    try:
+        path = os.fsdecode(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise refused(name, "a str or a pathlib.Path", value) from None
+    if not path or "\0" in path:
+        raise refused(name, "the name of a file or folder", value)
+    return path

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from lookalike import _engine
@@ -16,6 +16,19 @@ __all__ = ["Table"]
 
 _SHOWN_ROWS = 10
 _CHUNK = 65_536
+#: Types of pandas for those of Arrow and whether values may be missing; texts and lists apart.
+_PANDAS = {
+    ("int64", False): "int64",
+    ("int64", True): "Int64",
+    ("uint64", False): "uint64",
+    ("uint64", True): "UInt64",
+    ("uint32", False): "uint32",
+    ("uint32", True): "UInt32",
+    ("double", False): "float64",
+    ("double", True): "float64",
+    ("bool", False): "bool",
+    ("bool", True): "boolean",
+}
 
 
 class Table:
@@ -43,6 +56,14 @@ class Table:
 
     def __arrow_c_schema__(self) -> object:
         return self._table.__arrow_c_schema__()
+
+    @property
+    def engine(self) -> _engine.Table:
+        """What the engine has of it; private to the package."""
+        return self._table
+
+    def __reduce__(self) -> tuple[Callable[..., Table], tuple[Any, ...]]:
+        return _unpickled, (self._table.state(),)
 
     def __len__(self) -> int:
         return len(self._table)
@@ -104,18 +125,20 @@ class Table:
         return polars.DataFrame(self)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A ``pandas.DataFrame``; integers that may be missing are of pandas' nullable types.
+        """A ``pandas.DataFrame``; columns of integers that may have
+        none somewhere are of pandas' nullable types, whether they have one or not.
 
         :raises ImportError: pandas is not installed.
         """
         import pandas
 
-        nullable = {"int64": "Int64", "uint64": "UInt64", "uint32": "UInt32"}
+        # What texts are depends on the version.
+        text = pandas.Series([""]).dtype
         columns: dict[str, Any] = {}
-        for name, kind in zip(self.column_names, self.column_types, strict=True):
-            values = self[name]
-            missing = None in values
-            columns[name] = pandas.Series(values, dtype=nullable.get(kind) if missing else None)
+        described = (self.column_names, self.column_types, self._table.column_nullable)
+        for name, kind, nullable in zip(*described, strict=True):
+            dtype = text if kind == "string" else _PANDAS.get((kind, nullable), "object")
+            columns[name] = pandas.Series(self[name], dtype=dtype)
         frame: pandas.DataFrame = pandas.DataFrame(columns)
         return frame
 
@@ -136,3 +159,7 @@ def _short(value: object) -> str:
         return "-"
     text = value if isinstance(value, str) else repr(value)
     return text if len(text) <= 40 else text[:39] + "…"
+
+
+def _unpickled(state: Any) -> Table:
+    return Table(_engine.Table.of_state(state))

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Callable
+from typing import Any, Literal
 
 from lookalike import _engine
-from lookalike._options import Options, check_options, named
+from lookalike._options import PrepareOptions, Unpack, check_options, named
 from lookalike._inputs import given
 from lookalike._progress import Progress, shown
 from lookalike._results import Table
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 __all__ = ["Prepared", "prepare"]
 
@@ -22,30 +20,45 @@ class Prepared(Table):
     of uint32); ``band_keys`` (``bands`` keys of uint64). Of a document without a token both lists
     are zeros: it resembles nothing."""
 
-    __slots__ = ("parameters",)
+    __slots__ = ("parameters", "skipped")
 
-    def __init__(self, table: _engine.Table, parameters: dict[str, Any]) -> None:
+    def __init__(
+        self, table: _engine.Table, parameters: dict[str, Any], skipped: _engine.Table
+    ) -> None:
         super().__init__(table)
         #: What decided them; only rows of the same parameters mean anything to each other.
         self.parameters = parameters
+        #: What was not read: ``source``, ``line`` (from 1; for documents in memory the row, from
+        #: 0), ``id``, ``reason``.
+        self.skipped = Table(skipped)
+
+    def __reduce__(self) -> tuple[Callable[..., Prepared], tuple[Any, ...]]:
+        states = (self._table.state(), self.skipped.engine.state())
+        return _prepared, (states[0], self.parameters, states[1])
+
+
+def _prepared(rows: Any, parameters: dict[str, Any], skipped: Any) -> Prepared:
+    """From a pickle."""
+    of_state = _engine.Table.of_state
+    return Prepared(of_state(rows), parameters, of_state(skipped))
 
 
 def prepare(
     docs: Any,
     *,
-    threshold: float = 0.8,
-    recall: float = 0.99,
+    threshold: float | None = 0.8,
+    recall: float | None = 0.99,
     text: str | None = None,
     id: str | Literal[False] | None = None,  # noqa: A002 - the name of the column
-    progress: bool | Progress = False,
-    **options: Unpack[Options],
+    progress: bool | Progress | None = False,
+    **options: Unpack[PrepareOptions],
 ) -> Prepared:
     """Signs documents and gives the keys of the buckets that they fall into.
 
     Two documents are candidates where they have the same key at the same place of ``band_keys``;
     with the probability that :func:`lookalike.tune` tells they are, when they are similar.
     Parameters, errors and cost are those of :func:`lookalike.find`; rows are in the order of the
-    documents.
+    documents. With ``skip_bad`` the later of two documents with one id is left out, too.
 
     >>> import lookalike
     >>> rows = lookalike.prepare(["one two three four five six", "One two three four five six!"])
@@ -54,9 +67,8 @@ def prepare(
     >>> rows["band_keys"][0] == rows["band_keys"][1]
     True
     """
+    check_options(options, "prepare", PrepareOptions)
     wishes = named({"threshold": threshold, "recall": recall, **options}, text, id)
-    check_options(wishes)
     documents = given(docs, text=text, id=id).engine
     with shown(progress) as tell:
-        table, parameters = _engine.prepare(documents, wishes, tell)
-    return Prepared(table, parameters)
+        return Prepared(*_engine.prepare(documents, wishes, tell))

@@ -1,7 +1,7 @@
 //! `audit`: a report and its documents in, measured recall out.
 
 use crate::call;
-use crate::error::OptionError;
+use crate::error::{OptionError, as_arguments};
 use crate::inputs::{Input, Inputs};
 use crate::options::Options;
 use lookalike::audit::{Audit, AuditError, AuditOptions, Report, true_neighbours};
@@ -12,6 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Measures how much of what is there the run of a report found: JSON, as `docs/audit.md` has it.
 #[pyfunction]
@@ -34,11 +35,12 @@ pub(crate) fn audit(
     let mut reading = given.reading(wording, crate::extraction::options(py)?)?;
     given.finish()?;
     reading.leave_out = vec![report.clone()];
-    let inputs = Inputs::new(py, &documents, reference.as_ref(), reading)?;
+    let inputs = Arc::new(Inputs::new(py, &documents, reference.as_ref(), reading)?);
     inputs.refuse_streams()?;
-    call::long(py, progress.as_ref(), |watch| {
+    let theirs = Arc::clone(&inputs);
+    call::reading(py, progress.as_ref(), move |watch| {
         let report = Report::open(&report)?;
-        let open = || Ok(inputs.open()?);
+        let open = || Ok(theirs.open()?);
         let neighbours = true_neighbours(open, &report.params, &how, watch)?;
         report.check(neighbours.inputs())?;
         json(&report.judge(&neighbours, None)?, &report.params)
@@ -57,7 +59,7 @@ pub(crate) fn options(
     };
     if !(confidence > 0.0 && confidence < 1.0) {
         let error = AuditError::Confidence { got: confidence };
-        return Err(OptionError::new_err(error.to_string()));
+        return Err(OptionError::new_err(as_arguments(&error.to_string())));
     }
     Ok(AuditOptions { sample, seed, confidence, threads, ..AuditOptions::default() })
 }

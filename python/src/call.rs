@@ -9,14 +9,17 @@ use crate::error::{LookalikeError, run_error};
 use lookalike::error::Error;
 use lookalike::progress::{Interrupted, Progress, Stage};
 use pyo3::prelude::*;
+use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long a Ctrl-C may wait.
 const PATIENCE: Duration = Duration::from_millis(50);
+/// How long work that is not wanted any more may take to stop, where it can be left behind.
+const GRACE: Duration = Duration::from_secs(1);
 
 /// How far the work is, and whether it is still wanted.
 #[derive(Default)]
@@ -43,7 +46,9 @@ impl Progress for Watch {
     }
 
     fn advance(&self, done: u64) -> Result<(), Interrupted> {
-        self.done.fetch_add(done, Ordering::Relaxed);
+        if done > 0 {
+            self.done.fetch_add(done, Ordering::Relaxed);
+        }
         if self.unwanted.load(Ordering::Relaxed) { Err(Interrupted) } else { Ok(()) }
     }
 
@@ -61,51 +66,109 @@ pub(crate) fn long<T: Send>(
     work: impl FnOnce(&Watch) -> Result<T, Error> + Send,
 ) -> PyResult<T> {
     let watch = Watch::default();
-    let (result, raised) = py.detach(|| {
-        thread::scope(|scope| {
-            let (sender, receiver) = mpsc::channel();
-            let worker = scope.spawn(|| {
-                let _ends = sender;
-                work(&watch)
-            });
-            let raised = look_after(&watch, &receiver, progress);
-            (worker.join(), raised)
-        })
-    });
-    match (result, raised) {
-        (_, Some(raised)) => Err(raised),
-        (Ok(result), None) => result.map_err(run_error),
-        (Err(_), None) => Err(LookalikeError::new_err(
+    thread::scope(|scope| {
+        let (sender, receiver) = mpsc::channel();
+        let watch = &watch;
+        let worker = thread::Builder::new()
+            .name("lookalike".to_owned())
+            .spawn_scoped(scope, move || drop(sender.send(work(watch))))
+            .map_err(|error| no_thread(&error))?;
+        let done = look_after(py, watch, receiver, progress, None);
+        // What it came to is known; a panic is one of the things.
+        let _ = py.detach(|| worker.join());
+        done
+    })
+}
+
+/// The same for work that only reads and has all that it needs: where it is waiting for something
+/// else, such as a pipe that nobody writes to, it is left behind after a second.
+///
+/// # Errors
+/// Those of the work; what a signal handler or `progress` raises.
+pub(crate) fn reading<T: Send + 'static>(
+    py: Python<'_>,
+    progress: Option<&Py<PyAny>>,
+    work: impl FnOnce(&Watch) -> Result<T, Error> + Send + 'static,
+) -> PyResult<T> {
+    let watch = Arc::new(Watch::default());
+    let theirs = Arc::clone(&watch);
+    let (sender, receiver) = mpsc::channel();
+    thread::Builder::new()
+        .name("lookalike".to_owned())
+        .spawn(move || drop(sender.send(work(&theirs))))
+        .map_err(|error| no_thread(&error))?;
+    look_after(py, &watch, receiver, progress, Some(GRACE))
+}
+
+fn no_thread(error: &io::Error) -> PyErr {
+    LookalikeError::new_err(format!(
+        "no thread can be started: {error}; end others, or raise the limits of the process"
+    ))
+}
+
+/// Waits until the work is done, or is left behind.
+fn look_after<T: Send>(
+    py: Python<'_>,
+    watch: &Watch,
+    ended: Receiver<Result<T, Error>>,
+    progress: Option<&Py<PyAny>>,
+    grace: Option<Duration>,
+) -> PyResult<T> {
+    let mut ended = ended;
+    let mut raised: Option<(PyErr, Instant)> = None;
+    let result = loop {
+        let (got, back) = py.detach(move || (ended.recv_timeout(PATIENCE), ended));
+        ended = back;
+        match got {
+            Ok(result) => break Some(result),
+            Err(RecvTimeoutError::Disconnected) => break None,
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        match &raised {
+            Some((_, since)) if grace.is_some_and(|grace| since.elapsed() > grace) => break None,
+            Some(_) => {}
+            None => {
+                let told = py.check_signals().and_then(|()| tell(py, watch, progress));
+                if let Err(error) = told {
+                    watch.unwanted.store(true, Ordering::Relaxed);
+                    raised = Some((error, Instant::now()));
+                }
+            }
+        }
+    };
+    if let Some((error, _)) = raised {
+        py.detach(move || drop(result));
+        return Err(error);
+    }
+    tell(py, watch, progress)?;
+    match result {
+        Some(result) => result.map_err(run_error),
+        None => Err(LookalikeError::new_err(
             "the engine stopped at an inner contradiction (above); this is a fault of lookalike, \
              please report it with the documents if you can",
         )),
     }
 }
 
-/// Waits until the work is done; what was raised meanwhile.
-fn look_after(watch: &Watch, ended: &Receiver<()>, progress: Option<&Py<PyAny>>) -> Option<PyErr> {
-    let mut raised = None;
-    while ended.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
-        if raised.is_some() {
-            continue;
-        }
-        raised = Python::attach(|py| {
-            py.check_signals()?;
-            progress.map_or(Ok(()), |progress| tell(py, watch, progress))
-        })
-        .err();
-        if raised.is_some() {
-            watch.unwanted.store(true, Ordering::Relaxed);
-        }
-    }
-    raised.or_else(|| {
-        progress.and_then(|progress| Python::attach(|py| tell(py, watch, progress)).err())
-    })
-}
-
-fn tell(py: Python<'_>, watch: &Watch, progress: &Py<PyAny>) -> PyResult<()> {
+fn tell(py: Python<'_>, watch: &Watch, progress: Option<&Py<PyAny>>) -> PyResult<()> {
+    let Some(progress) = progress else { return Ok(()) };
     let stage = *watch.stage.lock().unwrap_or_else(PoisonError::into_inner);
     let Some((stage, total)) = stage else { return Ok(()) };
-    progress.call1(py, (stage.to_string(), watch.done.load(Ordering::Relaxed), total))?;
-    Ok(())
+    let stays = Stays;
+    let told = progress.call1(py, (stage.to_string(), watch.done.load(Ordering::Relaxed), total));
+    std::mem::forget(stays);
+    told.map(drop)
+}
+
+/// An interpreter that ends while a daemon thread is in a function of Python ends that thread by
+/// unwinding its stack (before Python 3.14), which must not go through frames of Rust: others use
+/// what is on them. The thread stays until the process is gone.
+struct Stays;
+
+impl Drop for Stays {
+    fn drop(&mut self) {
+        while !thread::panicking() {
+            thread::park();
+        }
+    }
 }

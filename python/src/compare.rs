@@ -1,17 +1,19 @@
 //! `compare`: two texts in, how alike they are and where they differ out.
 
-use crate::call;
-use crate::error::DocumentError;
+use crate::call::{self, Watch};
+use crate::error::{DocumentError, OptionError};
 use crate::inputs::{Input, Inputs};
 use crate::options::Options;
+use lookalike::core::params::Params;
 use lookalike::core::shingle::Shingler;
 use lookalike::core::signature::Signer;
-use lookalike::core::verify;
+use lookalike::core::verify::{self, Overlap};
 use lookalike::difference::Differences;
 use lookalike::error::Error;
 use lookalike::read::{Collection, Document, Scratch, Sink, Skipped};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How long the shortest list of differences is looked for.
@@ -34,23 +36,24 @@ pub(crate) fn compare(
     let params = options.params(wording)?;
     let reading = options.reading(wording, crate::extraction::options(py)?)?;
     options.finish()?;
-    let inputs = Inputs::new(py, &documents, None, reading)?;
-    let texts = call::long(py, None, |_| texts(&inputs.open()?))?;
-    let [a, b] = texts.as_slice() else {
-        let text = format!("compare takes two documents, got {}", texts.len());
-        return Err(DocumentError::new_err(text));
-    };
-    let (overlap, estimate, stretches) = call::long(py, None, |_| {
-        let mut shingler = Shingler::new(params.shingle());
-        let (mut left, mut right) = (Vec::new(), Vec::new());
-        shingler.set(a, &mut left);
-        shingler.set(b, &mut right);
-        let mut signer = Signer::new(params.scheme(), params.num_hashes(), params.seed());
-        let mut sign = |text: &str| signer.sign(shingler.shingle(text).hashes).to_vec();
-        let both = !left.is_empty() && !right.is_empty();
-        let estimate = (both && !params.exact()).then(|| verify::estimate(&sign(a), &sign(b)));
-        let stretches = if differences { stretches(a, b, &params) } else { Vec::new() };
-        Ok((verify::overlap(&left, &right), estimate, stretches))
+    if reading.skip_bad {
+        return Err(OptionError::new_err(
+            "skip_bad: expected none, since compare needs both texts; leave it out",
+        ));
+    }
+    let inputs = Arc::new(Inputs::new(py, &documents, None, reading)?);
+    let theirs = Arc::clone(&inputs);
+    let compared = call::reading(py, None, move |watch| {
+        let texts = texts(&theirs.open()?, watch)?;
+        let [a, b] = texts.found.as_slice() else { return Ok(Err(texts)) };
+        Ok(Ok(figures(a, b, &params, differences, watch)?))
+    })?;
+    let Figures { overlap, estimate, stretches, similar } = compared.map_err(|texts| {
+        let text = match texts.skipped {
+            Some(skipped) => format!("compare takes two documents; {skipped}"),
+            None => format!("compare takes two documents, got {}", texts.count),
+        };
+        DocumentError::new_err(text)
     })?;
     let dict = PyDict::new(py);
     dict.set_item("jaccard", overlap.jaccard())?;
@@ -60,11 +63,45 @@ pub(crate) fn compare(
     dict.set_item("shared", overlap.intersection)?;
     dict.set_item("shingles_a", overlap.left)?;
     dict.set_item("shingles_b", overlap.right)?;
-    dict.set_item("similar", overlap.reaches(params.measure(), params.threshold()))?;
+    dict.set_item("similar", similar)?;
     Ok((dict.unbind(), stretches))
 }
 
-fn stretches(a: &str, b: &str, params: &lookalike::core::params::Params) -> Vec<Stretch> {
+struct Figures {
+    overlap: Overlap,
+    estimate: Option<f64>,
+    stretches: Vec<Stretch>,
+    similar: bool,
+}
+
+fn figures(
+    a: &str,
+    b: &str,
+    params: &Params,
+    differences: bool,
+    watch: &Watch,
+) -> Result<Figures, Error> {
+    let mut shingler = Shingler::new(params.shingle());
+    let mut set = |text: &str| {
+        let mut set = Vec::new();
+        shingler.set(text, &mut set);
+        watch.go_on().map(|()| set)
+    };
+    let (left, right) = (set(a)?, set(b)?);
+    let mut signer = Signer::new(params.scheme(), params.num_hashes(), params.seed());
+    let mut sign = |text: &str| {
+        let signature = signer.sign(shingler.shingle(text).hashes).to_vec();
+        watch.go_on().map(|()| signature)
+    };
+    let both = !left.is_empty() && !right.is_empty() && !params.exact();
+    let estimate = if both { Some(verify::estimate(&sign(a)?, &sign(b)?)) } else { None };
+    let stretches = if differences { stretches(a, b, params) } else { Vec::new() };
+    let overlap = verify::overlap(&left, &right);
+    let similar = overlap.reaches(params.measure(), params.threshold());
+    Ok(Figures { overlap, estimate, stretches, similar })
+}
+
+fn stretches(a: &str, b: &str, params: &Params) -> Vec<Stretch> {
     let found = Differences::between(a, b, params.shingle(), Some(PATIENCE));
     let mut told = Vec::new();
     for stretch in &found.stretches {
@@ -81,23 +118,35 @@ fn stretches(a: &str, b: &str, params: &lookalike::core::params::Params) -> Vec<
     told
 }
 
-/// The texts of a collection as they are compared, at most three.
-fn texts(collection: &Collection) -> Result<Vec<String>, Error> {
-    struct Texts(Vec<String>);
+/// The texts of a collection as they are compared, at most two, how many documents there are, and
+/// the first record that was none.
+#[derive(Default)]
+struct Texts {
+    found: Vec<String>,
+    count: usize,
+    skipped: Option<Skipped>,
+}
 
-    impl Sink for Texts {
-        fn document(&mut self, document: &Document<'_>) {
-            if self.0.len() < 3 {
-                self.0.push(document.text.to_owned());
-            }
+impl Sink for Texts {
+    fn document(&mut self, document: &Document<'_>) {
+        self.count += 1;
+        if self.count <= 2 {
+            self.found.push(document.text.to_owned());
+        } else {
+            self.found.clear();
         }
-
-        fn skipped(&mut self, _: Skipped) {}
     }
 
-    let (mut texts, mut scratch) = (Texts(Vec::new()), Scratch::default());
+    fn skipped(&mut self, skipped: Skipped) {
+        self.skipped.get_or_insert(skipped);
+    }
+}
+
+fn texts(collection: &Collection, watch: &Watch) -> Result<Texts, Error> {
+    let (mut texts, mut scratch) = (Texts::default(), Scratch::default());
     while let Some(block) = collection.next_block_in_order()? {
         block.read(&mut scratch, &mut texts)?;
+        watch.go_on()?;
     }
-    Ok(texts.0)
+    Ok(texts)
 }

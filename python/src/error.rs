@@ -28,7 +28,7 @@ pub(crate) fn run_error(error: Error) -> PyErr {
         Error::Read(error) => read_error(error),
         Error::Index(error) => index_error(error),
         Error::Changed { .. } => ChangedError::new_err(text),
-        Error::Audit(error) if is_changed(&error) => ChangedError::new_err(text),
+        Error::Audit(error) => audit_error(&error, text),
         Error::DuplicateId { id, first, second } => match (row(&first), row(&second)) {
             (Some(first), Some(second)) => in_row(
                 second,
@@ -48,8 +48,16 @@ pub(crate) fn run_error(error: Error) -> PyErr {
     }
 }
 
-fn is_changed(error: &AuditError) -> bool {
-    matches!(error, AuditError::Changed { .. } | AuditError::OtherInputs { .. })
+fn audit_error(error: &AuditError, text: String) -> PyErr {
+    match error {
+        AuditError::Changed { .. } | AuditError::OtherInputs { .. } => ChangedError::new_err(text),
+        AuditError::NotARun { path, got } => LookalikeError::new_err(format!(
+            "{}: expected the report of a whole run, got {got}; found.write_report(\"….json\") \
+             writes one",
+            path.display()
+        )),
+        _ => LookalikeError::new_err(text),
+    }
 }
 
 /// The row of documents in memory that a place is.
@@ -88,8 +96,25 @@ pub(crate) fn read_error(error: ReadError) -> PyErr {
         ReadError::UnknownFormat { .. } | ReadError::UnknownEncoding { .. } => {
             OptionError::new_err(text)
         }
+        ReadError::Missing { .. } => numbered(text, NOT_FOUND),
+        ReadError::Io { error, .. } => match error.raw_os_error() {
+            Some(number) => numbered(text, number),
+            None => FileError::new_err(text),
+        },
         _ => FileError::new_err(text),
     }
+}
+
+/// `ENOENT`, which has this number wherever there is Python.
+const NOT_FOUND: i32 = 2;
+
+/// An error with `errno`, as other errors of files have one.
+fn numbered(text: String, number: i32) -> PyErr {
+    let error = FileError::new_err(text);
+    Python::attach(|py| match error.value(py).setattr("errno", number) {
+        Ok(()) => error,
+        Err(other) => other,
+    })
 }
 
 /// What an index came to.

@@ -5,6 +5,7 @@ use crate::error::{DocumentError, FileError, LookalikeError, OptionError, run_er
 use crate::ids::{IdColumn, IdKind};
 use crate::inputs::{Input, Inputs};
 use crate::options::Options;
+use crate::skipped::SkippedColumns;
 use crate::table::Table;
 use arrow_array::builder::{Float64Builder, StringBuilder, UInt64Builder};
 use arrow_array::{ArrayRef, BooleanArray, UInt64Array};
@@ -22,12 +23,14 @@ use std::sync::Arc;
 #[pyclass(frozen, module = "lookalike._engine")]
 #[expect(clippy::struct_field_names, reason = "it is what the engine calls so")]
 pub(crate) struct Findings {
-    pub(crate) findings: run::Findings,
+    pub(crate) findings: Arc<run::Findings>,
     pub(crate) options: FindOptions,
-    pub(crate) inputs: Inputs,
+    pub(crate) inputs: Arc<Inputs>,
     pub(crate) ids: IdKind,
     /// The rows of the documents, where they may not be their numbers: bad ones are skipped.
     rows: Option<Vec<u64>>,
+    /// Whether its documents are in an index, and cannot be read again from here.
+    of_index: bool,
 }
 
 /// Finds the near-duplicates among documents.
@@ -48,14 +51,16 @@ pub(crate) fn find(
     reading.fields = find.fields();
     find.skip_duplicate_ids = reading.skip_bad;
     let ids = IdKind::of(&documents, reference.as_ref());
-    let inputs = Inputs::new(py, &documents, reference.as_ref(), reading)?;
+    let inputs = Arc::new(Inputs::new(py, &documents, reference.as_ref(), reading)?);
     let held = matches!(documents, Input::Documents(_));
-    let (findings, rows) = call::long(py, progress.as_ref(), |watch| {
-        let findings = run::find(&inputs.open()?, &find, watch)?;
-        let rows = (held && find.skip_duplicate_ids).then(|| rows(&findings)).transpose()?;
+    let (theirs, options) = (Arc::clone(&inputs), find.clone());
+    let (findings, rows) = call::reading(py, progress.as_ref(), move |watch| {
+        let findings = run::find(&theirs.open()?, &options, watch)?;
+        let rows = (held && options.skip_duplicate_ids).then(|| rows(&findings)).transpose()?;
         Ok((findings, rows))
     })?;
-    Ok(Findings { findings, options: find, inputs, ids, rows })
+    let findings = Arc::new(findings);
+    Ok(Findings { findings, options: find, inputs, ids, rows, of_index: false })
 }
 
 /// The fields that documents must have beside id and text for `keep` and `source_field`.
@@ -111,21 +116,11 @@ impl Findings {
     /// What was not read: `source`, `line` (from 1; for documents in memory the row, from 0), `id`,
     /// `reason`.
     fn skipped(&self) -> PyResult<Table> {
-        let (mut sources, mut ids) = (StringBuilder::new(), StringBuilder::new());
-        let (mut lines, mut reasons) = (UInt64Builder::new(), StringBuilder::new());
+        let mut columns = SkippedColumns::default();
         for skipped in self.findings.skipped.iter() {
-            let skipped = skipped.map_err(|error| run_error(Error::of_io(error)))?;
-            sources.append_value(&skipped.source);
-            lines.append_option(skipped.line);
-            ids.append_option(skipped.id.as_deref());
-            reasons.append_value(skipped.reason.to_string());
+            columns.push(&skipped.map_err(|error| run_error(Error::of_io(error)))?);
         }
-        Table::new(vec![
-            ("source", Arc::new(sources.finish()), false),
-            ("line", Arc::new(lines.finish()), true),
-            ("id", Arc::new(ids.finish()), true),
-            ("reason", Arc::new(reasons.finish()), false),
-        ])
+        columns.table()
     }
 
     /// Documents without a token: `id`.
@@ -175,32 +170,46 @@ impl Findings {
     }
 
     /// The text of a document by its row or number.
-    fn text(&self, py: Python<'_>, document: u32) -> PyResult<String> {
-        if u64::from(document) >= self.findings.counts.documents {
-            let text = format!("there is no document {document}");
-            return Err(DocumentError::new_err(text));
+    fn text(&self, py: Python<'_>, row: u64) -> PyResult<String> {
+        if self.of_index {
+            return Err(OptionError::new_err(
+                "the documents of these groups are in an index: index.get(id).text is the text \
+                 of one, where the index was created with store=\"texts\"",
+            ));
         }
+        let document = self.document(row)?;
         py.detach(|| self.findings.text(document)).map_err(run_error)
     }
 
     /// Measures the recall of the run on documents drawn at random: JSON.
-    #[pyo3(signature = (sample, seed, confidence, progress=None))]
+    #[pyo3(signature = (options, sample, confidence, progress=None))]
     fn audit(
         &self,
         py: Python<'_>,
+        options: &Bound<'_, PyDict>,
         sample: usize,
-        seed: u64,
         confidence: f64,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<String> {
-        let options = &self.options;
+        if self.of_index {
+            return Err(OptionError::new_err(
+                "the documents of these groups are in an index, which cannot be audited: audit \
+                 what find makes of the same documents",
+            ));
+        }
         self.inputs.refuse_streams()?;
-        let how = crate::audit::options(sample, seed, confidence, options.threads)?;
-        call::long(py, progress.as_ref(), |watch| {
-            let open = || Ok(self.inputs.open()?);
-            let neighbours = true_neighbours(open, &options.params, &how, watch)?;
-            let audit = neighbours.judge_findings(&self.findings)?;
-            crate::audit::json(&audit, &options.params)
+        let given = Options::new(options)?;
+        let seed = given.whole("seed")?.unwrap_or(1);
+        let threads = given.threads_or(|| self.options.threads)?;
+        given.finish()?;
+        let how = crate::audit::options(sample, seed, confidence, threads)?;
+        let (inputs, findings) = (Arc::clone(&self.inputs), Arc::clone(&self.findings));
+        let params = self.options.params.clone();
+        call::reading(py, progress.as_ref(), move |watch| {
+            let open = || Ok(inputs.open()?);
+            let neighbours = true_neighbours(open, &params, &how, watch)?;
+            let audit = neighbours.judge_findings(&findings)?;
+            crate::audit::json(&audit, &params)
         })
     }
 
@@ -224,8 +233,8 @@ impl Findings {
 impl Findings {
     /// What was found among the documents of an index.
     pub(crate) fn of_index(findings: run::Findings, options: FindOptions) -> Self {
-        let (inputs, ids) = (Inputs::nothing(), IdKind::Files);
-        Self { findings, options, inputs, ids, rows: None }
+        let (inputs, findings) = (Arc::new(Inputs::nothing()), Arc::new(findings));
+        Self { findings, options, inputs, ids: IdKind::Files, rows: None, of_index: true }
     }
 
     fn measures(&self) -> &'static [(&'static str, Measure)] {
@@ -235,6 +244,23 @@ impl Findings {
                 &[("jaccard", Measure::Jaccard), ("containment", Measure::Containment)]
             }
         }
+    }
+
+    /// The number of the document of a row.
+    fn document(&self, row: u64) -> PyResult<u32> {
+        let documents = self.findings.counts.documents;
+        let number = match &self.rows {
+            Some(rows) => rows.binary_search(&row).ok().map(|number| number as u64),
+            None => Some(row).filter(|row| *row < documents),
+        };
+        let number = number.and_then(|number| u32::try_from(number).ok());
+        number.ok_or_else(|| {
+            let remedy =
+                if self.rows.is_some() { ": found.skipped lists those left out" } else { "" };
+            DocumentError::new_err(format!(
+                "there is no document {row} among the {documents} that were read{remedy}"
+            ))
+        })
     }
 
     /// The row of a document; none where it is a reference, or was read from a file.

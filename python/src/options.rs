@@ -106,10 +106,10 @@ impl<'py> Options<'py> {
     pub(crate) fn bytes(&self, name: &str) -> PyResult<Option<u64>> {
         let Some(value) = self.take(name)? else { return Ok(None) };
         if let Ok(text) = value.extract::<String>() {
-            let bytes = parse_memory(&text);
-            return bytes
-                .map(Some)
-                .map_err(|error| OptionError::new_err(format!("{name}: {error}")));
+            return parse_memory(&text).map(Some).map_err(|error| match error {
+                ParamsError::Parse { expected, .. } => wrong(name, expected, &value),
+                error => params_error(&error),
+            });
         }
         let bytes = value.extract::<u64>().ok().filter(|_| !value.is_instance_of::<PyBool>());
         bytes.map(Some).ok_or_else(|| wrong(name, "bytes, or a text such as '512MiB'", &value))
@@ -172,8 +172,15 @@ impl<'py> Options<'py> {
 
     /// How many work at a time; all processors by default.
     pub(crate) fn threads(&self) -> PyResult<NonZeroUsize> {
-        let all = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        let threads = self.count("threads")?.unwrap_or_else(all);
+        self.threads_or(|| std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN))
+    }
+
+    /// The same with another default.
+    pub(crate) fn threads_or(
+        &self,
+        default: impl FnOnce() -> NonZeroUsize,
+    ) -> PyResult<NonZeroUsize> {
+        let threads = self.count("threads")?.unwrap_or_else(default);
         if threads.get() > MAX_THREADS {
             let text = format!("threads: expected 1 to {MAX_THREADS}, got {threads}");
             return Err(OptionError::new_err(text));

@@ -1,10 +1,16 @@
 //! `prepare`: documents in, signatures and bucket keys out, a row each.
+//!
+//! ```text
+//! blocks  Maker → Parts  leave_out (repeated ids) → Parts  columns → Table
+//!                     └─ skipped ──────┴───────────────────────────→ Table
+//! ```
 
 use crate::call::{self, Watch};
 use crate::error::OptionError;
 use crate::ids::{IdColumn, IdKind};
 use crate::inputs::{Input, Inputs};
 use crate::options::Options;
+use crate::skipped::SkippedColumns;
 use crate::table::Table;
 use arrow_array::types::{UInt32Type, UInt64Type};
 use arrow_array::{
@@ -18,16 +24,18 @@ use lookalike::core::shingle::Shingler;
 use lookalike::core::signature::Signer;
 use lookalike::error::Error;
 use lookalike::progress::{Progress, Stage};
-use lookalike::read::{BlockNumber, Collection, Document, Scratch, Sink, Skipped};
+use lookalike::read::{BlockNumber, Collection, Document, Scratch, Sink, SkipReason, Skipped};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 /// Signs and bands documents: `id`, `shingles` (how many different ones), `fingerprint` (16 bytes),
 /// `signature` (a list of 32-bit values) and `band_keys` (a list of 64-bit keys). Of a document
-/// without a token both lists are zeros, and `shingles` is 0.
+/// without a token both lists are zeros, and `shingles` is 0. Then the parameters, and what was
+/// skipped.
 #[pyfunction]
 #[pyo3(signature = (documents, options, progress=None))]
 pub(crate) fn prepare(
@@ -35,7 +43,7 @@ pub(crate) fn prepare(
     documents: Input,
     options: &Bound<'_, PyDict>,
     progress: Option<Py<PyAny>>,
-) -> PyResult<(Table, Py<PyDict>)> {
+) -> PyResult<(Table, Py<PyDict>, Table)> {
     let options = Options::new(options)?;
     let wording = options.wording()?;
     let params = options.params(wording)?;
@@ -47,18 +55,48 @@ pub(crate) fn prepare(
         return Err(OptionError::new_err(text));
     }
     let ids = IdKind::of(&documents, None);
-    let inputs = Inputs::new(py, &documents, None, reading)?;
-    let parts = call::long(py, progress.as_ref(), |watch| {
-        prepared(&inputs.open()?, &params, threads, watch)
+    let names = match &documents {
+        Input::Documents(held) if held.get().rows().named_by_row() => Names::Rows,
+        Input::Documents(_) => Names::Held,
+        Input::Paths(_) => Names::Files,
+    };
+    let inputs = Arc::new(Inputs::new(py, &documents, None, reading)?);
+    let (theirs, how) = (Arc::clone(&inputs), params.clone());
+    let (columns, skipped) = call::reading(py, progress.as_ref(), move |watch| {
+        let collection = theirs.open()?;
+        let mut parts = prepared(&collection, &how, threads, watch)?;
+        let skip_bad = theirs.reading.skip_bad;
+        let repeated = leave_out(&mut parts, &collection, names, skip_bad, &how)?;
+        watch.go_on()?;
+        let read = parts.iter().flat_map(|part| &part.skipped);
+        let mut skipped = SkippedColumns::default();
+        collection.listed().iter().chain(read).chain(&repeated).for_each(|one| skipped.push(one));
+        Ok((columns(&parts, ids, &how), skipped))
     })?;
-    let table = table(&parts, ids, &params)?;
-    Ok((table, crate::parameters::dict(py, &params)?.unbind()))
+    let parameters = crate::parameters::dict(py, &params)?.unbind();
+    Ok((Table::new(columns?)?, parameters, skipped.table()?))
+}
+
+/// What names documents.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Names {
+    /// Their rows, no two the same.
+    Rows,
+    /// Ids of documents in memory.
+    Held,
+    /// Ids of documents in files.
+    Files,
 }
 
 /// The documents of a block.
 #[derive(Default)]
 struct Part {
+    source: u32,
     ids: Vec<String>,
+    /// Which of the block's records each document is, and how many there are.
+    places: Vec<u64>,
+    records: u64,
+    skipped: Vec<Skipped>,
     shingles: Vec<u64>,
     fingerprints: Vec<[u8; 16]>,
     signatures: Vec<u32>,
@@ -80,7 +118,8 @@ fn prepared(
         let mut scratch = Scratch::default();
         while let Some(block) = collection.next_block()? {
             block.read(&mut scratch, &mut maker)?;
-            let part = std::mem::take(&mut maker.part);
+            let mut part = std::mem::take(&mut maker.part);
+            part.source = block.number().source;
             let bytes = maker.take_bytes();
             done.lock().unwrap_or_else(PoisonError::into_inner).push((block.number(), part));
             watch.advance(bytes)?;
@@ -88,7 +127,9 @@ fn prepared(
         Ok(())
     };
     std::thread::scope(|scope| {
-        let others: Vec<_> = (1..threads.get()).map(|_| scope.spawn(work)).collect();
+        // Where the system gives no more threads, the work is done by those there are.
+        let thread = || std::thread::Builder::new().spawn_scoped(scope, work).ok();
+        let others: Vec<_> = (1..threads.get()).map_while(|_| thread()).collect();
         let mut result = work();
         for other in others {
             match other.join() {
@@ -140,6 +181,8 @@ impl Sink for Maker<'_> {
         self.upper.clear();
         self.upper.extend(self.set.iter().map(|hash| (hash >> 32) as u32));
         part.ids.push(document.id.to_owned());
+        part.places.push(part.records);
+        part.records += 1;
         part.shingles.push(self.set.len() as u64);
         part.fingerprints.push(fingerprint.to_be_bytes());
         let (values, keys) = (part.signatures.len(), part.keys.len());
@@ -152,10 +195,98 @@ impl Sink for Maker<'_> {
         }
     }
 
-    fn skipped(&mut self, _: Skipped) {}
+    fn skipped(&mut self, skipped: Skipped) {
+        self.part.records += 1;
+        self.part.skipped.push(skipped);
+    }
 }
 
-fn table(parts: &[Part], kind: IdKind, params: &Params) -> PyResult<Table> {
+/// Refuses repeated ids as `find` does, or takes the later documents out and tells of them.
+fn leave_out(
+    parts: &mut [Part],
+    collection: &Collection,
+    names: Names,
+    skip_bad: bool,
+    params: &Params,
+) -> Result<Vec<Skipped>, Error> {
+    if names == Names::Rows {
+        return Ok(Vec::new());
+    }
+    let repeated = repeated(parts);
+    let mut starts = vec![0];
+    starts.extend(parts.iter().scan(0, |sum, part| {
+        *sum += part.records;
+        Some(*sum)
+    }));
+    let place = |(part, document): (usize, usize)| {
+        let source = collection.source_name(parts[part].source).unwrap_or_default().to_owned();
+        let row = starts[part] + parts[part].places[document];
+        (source, (names == Names::Held).then_some(row))
+    };
+    let shown = |at| match place(at) {
+        (source, Some(row)) => format!("{source}:{row}"),
+        (source, None) => source,
+    };
+    let mut told = Vec::new();
+    for &(later, first) in &repeated {
+        let id = parts[later.0].ids[later.1].clone();
+        let first = shown(first);
+        if !skip_bad {
+            return Err(Error::DuplicateId { id, first, second: shown(later) });
+        }
+        let (source, line) = place(later);
+        let reason = SkipReason::RepeatedId { first };
+        told.push(Skipped { source, line, id: Some(id), reason });
+    }
+    for same in repeated.chunk_by(|a, b| a.0.0 == b.0.0) {
+        let gone: Vec<usize> = same.iter().map(|((_, document), _)| *document).collect();
+        parts[same[0].0.0].remove(&gone, params);
+    }
+    Ok(told)
+}
+
+/// A part, and which of its documents.
+type At = (usize, usize);
+
+/// Documents whose ids came before, in order, each with the first one.
+fn repeated(parts: &[Part]) -> Vec<(At, At)> {
+    let mut known: HashMap<&str, At> = HashMap::new();
+    let mut repeated = Vec::new();
+    for (number, part) in parts.iter().enumerate() {
+        for (document, id) in part.ids.iter().enumerate() {
+            let at = (number, document);
+            let first = *known.entry(id).or_insert(at);
+            if first != at {
+                repeated.push((at, first));
+            }
+        }
+    }
+    repeated
+}
+
+impl Part {
+    /// Takes documents out, given in ascending order.
+    fn remove(&mut self, gone: &[usize], params: &Params) {
+        fn without<T>(values: &mut Vec<T>, each: usize, gone: &[usize]) {
+            let mut at = 0;
+            values.retain(|_| {
+                at += 1;
+                gone.binary_search(&((at - 1) / each)).is_err()
+            });
+        }
+        without(&mut self.ids, 1, gone);
+        without(&mut self.places, 1, gone);
+        without(&mut self.shingles, 1, gone);
+        without(&mut self.fingerprints, 1, gone);
+        without(&mut self.signatures, params.num_hashes(), gone);
+        without(&mut self.keys, params.bands(), gone);
+    }
+}
+
+/// Columns by name, and whether they may have no value somewhere.
+type Columns = Vec<(&'static str, ArrayRef, bool)>;
+
+fn columns(parts: &[Part], kind: IdKind, params: &Params) -> PyResult<Columns> {
     let mut ids = IdColumn::new(kind);
     parts.iter().flat_map(|part| &part.ids).for_each(|id| ids.push(Some(id)));
     let shingles = parts.iter().flat_map(|part| part.shingles.iter().copied());
@@ -168,7 +299,7 @@ fn table(parts: &[Part], kind: IdKind, params: &Params) -> PyResult<Table> {
     };
     let signatures = parts.iter().flat_map(|part| part.signatures.iter().copied());
     let keys = parts.iter().flat_map(|part| part.keys.iter().copied());
-    Table::new(vec![
+    Ok(vec![
         ("id", ids.finish(), false),
         ("shingles", Arc::new(UInt64Array::from_iter_values(shingles)), false),
         ("fingerprint", prints, false),

@@ -3,6 +3,7 @@
 use crate::capsule;
 use crate::column::type_name;
 use crate::error::LookalikeError;
+use crate::pickled::{self, State};
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{ArrowError, Field, Schema};
 use pyo3::prelude::*;
@@ -52,6 +53,22 @@ impl Table {
         capsule::export_schema(py, &self.batch.schema())
     }
 
+    /// What [`of_state`](Self::of_state) makes the same table of.
+    fn state<'py>(&self, py: Python<'py>) -> PyResult<Vec<State<'py>>> {
+        let schema = self.batch.schema();
+        let columns = schema.fields().iter().zip(self.batch.columns());
+        columns.map(|(field, array)| pickled::state(py, field, array.as_ref())).collect()
+    }
+
+    /// The table that gave that state.
+    #[staticmethod]
+    fn of_state(state: Vec<State<'_>>) -> PyResult<Self> {
+        let columns = state.iter().map(pickled::array).collect::<PyResult<Vec<_>>>()?;
+        let (fields, arrays): (Vec<Field>, Vec<ArrayRef>) = columns.into_iter().unzip();
+        let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays);
+        Ok(Self { batch: batch.map_err(|error| damaged(&error))? })
+    }
+
     fn __len__(&self) -> usize {
         self.batch.num_rows()
     }
@@ -67,6 +84,12 @@ impl Table {
     fn column_types(&self) -> Vec<String> {
         let schema = self.batch.schema();
         schema.fields().iter().map(|field| type_name(field.data_type())).collect()
+    }
+
+    /// Whether the columns may have no value somewhere.
+    #[getter]
+    fn column_nullable(&self) -> Vec<bool> {
+        self.batch.schema().fields().iter().map(|field| field.is_nullable()).collect()
     }
 
     /// The values of a column, by its number, from `start` on, at most `count`.

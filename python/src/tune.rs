@@ -9,6 +9,7 @@ use lookalike::core::params::{Params, ShingleRule, Unit};
 use lookalike::tune::{self as tuning, Profile};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+use std::sync::Arc;
 
 /// The probability that a pair becomes a candidate, at each of some similarities.
 #[pyfunction]
@@ -29,6 +30,7 @@ pub(crate) fn curve(similarities: Vec<f64>, bands: usize, rows: usize) -> PyResu
 /// Chooses for a threshold and a recall, by a sample of documents where there are some: what was
 /// chosen, all bandings of that length, and what each shingle rule makes of the sample.
 #[pyfunction]
+#[pyo3(signature = (documents, options, sample, count, tried, progress=None))]
 pub(crate) fn tune(
     py: Python<'_>,
     documents: Option<Input>,
@@ -36,6 +38,7 @@ pub(crate) fn tune(
     sample: usize,
     count: Option<u64>,
     tried: Vec<String>,
+    progress: Option<Py<PyAny>>,
 ) -> PyResult<Py<PyDict>> {
     let options = Options::new(options)?;
     let wording = options.wording()?;
@@ -53,11 +56,11 @@ pub(crate) fn tune(
     let measured = match &documents {
         None => None,
         Some(documents) => {
-            let inputs = Inputs::new(py, documents, None, reading)?;
-            Some(call::long(py, None, |watch| {
-                let sample = tuning::sample(&inputs.open()?, sample, wishes.seed)?;
-                watch.go_on()?;
-                let profiles = tuning::measure(&sample.texts, &rules);
+            let inputs = Arc::new(Inputs::new(py, documents, None, reading)?);
+            let (theirs, seed) = (Arc::clone(&inputs), wishes.seed);
+            Some(call::reading(py, progress.as_ref(), move |watch| {
+                let sample = tuning::sample(&theirs.open()?, sample, seed, watch)?;
+                let profiles = tuning::measure(&sample.texts, &rules, watch)?;
                 Ok((sample.documents, sample.texts.len(), profiles))
             })?)
         }

@@ -280,9 +280,12 @@ def test_progress_is_told_and_may_stop_the_work() -> None:
         lookalike.find(texts(3000), progress=stop)
 
 
-def test_progress_bars() -> None:
+def test_progress_bars(capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("tqdm")
     lookalike.find(texts(300), progress=True)
+    assert "verify and group: 100%" in capsys.readouterr().err
+    lookalike.find(texts(300))
+    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of Unix")

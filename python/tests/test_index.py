@@ -153,7 +153,8 @@ def test_documents_come_in_many_shapes(index: Index) -> None:
     assert index.add([["b", "two texts"], ("c", "three texts", {"n": 3})]).added == 2
     assert index.add((pair for pair in [("d", "four texts")])).added == 1
     records = [{"id": "e", "text": "five texts", "n": 5, "more": None}]
-    assert index.add(records, metadata=["n", "more", "absent"]).added == 1
+    with pytest.warns(UserWarning, match="'?\"absent\"'?, which none of the 1 documents"):
+        assert index.add(records, metadata=["n", "more", "absent"]).added == 1
     assert index.add([{"key": "f", "body": "six"}], id_field="key", text_field="body").added == 1
     assert list(index.ids()) == ["a", "b", "c", "d", "e", "f"]
     described = [index.get(id).metadata for id in "abcdef"]  # type: ignore[union-attr]
@@ -1116,3 +1117,54 @@ def test_signals_are_left_as_they_are(index: Index) -> None:
     before = signal.getsignal(signal.SIGINT)
     index.query_many([FOX])
     assert signal.getsignal(signal.SIGINT) is before
+
+
+class Record(dict[str, object]):
+    """A record one of whose members cannot be fetched."""
+
+    def __init__(self, member: str, error: BaseException) -> None:
+        super().__init__(id="a", text="one text", n=1)
+        self.member, self.error = member, error
+
+    def __getitem__(self, name: str) -> object:
+        if name == self.member:
+            raise self.error
+        return super().__getitem__(name)
+
+
+@pytest.mark.parametrize("member", ["id", "text", "n"])
+@pytest.mark.parametrize("error", [RuntimeError("broken"), KeyboardInterrupt(), ValueError("bad")])
+def test_what_a_record_raises_comes_out(index: Index, member: str, error: BaseException) -> None:
+    with pytest.raises(type(error)) as raised:
+        index.add([Record(member, error)], metadata=["n"])
+    assert raised.value is error and len(index) == 0
+
+
+def test_members_that_only_some_records_have(index: Index, recwarn: pytest.WarningsRecorder) -> None:
+    records = [{"id": "a", "text": "one", "n": 1}, {"id": "b", "text": "two"}]
+    index.add(records, metadata=["n"])
+    index.add([], metadata=["n"])
+    assert not recwarn.list and index.get("b").metadata == {}  # type: ignore[union-attr]
+    with pytest.warns(UserWarning, match="nn"):
+        index.add({"c": "three"}, metadata=["nn"])
+
+
+def test_tables_whose_values_cannot_be_read(index: Index) -> None:
+    pa = pytest.importorskip("pyarrow")
+    offsets, data = pa.py_buffer(bytes([0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0])), pa.py_buffer(b"a\xff")
+    texts = pa.Array.from_buffers(pa.string(), 2, [None, offsets, data])
+    with pytest.raises(DocumentError, match="document 1: column 'text' cannot be read") as raised:
+        index.add(pa.table({"id": ["a", "b"], "text": texts}))
+    assert raised.value.row == 1
+    with pytest.raises(DocumentTypeError, match="cannot be read as Arrow"):
+        index.add(pa.chunked_array([["a", "b"]]))
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"id": ["a", "b"], "text": pd.Series(["one", 5], dtype=object)})
+    with pytest.raises(DocumentTypeError, match="document 1") as mixed:
+        index.add(frame)
+    assert mixed.value.row == 1
+
+
+def test_thresholds_that_no_float_can_be(index: Index) -> None:
+    with pytest.raises(OptionError, match="threshold"):
+        index.query("a", threshold=10**400)

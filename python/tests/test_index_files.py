@@ -43,7 +43,7 @@ def test_a_file_a_pattern_and_a_list_of_paths(index: lookalike.Index, tmp_path: 
 
 def test_fields_become_metadata(index: lookalike.Index, tmp_path: Path) -> None:
     path = lines(tmp_path / "one.jsonl", TEXTS, year=2024)
-    with pytest.warns(UserWarning, match="no document has the field 'language'"):
+    with pytest.warns(UserWarning, match="metadata names 'language'"):
         index.add(path, metadata=["year", "language"])
     document = index.get("a")
     assert document is not None and document.metadata["year"] == 2024

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-/// The stages of a run, in order, then those of an index and of an audit.
+/// The stages of a run, in order, then those of an index, of an audit and of `tune`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
     /// Read, shingle, sign and band; counted in bytes of input.
@@ -14,10 +14,12 @@ pub enum Stage {
     Decide,
     /// Read documents and put them into an index; counted in bytes of input.
     Add,
-    /// Draw a sample for an audit; counted in bytes of input.
+    /// Draw a sample for an audit or for `tune`; counted in bytes of input.
     Draw,
     /// Find the sample's true neighbours; counted in bytes of input.
     Search,
+    /// Measure a sample; counted in its documents, once for each shingle rule and once more.
+    Measure,
 }
 
 impl fmt::Display for Stage {
@@ -29,6 +31,7 @@ impl fmt::Display for Stage {
             Self::Add => "read and add",
             Self::Draw => "draw documents",
             Self::Search => "find neighbours",
+            Self::Measure => "measure the sample",
         })
     }
 }

@@ -13,6 +13,7 @@
 //! unrelated where they have no [`RELATED_WORDS`] words in a row in common.
 
 use crate::error::Error;
+use crate::progress::{Interrupted, Progress, Stage};
 use crate::read::{BlockNumber, Collection, Document, Place, Scratch, Sink, Skipped};
 use lookalike_core::curve::Cost;
 use lookalike_core::error::ParamsError;
@@ -21,6 +22,7 @@ use lookalike_core::params::{ShingleRule, Unit};
 use lookalike_core::shingle::Shingler;
 use lookalike_core::verify::Overlap;
 use std::collections::BinaryHeap;
+use std::time::Instant;
 
 /// Documents in a sample when the user says nothing: two million pairs, of which 2,000 lie above
 /// the 99.9th percentile.
@@ -74,8 +76,15 @@ pub struct Sample {
 /// there are, and neither on their order nor on how they are split into files.
 ///
 /// # Errors
-/// [`Error::Read`] where the collection cannot be read.
-pub fn sample(collection: &Collection, size: usize, seed: u64) -> Result<Sample, Error> {
+/// [`Error::Read`] where the collection cannot be read, [`Error::Interrupted`] where it is not wanted.
+pub fn sample(
+    collection: &Collection,
+    size: usize,
+    seed: u64,
+    progress: &dyn Progress,
+) -> Result<Sample, Error> {
+    let start = Instant::now();
+    progress.begin(Stage::Draw, collection.bytes());
     let mut draw = Draw {
         size,
         seed: hash::mix64(seed),
@@ -84,11 +93,15 @@ pub fn sample(collection: &Collection, size: usize, seed: u64) -> Result<Sample,
         documents: 0,
         skipped: Vec::new(),
     };
-    let mut scratch = Scratch::default();
+    let (mut scratch, mut told) = (Scratch::default(), 0);
     while let Some(block) = collection.next_block()? {
         draw.block = Some(block.number());
         block.read(&mut scratch, &mut draw)?;
+        let read = collection.bytes_read();
+        progress.advance(read.saturating_sub(told))?;
+        told = read;
     }
+    progress.end(Stage::Draw, start.elapsed());
     let texts = draw.drawn.into_sorted_vec().into_iter().map(|drawn| drawn.text).collect();
     Ok(Sample { texts, documents: draw.documents, skipped: draw.skipped })
 }
@@ -244,15 +257,33 @@ impl Profile {
 
 /// Measures a sample by each rule. O(n log n) in the shingles of the sample, and about a second at
 /// most per rule to compare its documents.
-pub fn measure(texts: &[String], rules: &[ShingleRule]) -> Vec<Profile> {
-    let related = Related::of(texts);
-    rules.iter().map(|rule| profile(texts, rule, &related)).collect()
+///
+/// # Errors
+/// [`Interrupted`] where it is not wanted any more.
+pub fn measure(
+    texts: &[String],
+    rules: &[ShingleRule],
+    progress: &dyn Progress,
+) -> Result<Vec<Profile>, Interrupted> {
+    let start = Instant::now();
+    progress.begin(Stage::Measure, Some((texts.len() * (rules.len() + 1)) as u64));
+    let related = Related::of(texts, progress)?;
+    progress.advance((texts.len() - related.documents) as u64)?;
+    let profiles = rules.iter().map(|rule| profile(texts, rule, &related, progress));
+    let profiles = profiles.collect::<Result<Vec<_>, _>>()?;
+    progress.end(Stage::Measure, start.elapsed());
+    Ok(profiles)
 }
 
-fn profile(texts: &[String], rule: &ShingleRule, related: &Related) -> Profile {
+fn profile(
+    texts: &[String],
+    rule: &ShingleRule,
+    related: &Related,
+    progress: &dyn Progress,
+) -> Result<Profile, Interrupted> {
     let tokens = ShingleRule::new(rule.unit(), 1).map(|single| settings_of(rule, single));
     let mut counter = tokens.map(|single| Shingler::new(&single)).ok();
-    let sets = sets(texts, rule);
+    let sets = sets(texts, rule, progress)?;
     let mut short = 0;
     for (text, set) in texts.iter().zip(&sets) {
         // A set of two shingles or more has all tokens it needs.
@@ -263,7 +294,8 @@ fn profile(texts: &[String], rule: &ShingleRule, related: &Related) -> Profile {
     let mut sizes: Vec<usize> = sets.iter().map(Vec::len).filter(|size| *size > 0).collect();
     sizes.sort_unstable();
     let (vocabulary, shared) = vocabulary(&sets);
-    Profile {
+    progress.advance(0)?;
+    Ok(Profile {
         rule: rule.clone(),
         documents: sizes.len(),
         empty: texts.len() - sizes.len(),
@@ -271,17 +303,22 @@ fn profile(texts: &[String], rule: &ShingleRule, related: &Related) -> Profile {
         median_shingles: sizes.get(sizes.len() / 2).copied().unwrap_or(0),
         vocabulary,
         shared,
-        similarities: similarities(&sets, related),
-    }
+        similarities: similarities(&sets, related, progress)?,
+    })
 }
 
 /// The shingle sets of documents, empty for those without tokens.
-fn sets(texts: &[String], rule: &ShingleRule) -> Vec<Vec<u64>> {
+fn sets(
+    texts: &[String],
+    rule: &ShingleRule,
+    progress: &dyn Progress,
+) -> Result<Vec<Vec<u64>>, Interrupted> {
     let mut shingler = Shingler::new(rule);
     let mut set = Vec::new();
     let copy = |text: &String| {
         shingler.set(text, &mut set);
-        set.clone()
+        progress.advance(1)?;
+        Ok(set.clone())
     };
     texts.iter().map(copy).collect()
 }
@@ -334,17 +371,17 @@ struct Related {
 }
 
 impl Related {
-    fn of(texts: &[String]) -> Self {
+    fn of(texts: &[String], progress: &dyn Progress) -> Result<Self, Interrupted> {
         let documents = texts.len().min(MOST_DOCUMENTS);
         let mut related = Self { documents, bits: vec![0; (documents * documents).div_ceil(64)] };
         if let Ok(rule) = ShingleRule::new(Unit::Words, RELATED_WORDS) {
-            let sets = sets(&texts[..documents], &rule);
-            shared_shingles(&sets, |a, b, _| {
+            let sets = sets(&texts[..documents], &rule, progress)?;
+            shared_shingles(&sets, progress, |a, b, _| {
                 let bit = a * documents + b;
                 related.bits[bit / 64] |= 1 << (bit % 64);
-            });
+            })?;
         }
-        related
+        Ok(related)
     }
 
     /// For `a` before `b`.
@@ -356,16 +393,20 @@ impl Related {
 
 /// The exact similarities of all pairs of documents, given as ascending sets; of the first
 /// documents only, where all would take too long. Empty documents are left out.
-fn similarities(sets: &[Vec<u64>], related: &Related) -> Similarities {
+fn similarities(
+    sets: &[Vec<u64>],
+    related: &Related,
+    progress: &dyn Progress,
+) -> Result<Similarities, Interrupted> {
     let mut found = Similarities::default();
-    let compared = shared_shingles(sets, |a, b, intersection| {
+    let compared = shared_shingles(sets, progress, |a, b, intersection| {
         let (left, right) = (sets[a].len() as u64, sets[b].len() as u64);
         let jaccard = Overlap { intersection, left, right }.jaccard();
         found.above_zero.push(jaccard);
         if !related.get(a, b) {
             found.unrelated_above_zero.push(jaccard);
         }
-    });
+    })?;
     let full: Vec<usize> = (0..compared).filter(|&a| !sets[a].is_empty()).collect();
     found.documents = full.len() as u64;
     for (at, &a) in full.iter().enumerate() {
@@ -374,13 +415,17 @@ fn similarities(sets: &[Vec<u64>], related: &Related) -> Similarities {
     }
     found.above_zero.sort_unstable_by(f64::total_cmp);
     found.unrelated_above_zero.sort_unstable_by(f64::total_cmp);
-    found
+    Ok(found)
 }
 
 /// Tells of each pair of documents that share a shingle, as `(earlier, later, shared shingles)`,
 /// and gives the number of documents that were compared: the first ones only, where all would take
 /// too long. Counts through an inverted index, so pairs that share nothing cost nothing.
-fn shared_shingles(sets: &[Vec<u64>], mut pair: impl FnMut(usize, usize, u64)) -> usize {
+fn shared_shingles(
+    sets: &[Vec<u64>],
+    progress: &dyn Progress,
+    mut pair: impl FnMut(usize, usize, u64),
+) -> Result<usize, Interrupted> {
     let mut total = 0;
     let fits = sets.iter().take(MOST_DOCUMENTS).take_while(|set| {
         total += set.len();
@@ -400,6 +445,7 @@ fn shared_shingles(sets: &[Vec<u64>], mut pair: impl FnMut(usize, usize, u64)) -
     }
     let mut shared = vec![0u32; documents];
     for (document, places) in places.iter().enumerate() {
+        progress.advance(0)?;
         for &(list, from) in places {
             for member in &lists[list as usize][from as usize..] {
                 match shared.get_mut(member.1 as usize) {
@@ -414,7 +460,7 @@ fn shared_shingles(sets: &[Vec<u64>], mut pair: impl FnMut(usize, usize, u64)) -
             }
         }
     }
-    documents
+    Ok(documents)
 }
 
 /// Every shingle with every document that has it, by shingle, then document; those of one document
@@ -513,6 +559,7 @@ pub fn advise(profiles: &[Profile], current: usize, threshold: f64) -> Option<Ad
 #[allow(clippy::float_cmp, reason = "fractions that are computed in one way")]
 mod tests {
     use super::*;
+    use crate::progress::Silent;
     use crate::read::{Format, ReadOptions};
     use lookalike_core::verify;
     use proptest::prelude::*;
@@ -521,6 +568,10 @@ mod tests {
 
     fn words(size: usize) -> ShingleRule {
         ShingleRule::new(Unit::Words, size).unwrap()
+    }
+
+    fn measure(texts: &[String], rules: &[ShingleRule]) -> Vec<Profile> {
+        super::measure(texts, rules, &Silent).unwrap()
     }
 
     fn unrelated() -> Related {
@@ -545,7 +596,7 @@ mod tests {
             sets in prop::collection::vec(prop::collection::btree_set(0u64..40, 0..20), 0..25),
         ) {
             let sets: Vec<Vec<u64>> = sets.into_iter().map(|s| s.into_iter().collect()).collect();
-            let found = similarities(&sets, &unrelated());
+            let found = similarities(&sets, &unrelated(), &Silent).unwrap();
             let full = sets.iter().filter(|set| !set.is_empty()).count() as u64;
             prop_assert_eq!(found.documents(), full);
             prop_assert_eq!(found.above_zero(), naive(&sets));
@@ -593,7 +644,7 @@ mod tests {
     fn documents_with_ten_words_in_common_are_related() {
         let ten = "one two three four five six seven eight nine ten";
         let texts = [format!("a {ten} b"), format!("c {ten}"), "two three".to_owned()];
-        let related = Related::of(&texts);
+        let related = Related::of(&texts, &Silent).unwrap();
         assert_eq!([(0, 1), (0, 2), (1, 2)].map(|(a, b)| related.get(a, b)), [true, false, false]);
         let single = &measure(&texts, &[words(1)])[0].similarities;
         // 10/13 is related; 2/12 and 2/11 are not.
@@ -634,7 +685,7 @@ mod tests {
         }
         let options = ReadOptions { format: Some(Format::Lines), ..ReadOptions::default() };
         let collection = Collection::open(&paths, &options).unwrap();
-        let sample = sample(&collection, size, seed).unwrap();
+        let sample = sample(&collection, size, seed, &Silent).unwrap();
         (sample.texts, sample.documents)
     }
 

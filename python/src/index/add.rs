@@ -12,9 +12,11 @@ use lookalike::index::{
 use lookalike::progress::Stage;
 use lookalike::run::MAX_THREADS;
 use lookalike::store::entry::Metadata;
+use pyo3::exceptions::{PyKeyError, PyUserWarning};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyDict, PyIterator, PyList, PyMapping, PyTuple};
+use std::ffi::CString;
 use std::num::NonZeroUsize;
 
 /// How documents are added.
@@ -78,6 +80,8 @@ pub(super) struct Feed {
     names: Vec<String>,
     id_field: String,
     text_field: String,
+    /// Which of the names a record had.
+    met: Vec<bool>,
     row: u64,
     telling: Telling,
 }
@@ -103,8 +107,8 @@ impl Feed {
     ) -> PyResult<Self> {
         let common = metadata(common, "all documents")?;
         let (id_field, text_field) = fields;
-        let documents = documents.unbind();
-        Ok(Self { documents, common, names, id_field, text_field, row: 0, telling })
+        let (documents, met) = (documents.unbind(), vec![false; names.len()]);
+        Ok(Self { documents, common, names, id_field, text_field, met, row: 0, telling })
     }
 
     fn fill(
@@ -126,6 +130,7 @@ impl Feed {
             }
         }
         self.tell(py)?;
+        self.warn_of_unknown_names(py)?;
         Ok(false)
     }
 
@@ -134,8 +139,22 @@ impl Feed {
         progress.call1(py, (Stage::Add.to_string(), self.row, *total)).map(|_| ())
     }
 
+    /// A name that no record has may be misspelt, which is known when the last one was taken.
+    fn warn_of_unknown_names(&self, py: Python<'_>) -> PyResult<()> {
+        let unknown = self.names.iter().zip(&self.met).filter(|(_, met)| !**met);
+        for (name, _) in unknown.filter(|_| self.row > 0) {
+            let documents = self.row;
+            let text = format!(
+                "metadata names {name:?}, which none of the {documents} documents of this call has"
+            );
+            let text = CString::new(text).unwrap_or_default();
+            PyErr::warn(py, py.get_type::<PyUserWarning>().as_any(), &text, 2)?;
+        }
+        Ok(())
+    }
+
     /// A pair, a triple with metadata, or a record with named members.
-    fn document(&self, item: &Bound<'_, PyAny>) -> PyResult<NewDocument<PyBackedStr>> {
+    fn document(&mut self, item: &Bound<'_, PyAny>) -> PyResult<NewDocument<PyBackedStr>> {
         let row = self.row;
         if let Ok(tuple) = item.cast::<PyTuple>() {
             return match tuple.len() {
@@ -157,9 +176,9 @@ impl Feed {
         }
     }
 
-    fn record(&self, record: &Bound<'_, PyMapping>) -> PyResult<NewDocument<PyBackedStr>> {
+    fn record(&mut self, record: &Bound<'_, PyMapping>) -> PyResult<NewDocument<PyBackedStr>> {
         let member = |name: &str| {
-            record.get_item(name).map_err(|_| {
+            self::member(record, name)?.ok_or_else(|| {
                 DocumentError::new_err(format!(
                     "document {}: the record has no {name:?}, expected {:?} and {:?}: name others \
                      with id_field and text_field",
@@ -169,10 +188,10 @@ impl Feed {
         };
         let (id, text) = (member(&self.id_field)?, member(&self.text_field)?);
         let described = PyDict::new(record.py());
-        for name in &self.names {
-            if let Ok(value) = record.get_item(name)
-                && !value.is_none()
-            {
+        for (name, met) in self.names.iter().zip(&mut self.met) {
+            let value = self::member(record, name)?;
+            *met |= value.is_some();
+            if let Some(value) = value.filter(|value| !value.is_none()) {
                 described.set_item(name, value)?;
             }
         }
@@ -193,6 +212,15 @@ impl Feed {
             members.append(&mut metadata(&described, &format!("document {row}"))?);
         }
         Ok(NewDocument { id, text: given, metadata: members, modified: None, expires: None })
+    }
+}
+
+/// A member of a record, if there is one. What else goes wrong is no missing member.
+fn member<'py>(record: &Bound<'py, PyMapping>, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+    match record.get_item(name) {
+        Ok(value) => Ok(Some(value)),
+        Err(error) if error.is_instance_of::<PyKeyError>(record.py()) => Ok(None),
+        Err(error) => Err(error),
     }
 }
 

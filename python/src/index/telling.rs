@@ -32,6 +32,11 @@ pub(super) fn told(error: IndexError) -> PyErr {
             "{index} cannot be written to: this user has no right to write to its folder and \
              files; work as their owner, or open it with read_only=True"
         )),
+        IndexError::InUse { index, waited } => StoreError::new_err(format!(
+            "another process writes to {index}, or another Index of this one does (waited {} s): \
+             close that one, use it, or open this one with read_only=True",
+            waited.as_secs()
+        )),
         IndexError::NoSets { what } => StoreError::new_err(format!(
             "the index keeps no shingle sets, without which there is no {what}: create it with \
              store=\"sets\""

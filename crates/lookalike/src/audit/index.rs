@@ -9,6 +9,7 @@
 //! comparison, no error. Most shingles of a collection are in no sampled document, which two bits
 //! of one word tell; the words stay in the cache of a core.
 
+use crate::progress::{Interrupted, Progress};
 use lookalike_core::hash::mix64;
 use lookalike_core::params::Measure;
 use lookalike_core::verify::Overlap;
@@ -59,7 +60,11 @@ pub(super) struct Hits {
 impl Index {
     /// `least_overlap` gives for a set's size the smallest overlap with a document that resembles
     /// it. Sets are ascending and not empty.
-    pub(super) fn new(sets: &[&[u64]], least_overlap: impl Fn(usize) -> usize) -> Self {
+    pub(super) fn new(
+        sets: &[&[u64]],
+        least_overlap: impl Fn(usize) -> usize,
+        progress: &dyn Progress,
+    ) -> Result<Self, Interrupted> {
         let mut all: Vec<u64> = sets.iter().flat_map(|set| set.iter().copied()).collect();
         all.sort_unstable();
         let count = |element: u64| {
@@ -68,6 +73,7 @@ impl Index {
         };
         let (mut entries, mut needed) = (Vec::new(), Vec::new());
         for (number, set) in (0u32..).zip(sets) {
+            progress.advance(0)?;
             let least = least_overlap(set.len()).clamp(1, set.len().max(1));
             let found = NEEDED.max(least / NEEDED_PART).min(least);
             // Of equally rare ones any will do, but not the least: they are to be spread evenly.
@@ -79,7 +85,7 @@ impl Index {
             needed.push(found as u32);
         }
         entries.sort_unstable();
-        Self::of_entries(&entries, needed)
+        Ok(Self::of_entries(&entries, needed))
     }
 
     /// From pairs of an element's upper bits and a set, sorted.
@@ -193,6 +199,7 @@ pub(super) fn least_overlap(size: usize, measure: Measure, threshold: f64) -> us
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::progress::Silent;
     use lookalike_core::verify;
     use proptest::prelude::*;
 
@@ -227,7 +234,8 @@ mod tests {
             };
             let sets: Vec<Vec<u64>> = sets.iter().map(hashed).collect();
             let slices: Vec<&[u64]> = sets.iter().map(Vec::as_slice).collect();
-            let index = Index::new(&slices, |size| least_overlap(size, measure, threshold));
+            let least = |size| least_overlap(size, measure, threshold);
+            let index = Index::new(&slices, least, &Silent).unwrap();
             let document = hashed(&document);
             let hashes: Vec<u32> = document.iter().map(|h| (h >> 32) as u32).collect();
             let (mut hits, mut candidates) = (Hits::default(), Vec::new());

@@ -105,9 +105,11 @@ pub fn true_neighbours(
     let (sample, seen) = timed(Stage::Draw, &open()?, progress, |collection| {
         draw(collection, params, lots, options, progress)
     })?;
-    let sought = Sought::new(params, lots, sample);
-    let found = timed(Stage::Search, &open()?, progress, |collection| {
-        search(collection, &sought, options, progress)
+    let collection = open()?;
+    let (sought, found) = timed(Stage::Search, &collection, progress, |collection| {
+        let sought = Sought::new(params, lots, sample, progress)?;
+        let found = search(collection, &sought, options, progress)?;
+        Ok((sought, found))
     })?;
     if seen != found.inputs.documents || found.met.contains(&false) {
         let missing = found.met.iter().filter(|met| !**met).count();
@@ -211,11 +213,11 @@ fn search(
     progress: &dyn Progress,
 ) -> Result<Found, Error> {
     let mut all = each_document(collection, options.threads, progress, || {
-        Searcher::new(sought, options.kernel)
+        Searcher::new(sought, options.kernel, progress)
     })?
     .into_iter()
     .map(|searcher| searcher.found);
-    let mut found = all.next().unwrap_or_else(|| Searcher::new(sought, options.kernel).found);
+    let mut found = all.next().unwrap_or_else(|| Found::of(sought));
     for more in all {
         found.merge(more);
     }

@@ -28,6 +28,8 @@ pub(super) fn each_document<V: Visitor>(
         let mut visitor = make();
         let mut scratch = Scratch::default();
         while !stop.asked() {
+            // What is taken counts when it is done, and that is when the next one is taken.
+            let before = collection.bytes_read();
             let Some(block) = collection.next_block()? else { break };
             let reference = collection.is_reference(block.number().source);
             visitor.block(block.number(), reference);
@@ -38,13 +40,15 @@ pub(super) fn each_document<V: Visitor>(
                 }
                 stop.ask();
             }
-            let read = collection.bytes_read();
-            progress.advance(read.saturating_sub(told.fetch_max(read, Ordering::Relaxed)))?;
+            progress.advance(before.saturating_sub(told.fetch_max(before, Ordering::Relaxed)))?;
         }
         Ok(visitor)
     });
     if let Some((_, error)) = failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
         return Err(error.into());
     }
-    visitors
+    let visitors = visitors?;
+    let read = collection.bytes_read();
+    progress.advance(read.saturating_sub(told.into_inner()))?;
+    Ok(visitors)
 }

@@ -5,6 +5,7 @@ use super::index::{Hits, Index, least_overlap};
 use super::neighbours::{Bins, Sampled};
 use super::pass::Visitor;
 use crate::digest::Inputs;
+use crate::progress::{Interrupted, Progress};
 use crate::read::{BlockNumber, Document, Sink, Skipped};
 use lookalike_core::kernel::Kernel;
 use lookalike_core::params::Params;
@@ -31,7 +32,12 @@ struct Class {
 }
 
 impl<'a> Sought<'a> {
-    pub(super) fn new(params: &'a Params, lots: Lots, sample: Sample) -> Self {
+    pub(super) fn new(
+        params: &'a Params,
+        lots: Lots,
+        sample: Sample,
+        progress: &dyn Progress,
+    ) -> Result<Self, Interrupted> {
         let (mut ids, mut classes) = (Vec::new(), Vec::<Class>::new());
         let mut known: HashMap<u128, usize> = HashMap::new();
         for (number, (id, document)) in (0u32..).zip(sample.into_documents()) {
@@ -45,8 +51,8 @@ impl<'a> Sought<'a> {
         }
         let sets: Vec<&[u64]> = classes.iter().map(|class| class.set.as_slice()).collect();
         let (measure, threshold) = (params.measure(), params.threshold());
-        let index = Index::new(&sets, |size| least_overlap(size, measure, threshold));
-        Self { params, lots, bins: Bins::new(measure, threshold), ids, classes, index }
+        let index = Index::new(&sets, |size| least_overlap(size, measure, threshold), progress)?;
+        Ok(Self { params, lots, bins: Bins::new(measure, threshold), ids, classes, index })
     }
 }
 
@@ -58,6 +64,9 @@ pub(super) struct Searcher<'a> {
     candidates: Vec<u32>,
     set: Vec<u64>,
     reference: bool,
+    progress: &'a dyn Progress,
+    /// Not wanted any more: documents pass by, until whoever gives them asks, too.
+    stopped: bool,
     pub(super) found: Found,
 }
 
@@ -71,6 +80,17 @@ pub(super) struct Found {
 }
 
 impl Found {
+    /// Nothing yet.
+    pub(super) fn of(sought: &Sought<'_>) -> Self {
+        let sampled = |(id, _): &(String, bool)| Sampled::new(id.clone(), &sought.bins);
+        Self {
+            inputs: Inputs::default(),
+            population: 0,
+            met: vec![false; sought.ids.len()],
+            sample: sought.ids.iter().map(sampled).collect(),
+        }
+    }
+
     pub(super) fn merge(&mut self, other: Self) {
         self.inputs.merge(other.inputs);
         self.population += other.population;
@@ -84,8 +104,7 @@ impl Found {
 }
 
 impl<'a> Searcher<'a> {
-    pub(super) fn new(sought: &'a Sought<'a>, kernel: Kernel) -> Self {
-        let sampled = |(id, _): &(String, bool)| Sampled::new(id.clone(), &sought.bins);
+    pub(super) fn new(sought: &'a Sought<'a>, kernel: Kernel, progress: &'a dyn Progress) -> Self {
         Self {
             sought,
             shingler: Shingler::with_kernel(sought.params.shingle(), kernel),
@@ -93,12 +112,9 @@ impl<'a> Searcher<'a> {
             candidates: Vec::new(),
             set: Vec::new(),
             reference: false,
-            found: Found {
-                inputs: Inputs::default(),
-                population: 0,
-                met: vec![false; sought.ids.len()],
-                sample: sought.ids.iter().map(sampled).collect(),
-            },
+            progress,
+            stopped: false,
+            found: Found::of(sought),
         }
     }
 
@@ -141,6 +157,9 @@ impl<'a> Searcher<'a> {
 
 impl Sink for Searcher<'_> {
     fn document(&mut self, document: &Document<'_>) {
+        if self.stopped {
+            return;
+        }
         let Document { id, text, .. } = *document;
         let shingles = self.shingler.shingle(text);
         let fingerprint = shingles.fingerprint;
@@ -153,6 +172,8 @@ impl Sink for Searcher<'_> {
         index.candidates(shingles.hashes, &mut self.hits, &mut self.candidates);
         if !self.candidates.is_empty() {
             self.compare(id, text, fingerprint);
+            // A document may be compared with the whole sample, and a block is many of them.
+            self.stopped = self.progress.advance(0).is_err();
         }
     }
 

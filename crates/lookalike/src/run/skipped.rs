@@ -26,6 +26,8 @@ const SOURCE: u64 = 1;
 const REASON: u64 = 2;
 /// It has an id.
 const ID: u64 = 4;
+/// It has a line; documents in memory have rows from 0.
+const LINE: u64 = 8;
 
 /// The skipped records of one block.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -126,7 +128,7 @@ impl SkippedWriter {
         let Skipped { source, line, id, reason } = skipped;
         let reason = serde_json::to_vec(reason).map_err(|_| corrupt())?;
         let first = self.part.held.is_empty();
-        let mut given = id.as_ref().map_or(0, |_| ID);
+        let mut given = id.as_ref().map_or(0, |_| ID) | line.map_or(0, |_| LINE);
         if first || self.source != *source {
             given |= SOURCE;
             self.source.clone_from(source);
@@ -282,7 +284,8 @@ impl Records {
     fn next(&mut self) -> Option<Skipped> {
         let mut reader = Reader::new(self.bytes.get(self.at..)?);
         let given = reader.u64()?;
-        let line = Some(reader.u64()?).filter(|line| *line > 0);
+        let line = reader.u64()?;
+        let line = (given & LINE != 0).then_some(line);
         if given & SOURCE != 0 {
             reader.str()?.clone_into(&mut self.source);
         }
@@ -305,7 +308,7 @@ mod tests {
     fn records() -> Vec<Skipped> {
         let record = |i: u64| Skipped {
             source: format!("in-{}.jsonl", i / 1000),
-            line: (!i.is_multiple_of(7)).then_some(i),
+            line: (i % 7 != 3).then_some(i),
             id: i.is_multiple_of(3).then(|| format!("ü{i}")),
             reason: match i % 5 {
                 0 => SkipReason::EmptyId,

@@ -5,8 +5,10 @@ use super::layout::{heading, percent, six, write_table};
 use crate::cmd::Failure;
 use crate::difference::{plural, thousands};
 use crate::extraction::Worker;
+use crate::progress_bar::Bar;
 use anstyle::Style;
 use lookalike::core::params::{ShingleRule, Unit, Wishes};
+use lookalike::error::Error;
 use lookalike::read::{Collection, Skipped};
 use lookalike::tune::{self, Advice, Profile, RELATED_WORDS, Reason, Sample};
 use serde_json::{Value, json};
@@ -27,7 +29,8 @@ impl Measured {
     /// Draws from the inputs and measures.
     pub(super) fn of(args: &Args, wishes: &Wishes, worker: Worker<'_>) -> Result<Self, Failure> {
         let collection = Collection::open(&args.inputs, &args.reading.options(worker))?;
-        let sample = tune::sample(&collection, args.sample as usize, wishes.seed)?;
+        let bar = Bar::new();
+        let sample = tune::sample(&collection, args.sample as usize, wishes.seed, &bar)?;
         let rule = &wishes.shingle;
         let rules = if args.tried.is_empty() {
             tune::usual_rules(rule)
@@ -42,7 +45,7 @@ impl Measured {
         let used = (rule.unit(), rule.size());
         let current = rules.iter().position(|rule| (rule.unit(), rule.size()) == used);
         let current = current.unwrap_or_default();
-        let profiles = tune::measure(&sample.texts, &rules);
+        let profiles = tune::measure(&sample.texts, &rules, &bar).map_err(Error::from)?;
         let advice = tune::advise(&profiles, current, wishes.threshold);
         Ok(Self { sample, profiles, current, advice })
     }

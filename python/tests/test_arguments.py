@@ -1,0 +1,119 @@
+"""Arguments that cannot be what was given: an error of the package that names them."""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lookalike
+from lookalike.errors import DocumentError, DocumentTypeError, FileError, OptionError
+
+DOCS = ["one two three four five six", "One two three four five six!", "other words are here now"]
+FOUND = lookalike.find(DOCS)
+TUNED = lookalike.tune()
+
+
+def call(function: Callable[..., Any], *args: Any, **named: Any) -> Callable[[], Any]:
+    return lambda: function(*args, **named)
+
+
+REFUSED: list[tuple[Callable[[], Any], str]] = [
+    *((call(lookalike.tune, DOCS, documents=d), "documents: expected") for d in (-1, "x", 0, True)),
+    *((call(lookalike.tune, DOCS, sample=s), "sample: expected") for s in (-1, "x", 0, True, None)),
+    *((call(lookalike.tune, DOCS, shingles=s), "shingles: expected") for s in ([1], 5, "words:3")),
+    *((call(TUNED.curve, c), "similarities: expected") for c in (None, 0.5, ["x"], [None])),
+    (call(lookalike.audit, FOUND, sample=True), "sample: expected"),
+    (call(lookalike.audit, FOUND, seed=True), "seed: expected"),
+    (call(lookalike.audit, FOUND, confidence="x"), "confidence: expected"),
+    (call(lookalike.audit, FOUND, confidence=2), "^confidence 2 "),
+    (call(lookalike.audit, FOUND, text="body"), "text belongs to a report"),
+    (call(lookalike.audit, FOUND, reference=DOCS), "reference belongs to a report"),
+    (call(lookalike.audit, FOUND, id=False), "id belongs to a report"),
+    (call(lookalike.audit, FOUND, skip_bad=True), "skip_bad belongs to a report"),
+    (call(lookalike.audit, FOUND, keep="first"), "audit has no option 'keep'"),
+    (call(lookalike.audit, 5, DOCS), "found: expected"),
+    (call(lookalike.compare, "a", "b", differences=1), "differences: expected"),
+    (call(lookalike.compare, "a", "b", threads=2), "compare has no option 'threads'"),
+    (call(lookalike.compare, "a", "b", skip_bad=True), "skip_bad: expected none"),
+    (call(lookalike.tune, DOCS, threads=2), "tune has no option 'threads'"),
+    (call(lookalike.prepare, DOCS, keep="first"), "prepare has no option 'keep'"),
+    (call(lookalike.prepare, DOCS, memory="1GiB"), "prepare has no option 'memory'"),
+    (call(FOUND.text, -1), "row: expected"),
+    (call(FOUND.text, "0"), "row: expected"),
+    (call(FOUND.write, 5), "path: expected"),
+    (call(FOUND.write, "a\0b.csv"), "path: expected"),
+    (call(lookalike.dedup, Path(__file__), output=5), "output: expected"),
+    (call(lookalike.find, DOCS, text=5), "text: expected"),
+    (call(lookalike.find, DOCS, text="\ud800"), "text: expected"),
+    (call(lookalike.find, DOCS, id=True), "id: expected"),
+    (call(lookalike.find, DOCS, memory="much"), "^memory: expected an amount"),
+    (call(lookalike.find, Path(__file__), max_file_size="much"), "^max_file_size: expected"),
+    (call(lookalike.find, Path(__file__), format="xml"), "file, text, .*mbox, warc or tar"),
+]
+
+
+@pytest.mark.parametrize("number", range(len(REFUSED)))
+def test_an_option_that_cannot_be(number: int) -> None:
+    refused, words = REFUSED[number]
+    with pytest.raises(OptionError, match=words) as raised:
+        refused()
+    assert "--" not in str(raised.value)
+
+
+def test_a_row_that_is_not_there() -> None:
+    for row in (3, 2**40):
+        with pytest.raises(DocumentError, match=f"no document {row} among the 3"):
+            FOUND.text(row)
+
+
+def test_a_text_that_is_none() -> None:
+    with pytest.raises(DocumentTypeError, match="row 1: the second text") as raised:
+        lookalike.compare("a", None)  # type: ignore[arg-type]
+    assert raised.value.row == 1 and "skip_bad" not in str(raised.value)
+
+
+def test_paths_may_be_bytes(tmp_path: Path) -> None:
+    for name, write in (("groups.csv", FOUND.write), ("report.json", FOUND.write_report)):
+        write(str(tmp_path / name).encode())  # type: ignore[arg-type]
+        assert (tmp_path / name).stat().st_size > 0
+    report = str(tmp_path / "report.json").encode()
+    assert lookalike.audit(report, DOCS).recall == 1.0  # type: ignore[arg-type]
+
+
+def test_what_may_be_none() -> None:
+    with_none = lookalike.find(DOCS, threshold=None, recall=None, progress=None, keep=None)
+    assert with_none.parameters == FOUND.parameters
+    assert lookalike.tune(threshold=None, shingles=None, progress=None).bands == TUNED.bands
+
+
+def test_numbers_of_other_packages() -> None:
+    numpy = pytest.importorskip("numpy")
+    assert lookalike.audit(FOUND, sample=numpy.int64(2), confidence=numpy.float32(0.5)).sampled == 2
+    assert FOUND.text(numpy.int32(0)) == DOCS[0]
+
+
+def test_an_audit_takes_the_threads_that_it_lists() -> None:
+    assert lookalike.audit(FOUND, threads=1, seed=3).recall == 1.0
+    with pytest.raises(OptionError, match="threads"):
+        lookalike.audit(FOUND, threads=5000)
+
+
+@pytest.mark.parametrize(
+    "function", [lookalike.find, lookalike.dedup, lookalike.prepare, lookalike.compare, lookalike.audit, lookalike.tune]
+)
+def test_hints_are_there_at_run_time(function: Callable[..., Any]) -> None:
+    assert "options" in typing.get_type_hints(function)
+
+
+def test_a_file_that_is_missing_has_its_number(tmp_path: Path) -> None:
+    with pytest.raises(FileError) as raised:
+        lookalike.find(tmp_path / "nowhere.jsonl")
+    assert raised.value.errno == 2 and "nowhere.jsonl: no such file" in str(raised.value)
+    (tmp_path / "r.json").write_text("{}\n")
+    with pytest.raises(lookalike.errors.LookalikeError) as other:
+        lookalike.audit(tmp_path / "r.json", DOCS)
+    assert "> report" not in str(other.value)

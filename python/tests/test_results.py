@@ -1,0 +1,145 @@
+"""Result tables: their types, and what another process can be sent."""
+
+from __future__ import annotations
+
+import copy
+import multiprocessing
+import pickle
+import random
+from typing import Any
+
+import pytest
+
+import lookalike
+from lookalike.errors import DocumentError, LookalikeError
+
+DOCS = ["one two three four five six", "One two three four five six!", "other words are here now"]
+
+
+def test_tables_are_pickled() -> None:
+    found = lookalike.find([*DOCS, None], pairs=True, skip_bad=True)
+    of_texts = lookalike.find(dict(zip("abc", DOCS)), reference={"r": DOCS[0]})
+    for table in (found.groups, found.pairs, found.skipped, found.empty, of_texts.groups):
+        again = pickle.loads(pickle.dumps(table))
+        assert isinstance(again, lookalike.Table)
+        assert again.to_pylist() == table.to_pylist()
+        assert again.column_names == table.column_names
+        assert again.column_types == table.column_types
+        assert copy.deepcopy(table).to_pydict() == table.to_pydict()
+
+
+def test_signatures_are_pickled() -> None:
+    rows = lookalike.prepare([*DOCS, "", None], skip_bad=True)
+    again = pickle.loads(pickle.dumps(rows))
+    assert isinstance(again, lookalike.Prepared)
+    assert (again.to_pydict(), again.parameters) == (rows.to_pydict(), rows.parameters)
+    assert again.skipped["line"] == [4]
+    pyarrow = pytest.importorskip("pyarrow")
+    assert pyarrow.table(again).equals(pyarrow.table(rows))
+
+
+def prepared(texts: list[str]) -> lookalike.Prepared:
+    return lookalike.prepare(texts, threads=1)
+
+
+def test_a_worker_gives_back_what_it_made() -> None:
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        rows = pool.map_async(prepared, [DOCS]).get(120)[0]
+    assert rows["band_keys"] == prepared(DOCS)["band_keys"]
+
+
+def test_what_was_found_says_what_to_pickle() -> None:
+    found = lookalike.find(DOCS)
+    with pytest.raises(TypeError, match="found.groups"):
+        pickle.dumps(found)
+    assert copy.copy(found) is found
+
+
+def test_damaged_pickles_are_errors() -> None:
+    """Whatever the bytes are, nothing is read that is not there."""
+    table = lookalike.prepare(DOCS).engine
+    state = table.state()
+    draw = random.Random(5)
+
+    def damaged(value: Any) -> Any:
+        if isinstance(value, (tuple, list)) and value:
+            at = draw.randrange(len(value))
+            return type(value)(damaged(v) if i == at else v for i, v in enumerate(value))
+        if isinstance(value, bytes):
+            return draw.choice([value[:-1], value + b"\xff", bytes(len(value)), b"", b"\xff" * len(value)])
+        if isinstance(value, int):
+            return draw.choice([0, value + 1, 2**40, 2**62])
+        if isinstance(value, str):
+            return draw.choice(["int64", "string", "bool", "bytes 3", "list 9 string", "list 2 list", ""])
+        return value
+
+    errors = 0
+    for _ in range(600):
+        try:
+            again = type(table).of_state(damaged(state))
+        except (LookalikeError, TypeError, OverflowError):
+            errors += 1
+        else:
+            for column in range(len(again.column_names)):
+                again.values(column, 0, len(again))
+    assert errors > 200
+
+
+def test_types_of_pandas_do_not_depend_on_the_rows() -> None:
+    pytest.importorskip("pandas")
+    some = lookalike.find(DOCS, pairs=True)
+    none = lookalike.find(DOCS[1:], pairs=True)
+    for name in ("groups", "pairs"):
+        types = [getattr(found, name).to_pandas().dtypes.to_dict() for found in (some, none)]
+        assert types[0] == types[1]
+    types = some.groups.to_pandas().dtypes.astype(str).to_dict()
+    assert types["group"] == "uint64" and types["jaccard"] == "float64"
+    assert types["row"] == types["keeper_row"] == "UInt64" and types["id"] == "int64"
+
+
+def test_rows_stay_rows_where_some_are_skipped() -> None:
+    found = lookalike.find([None, *DOCS], skip_bad=True)
+    assert [found.text(row) for row in (1, 2, 3)] == DOCS
+    assert found.skipped["line"] == [0]
+    with pytest.raises(DocumentError, match="no document 0.*found.skipped"):
+        found.text(0)
+    with pytest.raises(DocumentError, match="no document 4"):
+        found.text(4)
+
+
+def test_what_is_skipped_is_written_with_its_row(tmp_path: Any) -> None:
+    lookalike.find([None, *DOCS], skip_bad=True).write_skipped(tmp_path / "skipped.csv")
+    assert "documents,0,0," in (tmp_path / "skipped.csv").read_text()
+
+
+def test_signing_tells_what_it_skips() -> None:
+    records = [("a", DOCS[0]), ("b", None), ("a", DOCS[1]), ("c", DOCS[2]), ("a", DOCS[2])]
+    rows = lookalike.prepare(records, skip_bad=True)
+    assert rows["id"] == ["a", "c"]
+    assert rows["band_keys"][1] == lookalike.prepare(DOCS)["band_keys"][2]
+    assert (rows.skipped["line"], rows.skipped["id"]) == ([1, 2, 4], ["b", "a", "a"])
+    found = lookalike.find(records, skip_bad=True).skipped
+    assert sorted(rows.skipped["reason"]) == sorted(found["reason"])
+    assert len(lookalike.prepare(DOCS).skipped) == 0
+    with pytest.raises(DocumentError, match="row 2: the id \"a\" is that of row 0") as raised:
+        lookalike.prepare([records[0], records[3], records[2]])
+    assert raised.value.row == 2
+
+
+def test_signing_files_tells_what_it_skips(tmp_path: Any) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"id": "a", "text": "one"}\n{"id": "a", "text": "two"}\n{"id": 5}\n')
+    with pytest.raises(DocumentError):
+        lookalike.prepare(path)
+    rows = lookalike.prepare(path, skip_bad=True)
+    assert rows["id"] == ["a"] and len(rows.skipped) == 2
+
+
+def test_groups_of_an_index_say_where_their_texts_are(tmp_path: Any) -> None:
+    with lookalike.Index.create(tmp_path / "index", store="texts") as index:
+        index.add(dict(zip("abc", DOCS)))
+        groups = index.groups()
+        with pytest.raises(lookalike.errors.OptionError, match=r'index.get\(id\).text.*store="texts"'):
+            groups.text(0)
+        with pytest.raises(lookalike.errors.OptionError, match="cannot be audited"):
+            lookalike.audit(groups)
