@@ -134,7 +134,7 @@ class WeightedMinHashGenerator:
             raise TypeError(f"Input vector must be sized, got {type(v).__name__}")
         if len(v) != self.dim:
             raise ValueError(f"Input dimension mismatch, expecting {self.dim}, got {len(v)}")
-        if isinstance(v, np.ma.MaskedArray) and v.mask.any():
+        if np.ma.is_masked(v):
             raise ValueError("Input vector must have all weights, got masked ones: fill them")
         weights = np.array(v, dtype=np.float32)
         if weights.ndim != 1:

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pyo3::exceptions::{PyAttributeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
-use pyo3::types::{PyByteArray, PyBytes, PyDict, PyTuple};
+use pyo3::types::{PyByteArray, PyBytes, PyDict, PyNone, PyTuple};
 
 use super::arrays;
 use super::gathered::{self, Gathered, Part, with_part_of_list};
@@ -344,7 +344,7 @@ impl MinHash {
     fn __clear__(&mut self) {
         self.hashfunc = None;
         self.shared = None;
-        self.seed = Python::attach(Python::None);
+        self.seed = Python::attach(|py| PyNone::get(py).to_owned().into_any().unbind());
     }
 
     #[getter]

@@ -55,7 +55,8 @@ dispatched! {
 }
 dispatched! {
     /// Lowers `minima[k]` to the least `a[k]·h + b[k]` mod 2⁶⁴ of `hashes`, which are mixed before.
-    affine64 = affine64_body or affine64_avx2 (a: &[u64], b: &[u64], hashes: &mut [u64], minima: &mut [u64])
+    affine64 = affine64_body or affine64_avx2
+        (a: &[u64], b: &[u64], hashes: &mut [u64], minima: &mut [u64])
 }
 dispatched! {
     /// Lowers `minima[k]` to the least `((a[k]·h + b[k]) mod 2⁶⁴) mod (2⁶¹ − 1) mod 2³²`.

@@ -2,9 +2,9 @@
 //! vectors, the lower and the upper halves of their values.
 //!
 //! The product of the lower halves has 64 bits; those with an upper half add to the upper half
-//! alone: `a·h mod 2⁶⁴ = a₀·h₀ + 2³²·(a₁·h₀ + a₀·h₁)`. So one instruction gives eight of the latter,
-//! where numbers of 64 bits in a vector take two. Twice eight at a time share what depends on the
-//! hash alone; more do not fit into the registers.
+//! alone: `a·h mod 2⁶⁴ = a₀·h₀ + 2³²·(a₁·h₀ + a₀·h₁)`. So one instruction gives eight of the
+//! latter, where numbers of 64 bits in a vector take two. Twice eight at a time share what depends
+//! on the hash alone; more do not fit into the registers.
 #![expect(unsafe_code, reason = "vectors are loaded from arrays and stored to them")]
 
 use std::arch::x86_64::{
