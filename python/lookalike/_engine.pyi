@@ -1,5 +1,5 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, final
+from typing import Any, NoReturn, final
 
 VERSION: str
 
@@ -8,6 +8,7 @@ _Progress = Callable[[str, int, int | None], None]
 def cli(arguments: list[str]) -> int: ...
 def extract_worker() -> None: ...
 def stream_columns(stream: object) -> list[str] | None: ...
+def producer_failed(text: str) -> NoReturn: ...
 @final
 class Documents:
     @staticmethod

@@ -308,7 +308,8 @@ def dedup(
 
     Documents in memory come back in the type that they were given in: a list as a list, a
     ``pandas.DataFrame`` as one, a ``datasets.Dataset`` as one. Streams (a ``RecordBatchReader``, a
-    DuckDB relation) come back as a ``pyarrow.Table``, iterables as a list.
+    DuckDB relation) come back as a ``pyarrow.Table``, iterables as a list. Rows are those at the
+    beginning of the call; streams and queries are read once.
 
     :param docs: as for :func:`find`.
     :param output: for paths, the file or folder to write, in the format of the input, as
@@ -318,7 +319,8 @@ def dedup(
         ``lookalike_containment`` where that is the measure); lists become lists of pairs
         (document, dict of these).
     :param removed: for paths, a file ``.csv`` or ``.jsonl`` for the documents that go, with what
-        stays for them and why.
+        stays for them and why. Inputs are never written over.
+    :raises OptionError: an output is an input, or a column of an annotation is there already.
 
     Other parameters, errors and cost are those of :func:`find`.
 

@@ -291,10 +291,12 @@ def _text_or_none(name: str, row: int, value: Any) -> str | None:
         return value
     if hasattr(value, "__len__"):
         raise _at(row, f"the field {name!r} is to be one value, a str, a number or a date, got {_shown(value)}")
+    if type(value).__name__ in ("bool", "bool_"):
+        # As Arrow's are written.
+        return "true" if value else "false"
     # NaN and NaT are not equal to themselves; of pandas.NA nothing is known, not even that.
     other = value != value
-    is_missing = other is value or bool(other)
-    return None if is_missing else str(value)
+    return None if other is value or bool(other) else str(value)
 
 
 def _datasets(docs: Any, columns: _Columns) -> Given | None:
@@ -368,8 +370,8 @@ def _held(docs: Any) -> Any:
     try:
         columns = _engine.stream_columns(stream)
         return pyarrow.chunked_array(_Stream(stream)) if columns is None else pyarrow.table(_Stream(stream))
-    except pyarrow.ArrowInvalid as error:
-        raise DocumentError(f"the Arrow data cannot be read: {error}") from error
+    except (pyarrow.ArrowException, OSError) as error:
+        _engine.producer_failed(str(error))
 
 
 @dataclass(frozen=True)

@@ -120,6 +120,11 @@ pub(crate) fn part(
     Ok(part)
 }
 
+/// The type as the producer names it.
+pub(crate) fn format(schema: &FFI_ArrowSchema) -> &str {
+    schema_of(schema).format().unwrap_or_default()
+}
+
 /// Rows of an array: from where to where its columns have them, and which are there, if some are
 /// not.
 pub(crate) struct Rows {

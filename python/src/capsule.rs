@@ -142,6 +142,12 @@ fn while_ok(code: i32, stream: &mut FFI_ArrowArrayStream) -> Result<(), String> 
     Err(what.unwrap_or_else(|| format!("its producer failed with the code {code}")))
 }
 
+/// Raises what a producer failed of, by the text that Arrow made of it.
+#[pyfunction]
+pub(crate) fn producer_failed(text: &str) -> PyResult<()> {
+    Err(producer_error(text))
+}
+
 /// What a producer failed of: an end of the program that came upon it goes on as what it was.
 fn producer_error(text: &str) -> PyErr {
     let raised = text.trim_end().lines().next_back().unwrap_or_default();
@@ -207,9 +213,7 @@ impl Imported {
         if let Some((_, chunks)) = self.taken.iter().find(|(taken, _)| *taken == place) {
             return Ok(chunks.clone());
         }
-        let chunks = self.chunks(Some(place)).map_err(|what| {
-            DocumentError::new_err(format!("column {name:?} cannot be read: {what}"))
-        })?;
+        let chunks = self.chunks(Some(place), &format!("column {name:?}"))?;
         self.taken.push((place, chunks.clone()));
         Ok(chunks)
     }
@@ -229,16 +233,34 @@ impl Imported {
 
     /// All of it, as one column.
     pub(crate) fn whole(mut self) -> PyResult<Chunks> {
-        self.chunks(None).map_err(|what| unreadable(&what))
+        self.chunks(None, "the Arrow data")
     }
 
-    fn chunks(&mut self, column: Option<usize>) -> Result<Chunks, String> {
-        let part = c_data::part(&self.schema, column)?;
-        let field = Arc::new(Field::try_from(part).map_err(|error| error.to_string())?);
+    /// A column, or all of it; `what` names it in messages.
+    fn chunks(&mut self, column: Option<usize>, what: &str) -> PyResult<Chunks> {
+        let unreadable = |why: String| {
+            let text = format!("{what} cannot be read: {why}");
+            DocumentError::new_err(text)
+        };
+        let part = c_data::part(&self.schema, column).map_err(unreadable)?;
+        let field = Arc::new(Field::try_from(part).map_err(|_| {
+            let name = c_data::format(part);
+            let text = format!("{what}: its type {name:?} is not known; convert it first");
+            DocumentTypeError::new_err(text)
+        })?);
         let kind = field.data_type();
         if !text::is_text(kind) && !column::is_value(kind) {
             return Ok(Chunks { field, arrays: Vec::new() });
         }
+        let arrays = self.arrays_of(column, kind).map_err(unreadable)?;
+        Ok(Chunks { field, arrays })
+    }
+
+    fn arrays_of(
+        &mut self,
+        column: Option<usize>,
+        kind: &DataType,
+    ) -> Result<Vec<ArrayRef>, String> {
         let columns = self.names().len();
         let mut arrays = Vec::with_capacity(self.arrays.len());
         for array in &mut self.arrays {
@@ -253,7 +275,7 @@ impl Imported {
                 }
             });
         }
-        Ok(Chunks { field, arrays })
+        Ok(arrays)
     }
 }
 

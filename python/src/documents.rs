@@ -180,7 +180,7 @@ impl Documents {
             Ids::Texts(ids) => ids.first_missing(),
             Ids::Numbers(ids) => ids.first_missing(),
         };
-        text.into_iter().chain(id.map(|row| (row, "id"))).min()
+        text.into_iter().chain(id.map(|row| (row, "id"))).min_by_key(|(row, _)| *row)
     }
 
     /// Bytes of all texts.

@@ -62,7 +62,7 @@ fn audit_error(error: &AuditError, text: String) -> PyErr {
 
 /// The row of documents in memory that a place is.
 fn row(place: &str) -> Option<u64> {
-    let (name, row) = place.rsplit_once(':')?;
+    let (row, name) = place.strip_prefix("row ")?.split_once(" of ")?;
     HELD.contains(&name).then(|| row.parse().ok()).flatten()
 }
 
@@ -86,12 +86,10 @@ pub(crate) fn read_error(error: ReadError) -> PyErr {
     let text = as_arguments(&error.to_string());
     match error {
         ReadError::Changed { .. } | ReadError::InputChanged { .. } => ChangedError::new_err(text),
-        ReadError::BadRecord(Skipped { source, line: Some(row), reason, .. })
-            if HELD.contains(&source.as_str()) =>
-        {
+        ReadError::BadRow(Skipped { line: Some(row), reason, .. }) => {
             in_row(row, &reason.to_string())
         }
-        ReadError::BadRecord(_) => DocumentError::new_err(text),
+        ReadError::BadRecord(_) | ReadError::BadRow(_) => DocumentError::new_err(text),
         ReadError::Index(error) => index_error(*error),
         ReadError::UnknownFormat { .. } | ReadError::UnknownEncoding { .. } => {
             OptionError::new_err(text)

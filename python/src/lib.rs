@@ -48,7 +48,7 @@ mod _engine {
     #[pymodule_export]
     use super::audit::audit;
     #[pymodule_export]
-    use super::capsule::stream_columns;
+    use super::capsule::{producer_failed, stream_columns};
     #[pymodule_export]
     use super::compare::compare;
     #[pymodule_export]

@@ -123,7 +123,7 @@ fn a_row_without_text_is_an_error_that_names_it_or_is_listed() {
     };
     let collection = held(without(), &reading(&options));
     match run::find(&collection, &options, &Silent).err() {
-        Some(Error::Read(ReadError::BadRecord(skipped))) => assert_eq!(skipped.line, Some(4)),
+        Some(Error::Read(ReadError::BadRow(skipped))) => assert_eq!(skipped.line, Some(4)),
         other => panic!("{other:?}"),
     }
     let collection = held(without(), &ReadOptions { skip_bad: true, ..reading(&options) });

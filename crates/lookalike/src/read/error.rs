@@ -346,6 +346,8 @@ pub enum ReadError {
     },
     /// A record is bad and bad records are not skipped.
     BadRecord(Skipped),
+    /// The same of a row of documents that the caller holds.
+    BadRow(Skipped),
     /// A record is longer than [`MAX_DOCUMENT_BYTES`](super::MAX_DOCUMENT_BYTES).
     RecordTooLong {
         /// The file, or `stdin`.
@@ -418,7 +420,7 @@ impl fmt::Display for ReadError {
             ),
             Self::ParquetStream { source_name } => write!(f, "{source_name}: {PARQUET_STREAM}"),
             Self::NoParquet { source_name } => write!(f, "{source_name}: {NO_PARQUET}"),
-            Self::BadRecord(skipped) => write!(
+            Self::BadRecord(skipped) | Self::BadRow(skipped) => write!(
                 f,
                 "{skipped}; {}let --skip-bad count and list such records and go on",
                 skipped.reason.remedy()

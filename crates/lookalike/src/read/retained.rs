@@ -143,6 +143,11 @@ impl Retained {
         }
     }
 
+    /// Whether the caller holds the documents.
+    pub fn is_held(&self) -> bool {
+        matches!(self.content, Kept::Held(_))
+    }
+
     fn stretch(&self) -> Option<&Stretch> {
         match &self.content {
             Kept::Files(_) | Kept::Stored(_) | Kept::Held(_) => None,

@@ -335,7 +335,11 @@ impl Source {
         reason: SkipReason,
     ) -> Result<Skipped, ReadError> {
         let skipped = Skipped { source: self.shown.clone(), line: Some(line), id, reason };
-        if self.settings.skip_bad { Ok(skipped) } else { Err(ReadError::BadRecord(skipped)) }
+        match self.kind {
+            _ if self.settings.skip_bad => Ok(skipped),
+            Kind::Held(_) => Err(ReadError::BadRow(skipped)),
+            _ => Err(ReadError::BadRecord(skipped)),
+        }
     }
 
     /// Reads `buffer.len()` bytes at `offset` of the file.

@@ -7,14 +7,13 @@ use std::path::Path;
 
 /// Bytes looked at. The style of a page stands before what it is known by.
 const BYTES: u64 = 1 << 18;
-/// How tables and reports begin.
+/// How tables begin.
 const BEGINNINGS: &[&str] = &[
     "group,id,role,keeper,jaccard",
     "id_a,id_b,jaccard",
     "source,line,id,reason\n",
     "id,source,group,keeper,jaccard,reason\n",
     "id,source,group,keeper,containment,reason\n",
-    "{\"format\":1,\n\"lookalike\":\"",
 ];
 /// What a page says of itself, below its style.
 const BRAND: &[u8] = b"<p class=\"brand\">lookalike ";
@@ -33,6 +32,7 @@ pub(super) fn is_output(path: &Path) -> bool {
     beginning.is_empty()
         || BEGINNINGS.iter().any(|known| beginning.starts_with(known.as_bytes()))
         || is_list(&beginning)
+        || is_report(&beginning)
         || is_page(&beginning)
 }
 
@@ -68,6 +68,13 @@ fn is_list(beginning: &[u8]) -> bool {
     let similarity = ["jaccard", "containment"].iter().any(|name| members.contains_key(*name));
     let rest = ["id", "source", "group", "keeper", "reason"];
     similarity && members.len() == 6 && rest.iter().all(|name| members.contains_key(*name))
+}
+
+/// A run as JSON, of any version.
+fn is_report(beginning: &[u8]) -> bool {
+    let mut lines = beginning.split(|byte| *byte == b'\n');
+    let mut next = |start: &[u8]| lines.next().is_some_and(|line| line.starts_with(start));
+    next(b"{\"format\":") && next(b"\"lookalike\":\"")
 }
 
 fn is_page(beginning: &[u8]) -> bool {
@@ -117,6 +124,7 @@ mod tests {
             ("gone.jsonl", gone),
             ("p.csv", b"id_a,id_b,jaccard\na,b,1.000000\n"),
             ("empty.csv", b""),
+            ("run.json", b"{\"format\":1,\n\"lookalike\":\"0.1.0\",\n"),
             ("page.html", b"<!DOCTYPE html>\n<p class=\"brand\">lookalike 0.1.0</p>"),
         ] {
             assert!(known(name, bytes), "{name}");
@@ -129,6 +137,7 @@ mod tests {
             ("e.parquet", b"PAR1"),
             ("f.jsonl.gz", b"\x1f\x8b"),
             ("f.txt", b"words"),
+            ("run.json", b"{\"format\":1,\n\"text\":\"words\"}"),
         ] {
             assert!(!known(name, bytes), "{name}");
         }

@@ -1,0 +1,292 @@
+"""What dedup gives back and writes: the documents that it looked at, all of them, and no others."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lookalike
+from lookalike.errors import DocumentError, FileError, OptionError
+from test_find import texts
+
+SAME = "one two three four five six seven"
+OTHER = "eight nine ten eleven twelve thirteen"
+
+
+def jsonl(path: Path, docs: list[str]) -> str:
+    lines = (json.dumps({"id": f"{path.stem}{i}", "text": text}) for i, text in enumerate(docs))
+    text = "".join(line + "\n" for line in lines)
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return text
+
+
+def test_removed_is_not_written_over_an_input(tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    first, second = folder / "a.jsonl", folder / "b.jsonl"
+    before = {path: jsonl(path, [SAME, OTHER]) for path in (first, second)}
+    reference = tmp_path / "reference.jsonl"
+    before[reference] = jsonl(reference, [SAME])
+    out = tmp_path / "out.jsonl"
+    for docs, output, removed, reason in [
+        (first, out, first, "is an input"),
+        (folder, tmp_path / "kept", folder / ".." / "in" / "b.jsonl", "is an input"),
+        (first, out, reference, "is an input"),
+        (first, out, out, "two outputs"),
+    ]:
+        with pytest.raises(OptionError, match=reason):
+            lookalike.dedup(docs, output=output, reference=reference, removed=removed)
+    assert {path: path.read_text(encoding="utf-8") for path in before} == before
+    assert not out.exists()
+
+
+def test_removed_does_not_lie_in_the_output(tmp_path: Path) -> None:
+    jsonl(tmp_path / "in" / "a.jsonl", [SAME, SAME])
+    (tmp_path / "kept").mkdir()
+    with pytest.raises(OptionError, match="lies in the output"):
+        lookalike.dedup(tmp_path / "in", output=tmp_path / "kept", removed=tmp_path / "kept" / "a.jsonl")
+
+
+def test_results_are_not_written_over_files_of_an_input_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    corpus = folder / "a.jsonl"
+    before = jsonl(corpus, [SAME, SAME])
+    found = lookalike.find(folder)
+    with pytest.raises(FileError, match="is an input"):
+        found.write(corpus)
+    assert corpus.read_text(encoding="utf-8") == before
+    for _ in range(2):
+        found.write(folder / "groups.csv")
+    assert (folder / "groups.csv").read_text(encoding="utf-8").startswith("group,id")
+
+
+def test_the_name_of_an_annotation_is_taken(tmp_path: Path) -> None:
+    jsonl(tmp_path / "a.jsonl", [SAME, SAME])
+    lookalike.dedup(tmp_path / "a.jsonl", output=tmp_path / "b.jsonl", annotate=True)
+    with pytest.raises(FileError, match="has the field of the annotation already; rename it first"):
+        lookalike.dedup(tmp_path / "b.jsonl", output=tmp_path / "c.jsonl", annotate=True)
+    assert not (tmp_path / "c.jsonl").exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes have no names here")
+def test_other_threads_go_on_while_files_are_opened(tmp_path: Path) -> None:
+    pipe, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    os.mkfifo(pipe)
+
+    def write() -> None:
+        time.sleep(0.2)
+        pipe.write_text(json.dumps({"id": "a", "text": SAME}) + "\n", encoding="utf-8")
+
+    writer = threading.Thread(target=write, daemon=True)
+    writer.start()
+    assert lookalike.dedup(pipe, output=out, format="jsonl").kept == 1
+    writer.join()
+
+
+def test_ctrl_c_leaves_nothing_half_written(tmp_path: Path) -> None:
+    path, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl.gz"
+    jsonl(path, [f"{i} " + " ".join(texts(3)) for i in range(30_000)])
+    out.write_bytes(b"old")
+    stages: list[str] = []
+
+    def press() -> None:
+        deadline = time.monotonic() + 60
+        # The file that is being written stands beside the other.
+        while time.monotonic() < deadline and not list(tmp_path.glob(".lookalike-*")):
+            time.sleep(0.001)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    presser = threading.Thread(target=press)
+    with pytest.raises(KeyboardInterrupt):
+        presser.start()
+        lookalike.dedup(path, output=out, progress=lambda stage, *_: stages.append(stage))
+        presser.join()
+        time.sleep(1)
+    presser.join()
+    assert out.read_bytes() == b"old"
+    assert {entry.name for entry in tmp_path.iterdir()} == {"in.jsonl", "out.jsonl.gz"}
+
+
+def test_a_list_that_changes_meanwhile() -> None:
+    docs = [SAME, OTHER, SAME]
+    expected = lookalike.dedup(list(docs), keep="first")
+
+    def shuffle(*_: object) -> None:
+        docs.reverse()
+        docs.append("more")
+
+    given = {"a": SAME, "b": OTHER, "c": SAME}
+    assert lookalike.dedup(docs, keep="first", progress=shuffle) == expected
+    assert lookalike.dedup(given, keep="first", progress=lambda *_: given.clear()) == {"a": SAME, "b": OTHER}
+
+
+def test_a_frame_that_changes_meanwhile() -> None:
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"text": [SAME, OTHER, SAME], "n": [3, 1, 2]})
+
+    def sort(*_: object) -> None:
+        frame.sort_values("n", inplace=True)
+
+    kept = lookalike.dedup(frame, keep="first", progress=sort)
+    assert kept["text"].tolist() == [SAME, OTHER] and kept["n"].tolist() == [3, 1]
+    assert frame["n"].tolist() == [1, 2, 3]
+    pl = pytest.importorskip("polars")
+    other = pl.DataFrame({"text": [SAME, OTHER, SAME]})
+
+    def extend(*_: object) -> None:
+        other.extend(pl.DataFrame({"text": ["more"]}))
+
+    assert lookalike.dedup(other, keep="first", progress=extend)["text"].to_list() == [SAME, OTHER]
+
+
+def test_an_empty_frame_keeps_its_columns() -> None:
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"id": pd.Series([], dtype=int), "text": pd.Series([], dtype=str)})
+    assert lookalike.dedup(frame).columns.tolist() == ["id", "text"]
+    assert lookalike.dedup(frame, annotate=True).columns.tolist()[:3] == ["id", "text", "lookalike_kept"]
+    assert len(lookalike.dedup(frame["text"])) == 0
+
+
+class Once:
+    """A stream that can be read once."""
+
+    def __init__(self, table: Any) -> None:
+        self.streams = [table.__arrow_c_stream__()]
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self.streams.pop()
+
+
+def test_what_can_be_read_once() -> None:
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table({"text": [SAME, OTHER, SAME], "n": [1, 2, 3]}).replace_schema_metadata({"who": "me"})
+    kept = lookalike.dedup(Once(table), keep="first")
+    assert kept["n"].to_pylist() == [1, 2] and kept.schema.metadata == {b"who": b"me"}
+    column = lookalike.dedup(Once(pa.chunked_array([table["text"].to_pylist()])), keep="first")
+    assert column.to_pylist() == [SAME, OTHER]
+    assert lookalike.find(Once(table)).counts["duplicates"] == 1
+    marked = lookalike.dedup(Once(table), keep="first", annotate=True)
+    assert marked["lookalike_kept"].to_pylist() == [True, True, False]
+
+
+def test_a_query_runs_once() -> None:
+    duckdb = pytest.importorskip("duckdb")
+    pytest.importorskip("pyarrow")
+    runs = []
+    connection = duckdb.connect()
+
+    def count(number: int) -> str:
+        runs.append(number)
+        return SAME if number % 2 else f"{number} {OTHER}"
+
+    connection.create_function("text_of", count, ["BIGINT"], "VARCHAR", side_effects=True)
+    relation = connection.sql("select i as id, text_of(i) as text from range(5) t(i)")
+    kept = lookalike.dedup(relation, keep="first")
+    assert sorted(runs) == list(range(5))
+    assert kept["id"].to_pylist() == [0, 1, 2, 4]
+
+
+def test_a_query_whose_rows_come_in_any_order() -> None:
+    duckdb = pytest.importorskip("duckdb")
+    pytest.importorskip("pyarrow")
+    connection = duckdb.connect()
+    connection.execute(
+        "create table docs as select (i % 20000) as id, 'text of number ' || (i % 10000) || ' and so on' as text "
+        "from range(60000) t(i)"
+    )
+    for query in (
+        "select text, min(id) as id from docs group by text",
+        "select * from docs using sample 5000 rows",
+    ):
+        kept = lookalike.dedup(connection.sql(query), id=False, shingle="words:1", threshold=1.0)
+        distinct = set(kept["text"].to_pylist())
+        assert len(distinct) == kept.num_rows
+        if "group by" in query:
+            assert kept.num_rows == 10_000
+
+
+def test_columns_of_an_annotation_that_are_there() -> None:
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table({"text": [SAME, SAME], "lookalike_kept": [1, 2]})
+    given: list[Any] = [table]
+    for package, make in [
+        ("pandas", lambda m: table.to_pandas()),
+        ("polars", lambda m: m.DataFrame(table)),
+        ("datasets", lambda m: m.Dataset(table)),
+    ]:
+        try:
+            given.append(make(__import__(package)))
+        except ImportError:
+            pass
+    for docs in given:
+        begun: list[object] = []
+        with pytest.raises(OptionError, match="'lookalike_kept', which is there already"):
+            lookalike.dedup(docs, annotate=True, progress=lambda *a: begun.append(a))
+        assert not begun
+        assert len(lookalike.dedup(docs)) == 1
+
+
+def test_columns_that_pyarrow_cannot_filter() -> None:
+    pa = pytest.importorskip("pyarrow")
+    view = pa.array([SAME, OTHER, SAME, None], pa.string_view())
+    table = pa.table({"text": view, "n": [1, 2, 3, 4]})
+    runs = pa.RunEndEncodedArray.from_arrays([2, 4], ["x", "y"])
+    kept = lookalike.dedup(table.append_column("runs", runs), keep="first", skip_bad=True)
+    assert kept["text"].to_pylist() == [SAME, OTHER] and kept.schema.field("text").type == pa.string_view()
+    assert kept["runs"].to_pylist() == ["x", "x"]
+    batch = lookalike.dedup(table.to_batches()[0].slice(0, 3), keep="first")
+    assert isinstance(batch, pa.RecordBatch) and batch["n"].to_pylist() == [1, 2]
+    assert lookalike.dedup(view.slice(0, 3), keep="first").to_pylist() == [SAME, OTHER]
+    chunks = lookalike.dedup(pa.chunked_array([view.slice(0, 2), view.slice(2, 1)]), keep="last")
+    assert isinstance(chunks, pa.ChunkedArray) and chunks.to_pylist() == [OTHER, SAME]
+    none = lookalike.dedup(view.slice(0, 3), reference=[SAME, OTHER])
+    assert none.to_pylist() == [] and none.type == pa.string_view()
+
+
+def test_an_iterator_that_ends_with_ctrl_c() -> None:
+    def rows() -> Iterator[str]:
+        yield SAME
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        lookalike.dedup(rows())
+    pa = pytest.importorskip("pyarrow")
+
+    def batches() -> Iterator[Any]:
+        yield pa.record_batch({"text": [SAME]})
+        raise KeyboardInterrupt
+
+    class Stream:
+        def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+            schema = pa.schema([("text", pa.string())])
+            return pa.RecordBatchReader.from_batches(schema, batches()).__arrow_c_stream__()
+
+    with pytest.raises(KeyboardInterrupt):
+        lookalike.find(Stream())
+    with pytest.raises(KeyboardInterrupt):
+        lookalike.dedup(Stream())
+
+
+def test_a_stream_that_fails() -> None:
+    pa = pytest.importorskip("pyarrow")
+
+    def batches() -> Iterator[Any]:
+        yield pa.record_batch({"text": [SAME]})
+        raise ValueError("the disk is gone")
+
+    class Stream:
+        def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+            schema = pa.schema([("text", pa.string())])
+            return pa.RecordBatchReader.from_batches(schema, batches()).__arrow_c_stream__()
+
+    for work in (lookalike.find, lookalike.dedup):
+        with pytest.raises(DocumentError, match="the disk is gone"):
+            work(Stream())

@@ -1,0 +1,137 @@
+"""Ids of documents in memory: what can be one, and how they come back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lookalike
+from lookalike.errors import DocumentError, DocumentTypeError, OptionError
+
+A = "one two three four five six"
+B = "seven eight nine ten eleven twelve"
+
+
+def test_rows_are_taken_where_they_are_asked_for() -> None:
+    given: list[Any] = [
+        [("a", A), ("a", A)],
+        {"a": A, "b": A},
+        [{"id": "a", "text": A}, {"id": "a", "text": A}],
+        [A, A],
+    ]
+    for docs in given:
+        assert lookalike.find(docs, id=False, keep="first").groups["id"] == [0, 1]
+    assert lookalike.dedup({"a": A, "b": A}, id=False, keep="first") == {"a": A}
+
+
+def test_columns_are_not_named_of_what_has_none(tmp_path: Path) -> None:
+    given: list[Any] = [[A, A], [("a", A)], {"a": A}]
+    for docs in given:
+        for columns in ({"text": "body"}, {"id": "key"}):
+            with pytest.raises(OptionError, match="names a column"):
+                lookalike.find(docs, **columns)
+    with pytest.raises(OptionError, match="id_field is for files; id names"):
+        lookalike.find([{"key": "a", "text": A}], id_field="key")
+    with pytest.raises(OptionError, match="text_field is for files; text names"):
+        lookalike.find([{"body": A}], text="body", text_field="body")
+    path = tmp_path / "n.jsonl"
+    path.write_text('{"key": "k", "body": "%s"}\n' % A, encoding="utf-8")
+    with pytest.raises(OptionError, match="id=False is for documents in memory"):
+        lookalike.find(path, id=False)
+    assert lookalike.find(path, text="body", id="key").counts["documents"] == 1
+    # One side has such columns.
+    records = [{"key": "x", "body": A}]
+    assert len(lookalike.find(records, text="body", id="key", reference={"y": A})) == 1
+    assert len(lookalike.find({"y": A}, text="body", id="key", reference=records)) == 1
+    assert len(lookalike.find([A], id=False, text="body", id_field="key", reference=path)) == 1
+
+
+@pytest.mark.parametrize("columns", [{"id": True}, {"id": 5}, {"id": b"k"}, {"text": 5}, {"text": b"t"}])
+def test_names_of_columns_are_texts(columns: dict[str, Any]) -> None:
+    with pytest.raises(OptionError, match="expected the name of a column"):
+        lookalike.find([{"id": "a", "text": A}], **columns)
+
+
+def test_all_records_have_an_id_or_none_has() -> None:
+    with pytest.raises(DocumentError, match="there is an 'id', those before have none") as raised:
+        lookalike.find([{"text": A}, {"text": B}, {"text": A, "id": "c"}])
+    assert raised.value.row == 2
+    assert lookalike.find([{"text": A}, {"text": A, "id": "c"}], id=False).groups["id"] == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("ids", "kind", "row"),
+    [([True, False], "bool", 0), ([5, True], "bool", 1), ([1.0, 2.0], "float", 0), ([1, 2.5], "float", 1), ([b"a"], "bytes", 0)],
+)
+def test_ids_are_texts_or_whole_numbers(ids: list[Any], kind: str, row: int) -> None:
+    with pytest.raises(DocumentTypeError, match=f"row {row}: the id is of type {kind}, ids are all str or all int") as raised:
+        lookalike.find([(id_, A) for id_ in ids])
+    assert raised.value.row == row
+
+
+def test_numbers_of_numpy() -> None:
+    np = pytest.importorskip("numpy")
+    assert lookalike.find([(np.int64(7), A), (np.uint8(8), A)], keep="first").groups["id"] == [7, 8]
+    with pytest.raises(DocumentTypeError, match="float64, ids are all str or all int"):
+        lookalike.find([(np.float64(7), A)])
+    with pytest.raises(DocumentError, match="does not fit in 64 bits"):
+        lookalike.find([(2**63, A)])
+
+
+def test_missing_ids() -> None:
+    docs = [(None, B), (1, A), (None, B), (2, A)]
+    with pytest.raises(DocumentError, match="row 0 has no id"):
+        lookalike.find(docs)
+    found = lookalike.find(docs, skip_bad=True, keep="first")
+    assert (found.counts["skipped"], found.groups["id"], found.groups["row"]) == (2, [1, 2], [1, 3])
+    assert lookalike.dedup(docs, skip_bad=True, keep="first") == [(1, A)]
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"id": pd.array([1, None], dtype="Int64"), "text": [A, A]})
+    assert lookalike.find(frame, skip_bad=True).counts["skipped"] == 1
+
+
+def test_rows_beside_texts_come_back_as_they_are() -> None:
+    docs = [A] + [f"{i} and nothing else of that kind" for i in range(11)]
+    found = lookalike.find(docs, reference={"0": A}, pairs=True)
+    assert found.groups["id"] == ["0", "0"] and found.groups["row"] == [None, 0]
+    assert lookalike.find({"x": A}, reference=docs).groups["keeper"] == ["0", "0"]
+    assert lookalike.find([A] * 11, keep="first").groups["id"] == list(range(11))
+
+
+def test_large_numbers_are_of_one_type_everywhere() -> None:
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table({"id": pa.array([2**63 + 1, 5, 7], pa.uint64()), "text": [A, A, B]})
+    found = lookalike.find(table, keep="first", pairs=True)
+    assert found.groups["id"] == [2**63 + 1, 5] and found.groups["keeper"] == [2**63 + 1] * 2
+    assert found.groups.column_types[1] == found.groups.column_types[3] == "uint64"
+    assert set(found.pairs["id_a"] + found.pairs["id_b"]) == {5, 2**63 + 1}
+    marked = lookalike.dedup(table, keep="first", annotate=True)
+    assert marked["lookalike_keeper"].to_pylist() == [None, 2**63 + 1, None]
+    rows = lookalike.find([A], reference=table)
+    assert rows.groups["id"] == [5, 0] or rows.groups["id"] == [2**63 + 1, 0]
+    mixed = lookalike.find([(-1, A)], reference=table)
+    assert all(isinstance(id_, str) for id_ in mixed.groups["id"])
+
+
+def test_a_file_by_the_name_of_documents_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("documents").write_text('{"id":"a","text":"x y"}\n{"id":"a","text":"z w"}\n', encoding="utf-8")
+    with pytest.raises(DocumentError, match="documents:1 and again at documents:2") as raised:
+        lookalike.find("documents", format="jsonl")
+    assert raised.value.row is None
+    Path("documents").write_text('{"id":"a","text":"x y"}\n{"id":"b"}\n', encoding="utf-8")
+    with pytest.raises(DocumentError, match="documents:2") as raised:
+        lookalike.find("documents", format="jsonl")
+    assert raised.value.row is None
+    with pytest.raises(DocumentError, match="row 1: the id 'a'|row 1: the id \"a\" is that of row 0") as raised:
+        lookalike.find([("a", A), ("a", B)])
+    assert raised.value.row == 1
+
+
+def test_messages_leave_names_of_files_alone(tmp_path: Path) -> None:
+    for name in ("my --no-such-file.jsonl", "--keep.jsonl", "--memory"):
+        with pytest.raises(lookalike.errors.FileError) as raised:
+            lookalike.find(tmp_path / name)
+        assert str(tmp_path / name) in str(raised.value)
