@@ -7,6 +7,7 @@ use crate::options::Options;
 use lookalike::audit::{Audit, AuditError, AuditOptions, Report, true_neighbours};
 use lookalike::core::params::Params;
 use lookalike::error::Error;
+use lookalike::progress::{Progress, Stage};
 use lookalike::write::json;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -43,6 +44,7 @@ pub(crate) fn audit(
         let open = || Ok(theirs.open()?);
         let neighbours = true_neighbours(open, &report.params, &how, watch)?;
         report.check(neighbours.inputs())?;
+        watch.begin(Stage::Judge, None);
         json(&report.judge(&neighbours, None)?, &report.params)
     })
 }

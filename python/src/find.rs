@@ -13,6 +13,7 @@ use lookalike::audit::true_neighbours;
 use lookalike::core::params::Measure;
 use lookalike::core::verify::Overlap;
 use lookalike::error::Error;
+use lookalike::progress::{Progress, Stage};
 use lookalike::read::Raw;
 use lookalike::run::{self, FindOptions};
 use pyo3::prelude::*;
@@ -208,6 +209,7 @@ impl Findings {
         call::reading(py, progress.as_ref(), move |watch| {
             let open = || Ok(inputs.open()?);
             let neighbours = true_neighbours(open, &params, &how, watch)?;
+            watch.begin(Stage::Judge, None);
             let audit = neighbours.judge_findings(&findings)?;
             crate::audit::json(&audit, &params)
         })

@@ -1,4 +1,4 @@
-"""The examples of docs/python.md run, one behind the other, and print what they say."""
+"""The examples of the guides run, one behind the other, and print what they say."""
 
 from __future__ import annotations
 
@@ -13,36 +13,38 @@ from typing import Any
 
 import pytest
 
-GUIDE = Path(__file__).resolve().parents[2] / "docs" / "python.md"
-TEXT = GUIDE.read_text(encoding="utf-8")
-BLOCKS = list(re.finditer(r"^```python\n(.*?)^```", TEXT, re.M | re.S))
-EXAMPLES = [block.group(1) for block in BLOCKS]
-LINES = [TEXT[: block.start(1)].count("\n") for block in BLOCKS]
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+GUIDES = {name: (DOCS / name).read_text(encoding="utf-8") for name in ("python.md", "python-index.md")}
+#: The guide, how many lines are before it, and itself.
+EXAMPLES = [
+    pytest.param(name, text[: block.start(1)].count("\n"), block.group(1), id=f"{name}-{number}")
+    for name, text in GUIDES.items()
+    for number, block in enumerate(re.finditer(r"^```python\n(.*?)^```", text, re.M | re.S))
+]
 
 
 @pytest.fixture(scope="module")
-def names(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
-    """What the examples have defined so far; they run in a folder of their own."""
+def defined(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, dict[str, Any]]]:
+    """What the examples of each guide have defined so far; they run in a folder of their own."""
     before = os.getcwd()
     os.chdir(tmp_path_factory.mktemp("guide"))
-    yield {}
+    yield {name: {} for name in GUIDES}
     os.chdir(before)
 
 
 def test_there_are_examples() -> None:
-    assert len(EXAMPLES) > 10
+    assert len(EXAMPLES) > 12
 
 
-@pytest.mark.parametrize("number", range(len(EXAMPLES)), ids=[f"line{line + 1}" for line in LINES])
-def test_example(number: int, names: dict[str, Any]) -> None:
+@pytest.mark.parametrize(("guide", "line", "example"), EXAMPLES)
+def test_example(guide: str, line: int, example: str, defined: dict[str, dict[str, Any]]) -> None:
     """What a comment behind a ``print`` says is printed, and nothing that is not said."""
-    example = EXAMPLES[number]
     if re.search(r"\b(pyarrow|table)\b", example) and not importlib.util.find_spec("pyarrow"):
         pytest.skip("pyarrow is not installed, which the example is about")
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         # Empty lines before it make the numbers in a traceback those of the guide.
-        exec(compile("\n" * LINES[number] + example, str(GUIDE), "exec"), names)
+        exec(compile("\n" * line + example, str(DOCS / guide), "exec"), defined[guide])
     said = re.findall(r"^\s*print\(.*\)\s+# (.*)$", example, re.M)
     told = printed.getvalue().splitlines()
     if "progress=" in example:
@@ -51,6 +53,7 @@ def test_example(number: int, names: dict[str, Any]) -> None:
     assert told == said
 
 
-def test_files_that_are_named_are_there() -> None:
-    for name in re.findall(r"\]\(([^)#]+)\)", TEXT):
-        assert (GUIDE.parent / name).exists(), name
+@pytest.mark.parametrize("guide", GUIDES)
+def test_files_that_are_named_are_there(guide: str) -> None:
+    for name in re.findall(r"\]\(([^)#]+)\)", GUIDES[guide]):
+        assert (DOCS / name).exists(), name

@@ -18,6 +18,8 @@ pub enum Stage {
     Draw,
     /// Find the sample's true neighbours; counted in bytes of input.
     Search,
+    /// Hold the sample of an audit against what a run found; not counted.
+    Judge,
     /// Measure a sample; counted in its documents, once for each shingle rule and once more.
     Measure,
 }
@@ -31,6 +33,7 @@ impl fmt::Display for Stage {
             Self::Add => "read and add",
             Self::Draw => "draw documents",
             Self::Search => "find neighbours",
+            Self::Judge => "judge the sample",
             Self::Measure => "measure the sample",
         })
     }

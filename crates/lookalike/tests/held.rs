@@ -1,6 +1,7 @@
 //! Documents that the caller holds: found as those of a file are; and work that is broken off.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
+use lookalike::audit::{AuditOptions, true_neighbours};
 use lookalike::core::hash::SplitMix64;
 use lookalike::core::params::{Params, Wishes};
 use lookalike::error::Error;
@@ -9,6 +10,7 @@ use lookalike::read::{
     Collection, Field, Held, HeldDocuments, Raw, ReadError, ReadOptions, Side, SkipReason,
 };
 use lookalike::run::{self, FindOptions, Findings};
+use lookalike::tune;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -189,4 +191,46 @@ fn work_that_is_not_wanted_any_more_ends_in_every_stage() {
         }
         assert!(last.contains(&Stage::Prepare) && last.contains(&Stage::Decide), "{last:?}");
     }
+}
+
+/// Does the work until it is told to stop, at the first question, the last one and between; gives
+/// the stages in which it stopped.
+fn stopped_in(work: impl Fn(&Until) -> Result<(), Error>) -> Vec<Stage> {
+    let whole = until(u64::MAX);
+    work(&whole).unwrap();
+    let questions = whole.asked.load(Ordering::Relaxed);
+    let mut last = Vec::new();
+    for after in [0, 1, questions / 4, questions / 2, questions - 1] {
+        let until = until(after);
+        let stopped = work(&until);
+        assert!(matches!(stopped, Err(Error::Interrupted)), "after {after} of {questions}");
+        last.extend(until.stages.lock().unwrap().last().copied());
+    }
+    last
+}
+
+#[test]
+fn an_audit_that_is_not_wanted_any_more_ends() {
+    let params = Params::new(&Wishes::default()).unwrap();
+    let reading = reading(&options());
+    let how = AuditOptions { threads: NonZeroUsize::MIN, ..AuditOptions::default() };
+    let open = || Ok(held(rows(3_000), &reading));
+    let last = stopped_in(|until| true_neighbours(open, &params, &how, until).map(drop));
+    assert_eq!((last.first(), last.last()), (Some(&Stage::Draw), Some(&Stage::Search)));
+    // The sample is asked about while it is indexed, and each document that is compared with it.
+    let whole = until(u64::MAX);
+    true_neighbours(open, &params, &how, &whole).unwrap();
+    assert!(whole.asked.load(Ordering::Relaxed) > 3_000);
+}
+
+#[test]
+fn a_sample_that_is_not_wanted_any_more_is_not_measured() {
+    let reading = reading(&options());
+    let rules = tune::usual_rules(Params::new(&Wishes::default()).unwrap().shingle());
+    let last = stopped_in(|until| {
+        let sample = tune::sample(&held(rows(3_000), &reading), 300, 1, until)?;
+        tune::measure(&sample.texts, &rules, until)?;
+        Ok(())
+    });
+    assert_eq!((last.first(), last.last()), (Some(&Stage::Draw), Some(&Stage::Measure)));
 }
