@@ -51,9 +51,13 @@ def test_modules_and_names_are_there() -> None:
     for modules, names in rows:
         if "affine" in modules or "legacy" in modules:
             continue
-        loaded = [importlib.import_module(f"lookalike.datasketch.{m}") for m in re.findall(r"`(\w+)`", modules)]
-        classes = [n for n in re.findall(r"`(\w+)`", names) if n[0].isupper() or n.startswith("b")]
-        for name in re.findall(r"`(\w+)`", names):
+        loaded = [
+            importlib.import_module(f"lookalike.datasketch.{module}")
+            for module in re.findall(r"`(\w+)`", modules)
+        ]
+        named = re.findall(r"`(\w+)`", names)
+        classes = [name for name in named if name[0].isupper() or name.startswith("b")]
+        for name in named:
             owners = [*loaded, *(getattr(m, c) for m in loaded for c in classes if hasattr(m, c))]
             found = any(hasattr(owner, name) for owner in owners)
             assert found or name in ("b", "r", "h", "hashranges"), name

@@ -136,7 +136,12 @@ def test_what_was_not_closed_is_not_half_there(tmp_path: Path) -> None:
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode != 0
-    assert list(opened(path).keys) == ["kept"]
+    lsh = opened(path)
+    assert list(lsh.keys) == ["kept"]
+    with pytest.raises(StoreError, match="open already"):
+        opened(path)
+    lsh.insert("after", SKETCHES[0])
+    assert_kept(lsh, path)
 
 
 SAME_KEYS: list[tuple[Any, Any]] = [

@@ -15,7 +15,13 @@ if TYPE_CHECKING:
 
 __all__ = ["BucketView", "DictListStorage", "DictSetStorage", "KeyView"]
 
-_NOT_THERE = ("OrderedStorage", "Storage", "UnorderedStorage", "ordered_storage", "unordered_storage")
+_NOT_THERE = (
+    "OrderedStorage",
+    "Storage",
+    "UnorderedStorage",
+    "ordered_storage",
+    "unordered_storage",
+)
 
 
 def __getattr__(name: str) -> NoReturn:
