@@ -268,8 +268,9 @@ class _Run:
         return taken
 
     def _take(self, docs: Any, back: bool = False) -> Given:
-        columns = {"text": self._text, "id": self._id, "fields": self._fields}
-        return given(docs, **columns, back=back, alone=False)
+        return given(
+            docs, text=self._text, id=self._id, fields=self._fields, back=back, alone=False
+        )
 
     def find(
         self, documents: _engine.Documents | list[str], progress: bool | Progress | None

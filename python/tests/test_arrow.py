@@ -94,8 +94,8 @@ def test_offsets_that_cannot_be(kind: Any) -> None:
         lookalike.find(changed(kind, [0, 5, 10, 12], -1))
     with pytest.raises(DocumentError, match="row 1: .*offsets leave the data"):
         lookalike.find(changed(kind, [0, 5, 10, 12], 7))
-    with pytest.raises(DocumentError, match='column "text" cannot be read: its offsets go from 10 to 9'):
-        lookalike.find(pa.table({"text": changed(kind, [0, 5, 10, 12], 9).slice(2)}))
+    with pytest.raises(DocumentError, match="the Arrow data cannot be read: its offsets go from 10 to 9"):
+        lookalike.find(changed(kind, [0, 5, 10, 12], 9).slice(2))
     assert lookalike.find(changed(kind, [0, 5, 10, 12], 11)).text(2) == "k"
 
 
