@@ -265,7 +265,8 @@ impl Findings {
         };
         let number = number.and_then(|number| u32::try_from(number).ok());
         number.ok_or_else(|| {
-            let remedy = if self.rows.is_some() { ": found.skipped lists those left out" } else { "" };
+            let remedy =
+                if self.rows.is_some() { ": found.skipped lists those left out" } else { "" };
             DocumentError::new_err(format!(
                 "there is no document {row} among the {documents} that were read{remedy}"
             ))

@@ -194,10 +194,7 @@ impl Feed {
 }
 
 /// A member of a record, if there is one. What else goes wrong is no missing member.
-fn member<'py>(
-    record: &Bound<'py, PyMapping>,
-    name: &str,
-) -> PyResult<Option<Bound<'py, PyAny>>> {
+fn member<'py>(record: &Bound<'py, PyMapping>, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
     match record.get_item(name) {
         Ok(value) => Ok(Some(value)),
         Err(error) if error.is_instance_of::<PyKeyError>(record.py()) => Ok(None),

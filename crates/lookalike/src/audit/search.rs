@@ -104,11 +104,7 @@ impl Found {
 }
 
 impl<'a> Searcher<'a> {
-    pub(super) fn new(
-        sought: &'a Sought<'a>,
-        kernel: Kernel,
-        progress: &'a dyn Progress,
-    ) -> Self {
+    pub(super) fn new(sought: &'a Sought<'a>, kernel: Kernel, progress: &'a dyn Progress) -> Self {
         Self {
             sought,
             shingler: Shingler::with_kernel(sought.params.shingle(), kernel),
