@@ -224,7 +224,7 @@ fn leave_out(
         (source, (names == Names::Held).then_some(row))
     };
     let shown = |at| match place(at) {
-        (source, Some(row)) => format!("{source}:{row}"),
+        (source, Some(row)) => format!("row {row} of {source}"),
         (source, None) => source,
     };
     let mut told = Vec::new();
