@@ -81,6 +81,9 @@ class MinHashLSH(_native.Tables):
 
     Raises:
         ValueError: An argument is out of its range.
+        StoreError: The file cannot be opened, or another index has it (of which
+            ``MismatchError``: it was made with other settings, ``DamagedError``: it is no such
+            file, or a row of it is not what was written).
 
     >>> from lookalike.datasketch import MinHash
     >>> one, two = MinHash.bulk([[b"a", b"b", b"c"], [b"a", b"b", b"c", b"d"]])
@@ -210,7 +213,9 @@ class MinHashLSH(_native.Tables):
         Raises:
             ValueError: The key is there already (if ``check_duplication``), or the sketch has
                 another number of values or another scheme than those before.
-            TypeError: The key is not hashable.
+            TypeError: The key is not hashable, or it is no sketch.
+            DocumentTypeError: The key cannot be pickled, and there is a file.
+            StoreError: The file cannot be written; the key is not in memory, either.
         """
         if self._file is None and not self.prepickle:
             self._add(key, minhash, check_duplication)
@@ -254,6 +259,8 @@ class MinHashLSH(_native.Tables):
         Raises:
             ValueError: These numbers or the schemes differ, or keys are in both and
                 ``check_overlap`` is true.
+            DocumentTypeError: A key cannot be pickled, and there is a file. No key is added.
+            StoreError: The file cannot be written. No key is added.
         """
         if type(self) is not type(other):
             raise ValueError(f"Cannot merge type MinHashLSH and type {type(other).__name__}.")
@@ -331,6 +338,7 @@ class MinHashLSH(_native.Tables):
 
         Raises:
             ValueError: It is not there.
+            StoreError: The file cannot be written; the key is still in memory, too.
         """
         self._remove(key)
 

@@ -22,7 +22,7 @@ def optimal_partitions(sizes: Any, counts: Any, num_part: int) -> list[tuple[Any
 
     Raises:
         ValueError: There are no sizes, or they are not ascending.
-        MemoryError: There are so many that their costs find no room: 4 bytes for each pair.
+        MemoryError: There are so many that their costs find no room: 8 bytes for each interval.
 
     >>> optimal_partitions([1, 2, 10, 12], [5, 5, 5, 5], 2)
     [(1, 2), (10, 12)]
