@@ -347,7 +347,7 @@ pub enum ReadError {
     /// A record is bad and bad records are not skipped.
     BadRecord(Skipped),
     /// The same of a row of documents that the caller holds.
-    BadRow(Skipped),
+    BadRow(Box<Skipped>),
     /// A record is longer than [`MAX_DOCUMENT_BYTES`](super::MAX_DOCUMENT_BYTES).
     RecordTooLong {
         /// The file, or `stdin`.
@@ -420,7 +420,12 @@ impl fmt::Display for ReadError {
             ),
             Self::ParquetStream { source_name } => write!(f, "{source_name}: {PARQUET_STREAM}"),
             Self::NoParquet { source_name } => write!(f, "{source_name}: {NO_PARQUET}"),
-            Self::BadRecord(skipped) | Self::BadRow(skipped) => write!(
+            Self::BadRow(skipped) => write!(
+                f,
+                "{skipped}; {}let --skip-bad count and list such rows and go on",
+                skipped.reason.remedy()
+            ),
+            Self::BadRecord(skipped) => write!(
                 f,
                 "{skipped}; {}let --skip-bad count and list such records and go on",
                 skipped.reason.remedy()
