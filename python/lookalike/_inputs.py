@@ -81,9 +81,9 @@ def given(
     :param alone: whether there are no others that ``text`` and ``id`` may be said of; see
         :func:`refuse_unused`.
     """
-    if text is not None and not isinstance(text, str):
+    if text is not None and not _is_name(text):
         raise OptionError(f"text: expected the name of a column, got {_shown(text)}")
-    if id is not None and id is not False and not isinstance(id, str):
+    if id is not None and id is not False and not _is_name(id):
         raise OptionError(
             f"id: expected the name of a column, or False for rows, got {_shown(id)}"
         )
@@ -91,6 +91,10 @@ def given(
     if alone:
         refuse_unused({}, taken)
     return taken
+
+
+def _is_name(value: object) -> bool:
+    return isinstance(value, str) and not any("\ud800" <= char <= "\udfff" for char in value)
 
 
 def refuse_unused(options: Mapping[str, Any], *sides: Given) -> None:
@@ -217,11 +221,7 @@ def _pandas(docs: Any, columns: _Columns) -> Given | None:
     """pandas, whose columns of Python objects are looked at value by value."""
     if _package(docs) != "pandas":
         return None
-    import numpy
     import pandas
-
-    def flags(kept: Sequence[bool]) -> Any:
-        return numpy.asarray(kept, dtype=bool)
 
     if isinstance(docs, pandas.DataFrame):
         frame = docs.copy(deep=False)
@@ -234,7 +234,7 @@ def _pandas(docs: Any, columns: _Columns) -> Given | None:
             more.index = frame.index
             return frame.assign(**{new: more[old] for old, new in names.items()})
 
-        return Given(documents, lambda kept: frame.loc[flags(kept)], annotate, list(frame.columns))
+        return Given(documents, lambda kept: _pandas_kept(frame, kept), annotate, list(frame.columns))
     if not (hasattr(docs, "isna") and hasattr(docs, "tolist")):
         raise DocumentTypeError(
             f"expected a DataFrame or a Series of pandas, got {type(docs).__name__}"
@@ -242,7 +242,21 @@ def _pandas(docs: Any, columns: _Columns) -> Given | None:
     columns.refuse_fields("a column of texts")
     series = docs.copy(deep=False) if isinstance(docs, pandas.Series) else docs.copy()
     unused = columns.without_meaning("a column of texts")
-    return Given(_pandas_series(series), lambda kept: series[flags(kept)], unused=unused)
+    return Given(_pandas_series(series), lambda kept: _pandas_kept(series, kept), unused=unused)
+
+
+def _pandas_kept(docs: Any, kept: Sequence[bool]) -> Any:
+    """The rows of a frame or a series, or the stretches of them where a column is of a type whose
+    rows pyarrow cannot pick."""
+    import numpy
+    import pandas
+
+    try:
+        return docs[numpy.asarray(kept, dtype=bool)]
+    except NotImplementedError:
+        rows = docs.iloc if hasattr(docs, "iloc") else docs
+        pieces = [rows[start : start + count] for start, count in _stretches(kept)]
+    return pandas.concat(pieces) if pieces else rows[:0]
 
 
 def _pandas_frame(frame: Any, columns: _Columns) -> _engine.Documents:

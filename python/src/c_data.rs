@@ -156,7 +156,7 @@ pub(crate) fn take_column(
     columns: usize,
 ) -> Result<FFI_ArrowArray, String> {
     let outer = array_of(array);
-    if outer.n_children != columns as i64 || outer.children.is_null() {
+    if usize::try_from(outer.n_children) != Ok(columns) || outer.children.is_null() {
         return Err(format!("it has {} columns, its type {columns}", outer.n_children));
     }
     // SAFETY: so many pointers to arrays stand there. What is taken out is left behind as released,

@@ -264,16 +264,14 @@ impl Imported {
         let columns = self.names().len();
         let mut arrays = Vec::with_capacity(self.arrays.len());
         for array in &mut self.arrays {
-            arrays.push(match column {
-                Some(column) => {
-                    let rows = c_data::rows(array)?;
-                    one(c_data::take_column(array, column, columns)?, kind, rows)?
-                }
-                None => {
-                    let rows = c_data::Rows { start: 0, count: c_data::len(array)?, present: None };
-                    one(std::mem::replace(array, FFI_ArrowArray::empty()), kind, rows)?
-                }
-            });
+            let (array, rows) = if let Some(column) = column {
+                let rows = c_data::rows(array)?;
+                (c_data::take_column(array, column, columns)?, rows)
+            } else {
+                let rows = c_data::Rows { start: 0, count: c_data::len(array)?, present: None };
+                (std::mem::replace(array, FFI_ArrowArray::empty()), rows)
+            };
+            arrays.push(one(array, kind, rows)?);
         }
         Ok(arrays)
     }

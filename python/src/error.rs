@@ -3,7 +3,7 @@
 use lookalike::audit::AuditError;
 use lookalike::core::error::ParamsError;
 use lookalike::error::Error;
-use lookalike::read::{ReadError, Skipped};
+use lookalike::read::ReadError;
 use lookalike::store::IndexError;
 use pyo3::prelude::*;
 
@@ -86,10 +86,11 @@ pub(crate) fn read_error(error: ReadError) -> PyErr {
     let text = as_arguments(&error.to_string());
     match error {
         ReadError::Changed { .. } | ReadError::InputChanged { .. } => ChangedError::new_err(text),
-        ReadError::BadRow(Skipped { line: Some(row), reason, .. }) => {
-            in_row(row, &reason.to_string())
-        }
-        ReadError::BadRecord(_) | ReadError::BadRow(_) => DocumentError::new_err(text),
+        ReadError::BadRow(skipped) => match skipped.line {
+            Some(row) => in_row(row, &skipped.reason.to_string()),
+            None => DocumentError::new_err(text),
+        },
+        ReadError::BadRecord(_) => DocumentError::new_err(text),
         ReadError::Index(error) => index_error(*error),
         ReadError::UnknownFormat { .. } | ReadError::UnknownEncoding { .. } => {
             OptionError::new_err(text)

@@ -103,7 +103,7 @@ impl Texts {
         for array in &column.arrays {
             if let Err(damage) = of_array(array.as_ref(), &mut slices) {
                 let row = slices.len();
-                let text = format!("row {row}: {what} is damaged, {damage}");
+                let text = format!("row {row}: {what} cannot be read: {damage}");
                 return Err(at_row(DocumentError::new_err(text), py, row));
             }
         }

@@ -249,6 +249,11 @@ def test_columns_that_pyarrow_cannot_filter() -> None:
     assert isinstance(chunks, pa.ChunkedArray) and chunks.to_pylist() == [OTHER, SAME]
     none = lookalike.dedup(view.slice(0, 3), reference=[SAME, OTHER])
     assert none.to_pylist() == [] and none.type == pa.string_view()
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"text": pd.Series(view.slice(0, 3), dtype=pd.ArrowDtype(pa.string_view())), "n": [1, 2, 3]})
+    assert lookalike.dedup(frame, keep="first")["n"].tolist() == [1, 2]
+    assert lookalike.dedup(frame["text"], keep="first").tolist() == [SAME, OTHER]
+    assert lookalike.dedup(frame, reference=[SAME, OTHER]).columns.tolist() == ["text", "n"]
 
 
 def test_an_iterator_that_ends_with_ctrl_c() -> None:

@@ -347,7 +347,7 @@ pub enum ReadError {
     /// A record is bad and bad records are not skipped.
     BadRecord(Skipped),
     /// The same of a row of documents that the caller holds.
-    BadRow(Skipped),
+    BadRow(Box<Skipped>),
     /// A record is longer than [`MAX_DOCUMENT_BYTES`](super::MAX_DOCUMENT_BYTES).
     RecordTooLong {
         /// The file, or `stdin`.
@@ -420,11 +420,8 @@ impl fmt::Display for ReadError {
             ),
             Self::ParquetStream { source_name } => write!(f, "{source_name}: {PARQUET_STREAM}"),
             Self::NoParquet { source_name } => write!(f, "{source_name}: {NO_PARQUET}"),
-            Self::BadRecord(skipped) | Self::BadRow(skipped) => write!(
-                f,
-                "{skipped}; {}let --skip-bad count and list such records and go on",
-                skipped.reason.remedy()
-            ),
+            Self::BadRecord(skipped) => bad(skipped, f),
+            Self::BadRow(skipped) => bad(skipped, f),
             Self::RecordTooLong { source_name, line } => write!(
                 f,
                 "{source_name}:{line}: a record of more than {} bytes, the most there can be; \
@@ -532,6 +529,11 @@ fn column(field: Field, name: &str, found: usize, present: &[String]) -> String 
             "{found} columns are called {name:?}; rename one, or name another with {option}"
         ),
     }
+}
+
+fn bad(skipped: &Skipped, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let remedy = skipped.reason.remedy();
+    write!(f, "{skipped}; {remedy}let --skip-bad count and list such records and go on")
 }
 
 impl From<IndexError> for ReadError {

@@ -337,7 +337,7 @@ impl Source {
         let skipped = Skipped { source: self.shown.clone(), line: Some(line), id, reason };
         match self.kind {
             _ if self.settings.skip_bad => Ok(skipped),
-            Kind::Held(_) => Err(ReadError::BadRow(skipped)),
+            Kind::Held(_) => Err(ReadError::BadRow(Box::new(skipped))),
             _ => Err(ReadError::BadRecord(skipped)),
         }
     }
