@@ -76,7 +76,8 @@ pub struct Sample {
 /// there are, and neither on their order nor on how they are split into files.
 ///
 /// # Errors
-/// [`Error::Read`] where the collection cannot be read, [`Error::Interrupted`] where it is not wanted.
+/// [`Error::Read`] where the collection cannot be read, [`Error::Interrupted`] where it is not
+/// wanted any more.
 pub fn sample(
     collection: &Collection,
     size: usize,
