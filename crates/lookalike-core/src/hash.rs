@@ -23,8 +23,8 @@ pub(crate) fn fold(a: u64, b: u64) -> u64 {
     product as u64 ^ (product >> 64) as u64
 }
 
-/// Up to 16 bytes as two little-endian numbers, zero beyond the end. Of pieces of fixed lengths that
-/// overlap: copying a length that is not known takes longer than all the rest of a token's hash.
+/// Up to 16 bytes as two little-endian numbers, zero beyond the end. Of pieces of fixed lengths
+/// that overlap: copying a length that is not known takes longer than all the rest of a hash.
 #[inline]
 fn halves(bytes: &[u8]) -> (u64, u64) {
     let length = bytes.len();
