@@ -126,7 +126,9 @@ impl StoredIndex {
     }
 
     #[expect(clippy::too_many_arguments, reason = "options of one call")]
-    #[pyo3(signature = (documents, common, names, fields, expires, on_existing, threads, progress=None, total=None))]
+    #[pyo3(signature = (
+        documents, common, names, fields, expires, on_existing, threads, progress=None, total=None
+    ))]
     fn add(
         &self,
         py: Python<'_>,
