@@ -52,7 +52,7 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (call(lookalike.find, DOCS, id=True), "id: expected"),
     (call(lookalike.find, DOCS, memory="much"), "^memory: expected an amount"),
     (call(lookalike.find, Path(__file__), max_file_size="much"), "^max_file_size: expected"),
-    (call(lookalike.find, Path(__file__), format="xml"), "file, text, .*mbox, warc or tar"),
+    (call(lookalike.find, Path(__file__), format="xml"), "text, lines, .*file, mbox, warc or tar"),
 ]
 
 

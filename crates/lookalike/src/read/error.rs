@@ -458,8 +458,8 @@ impl ReadError {
             Self::UnknownFormat { got } => {
                 write!(
                     f,
-                    "--format cannot be {got:?}; expected file, text, lines, jsonl, csv, tsv, \
-                     parquet, mbox, warc or tar"
+                    "--format cannot be {got:?}; expected text, lines, jsonl, csv, tsv, parquet, \
+                     file, mbox, warc or tar"
                 )
             }
             Self::UnknownEncoding { got } => write!(

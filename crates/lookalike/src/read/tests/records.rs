@@ -251,4 +251,5 @@ fn formats_by_name_and_first_byte() {
     assert_eq!(read("x.GZ", gzip(OBJECT)).unwrap().texts(), ["b"]);
     assert_eq!(read("X.JSONL.ZST", zst(OBJECT)).unwrap().texts(), ["b"]);
     assert!("arrow".parse::<Format>().unwrap_err().to_string().contains("expected text, lines"));
+    assert!("arrow".parse::<Format>().unwrap_err().to_string().contains("mbox, warc or tar"));
 }
