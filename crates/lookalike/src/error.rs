@@ -35,8 +35,8 @@ pub enum Error {
     DuplicateId {
         /// The id.
         id: String,
-        /// Where it stands first, as `source:line`, or the source alone; `row N of source` where the
-        /// caller holds it.
+        /// Where it stands first, as `source:line`, or the source alone; `row N of source` where
+        /// the caller holds it.
         first: String,
         /// Where it stands again.
         second: String,

@@ -200,7 +200,8 @@ impl Documents {
         Ok(f(part, read_row(&bytes)?))
     }
 
-    /// The document's place in words: `source:line`, or `row 3 of source` where the caller holds it.
+    /// The document's place in words: `source:line`, or `row 3 of source` where the caller holds
+    /// it.
     pub(super) fn place_name(&self, document: u32) -> Result<String, Error> {
         self.with_row(document, |part, row| match part.retained.location(row.place) {
             (source, Some(row)) if part.retained.is_held() => format!("row {row} of {source}"),
