@@ -70,7 +70,7 @@ fn held<T>(object: &Bound<'_, PyAny>, method: &str, name: &CStr) -> PyResult<Non
         )));
     };
     let pointer = capsule.pointer_checked(Some(name)).map_err(|_| {
-        let text = format!("{method} gave another capsule than {shown:?}, as it is to be called");
+        let text = format!("{method} gave a capsule of another name, expected {shown:?}");
         DocumentTypeError::new_err(text)
     })?;
     Ok(pointer.cast())

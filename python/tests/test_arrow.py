@@ -145,7 +145,7 @@ def test_capsules_of_another_kind() -> None:
         lookalike.find(Pair(batch[0], pa.array([1]).__arrow_c_array__()[1]))
     given: list[Any] = [Stream(None), Stream(texts[1]), Pair(), Pair(1, 2), Pair(texts[1], texts[0])]
     for docs in given:
-        with pytest.raises(DocumentTypeError, match="expected a (pair of )?capsule|gave another capsule"):
+        with pytest.raises(DocumentTypeError, match="expected a (pair of )?capsule|a capsule of another name"):
             lookalike.find(docs)
 
 
