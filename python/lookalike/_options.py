@@ -240,7 +240,7 @@ def _column(name: str, value: object, expected: str) -> None:
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise refused(name, "a name without lone surrogates", value) from None
+        raise refused(name, "the name of a column without lone surrogates", value) from None
 
 
 def refused(name: str, expected: str, got: object) -> OptionError:

@@ -50,7 +50,7 @@ def test_columns_are_not_named_of_what_has_none(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("columns", [{"id": True}, {"id": 5}, {"id": b"k"}, {"text": 5}, {"text": b"t"}, {"text": "\ud800"}])
 def test_names_of_columns_are_texts(columns: dict[str, Any]) -> None:
-    with pytest.raises(OptionError, match="expected (the name of a column|a name without lone)"):
+    with pytest.raises(OptionError, match="expected the name of a column"):
         lookalike.find([{"id": "a", "text": A}], **columns)
 
 
