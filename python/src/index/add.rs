@@ -3,7 +3,7 @@
 use super::convert::text;
 use super::json::{kind, metadata};
 use super::opened::Handle;
-use super::telling::told;
+use super::telling::{retold, told};
 use crate::error::{DocumentError, DocumentTypeError, OptionError};
 use lookalike::index::{
     AddOptions, Added, BATCH_BYTES, BATCH_DOCUMENTS, Cause, Existing, NewDocument, Unfinished,
@@ -260,8 +260,7 @@ fn told_of(py: Python<'_>, broken: Unfinished<PyErr>) -> PyErr {
     let Some(row) = row else { return error };
     let stored = before.added + before.replaced + before.existing;
     let text = format!("document {row}: {}; the {stored} before it are stored", error.value(py));
-    let same_type = error.get_type(py).call1((text,)).map(PyErr::from_value);
-    with_row(py, same_type.unwrap_or(error), row)
+    with_row(py, retold(py, error, text), row)
 }
 
 /// One document, with times of its own.

@@ -2,7 +2,7 @@
 
 use super::add::{Counts, How, counts};
 use super::opened::Handle;
-use super::telling::told;
+use super::telling::{retold, told};
 use crate::call;
 use crate::error::run_error;
 use crate::extraction;
@@ -85,6 +85,5 @@ fn told_of(py: Python<'_>, broken: Broken) -> PyErr {
     };
     let stored = before.added + before.replaced + before.existing;
     let text = format!("{place}{}; {stored} documents before are stored", error.value(py));
-    let same_type = error.get_type(py).call1((text,)).map(PyErr::from_value);
-    same_type.unwrap_or(error)
+    retold(py, error, text)
 }

@@ -55,3 +55,9 @@ pub(super) fn told(error: IndexError) -> PyErr {
         _ => error::index_error(error),
     }
 }
+
+/// The same error with another text.
+pub(super) fn retold(py: Python<'_>, error: PyErr, text: String) -> PyErr {
+    let same_type = error.get_type(py).call1((text,)).map(PyErr::from_value);
+    same_type.unwrap_or(error)
+}
