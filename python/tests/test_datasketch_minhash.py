@@ -46,7 +46,15 @@ def assert_equal(a: Any, b: Any) -> None:
 
 @pytest.mark.parametrize("kernel", _engine.ds_kernels())
 def test_kernels_hash_like_hashlib(kernel: str) -> None:
-    tokens = some_tokens(1001, 1)
+    # Of every length, as neighbours of their own and of other lengths, and with a rest of each size.
+    some = some_tokens(1001, 1)
+    short = [some[at % 1001][: at % 33] + bytes(at % 3) for at in range(500)]
+    each = [bytes(range(length)) for length in range(130) for _ in range(8)]
+    for tokens in [some, short, each, each[:-1], *(each[at : at + 21] for at in range(0, 1000, 13))]:
+        check_sha1(kernel, tokens)
+
+
+def check_sha1(kernel: str, tokens: list[bytes]) -> None:
     expected = [int.from_bytes(hashlib.sha1(t).digest()[:8], "little") for t in tokens]
     assert _engine.ds_kernel_sha1(kernel, tokens) == expected
 

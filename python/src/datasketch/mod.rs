@@ -6,6 +6,8 @@ mod forest;
 mod gathered;
 mod hashing;
 mod kernel;
+#[cfg(target_arch = "x86_64")]
+mod lanes;
 mod memory;
 mod minhash;
 mod optimal;

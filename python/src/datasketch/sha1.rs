@@ -1,16 +1,45 @@
-//! SHA-1 of tokens: by the processor's own instructions, two tokens at a time because each waits
-//! long for its own last result, and plainly.
+//! SHA-1 of tokens: eight short ones at a time in the lanes of vectors (`lanes.rs`); by the
+//! processor's own instructions, two tokens at a time because each waits long for its own last
+//! result; and plainly.
 #![expect(unsafe_code, reason = "instructions that not every processor has are called")]
 #![expect(clippy::inline_always, reason = "loops must become a part of what they are compiled for")]
 
 use super::kernel::Kernel;
+#[cfg(target_arch = "x86_64")]
+use super::{kernel::Vectors, lanes};
 
 /// The state that SHA-1 begins with.
-const START: [u32; 5] = [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0];
+pub(super) const START: [u32; 5] =
+    [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0];
 
 /// The first eight bytes of the SHA-1 of each token as a number, the first byte the lowest.
 pub(super) fn hash_all(kernel: Kernel, tokens: &[&[u8]], hashes: &mut Vec<u64>) {
     hashes.reserve(tokens.len());
+    #[cfg(target_arch = "x86_64")]
+    if kernel.vectors != Vectors::Portable {
+        in_lanes(kernel, tokens, hashes);
+        return;
+    }
+    hash_some(kernel, tokens, hashes);
+}
+
+/// Eight tokens at a time.
+#[cfg(target_arch = "x86_64")]
+fn in_lanes(kernel: Kernel, tokens: &[&[u8]], hashes: &mut Vec<u64>) {
+    let (groups, rest) = tokens.as_chunks::<{ lanes::LANES }>();
+    for group in groups {
+        if group.iter().all(|token| token.len() <= lanes::LONGEST) {
+            // SAFETY: `Kernel::all` has asked the processor for these instructions.
+            hashes.extend(unsafe { lanes::hash(group) });
+        } else {
+            hash_some(kernel, group, hashes);
+        }
+    }
+    hash_some(kernel, rest, hashes);
+}
+
+/// A few tokens, or long ones.
+fn hash_some(kernel: Kernel, tokens: &[&[u8]], hashes: &mut Vec<u64>) {
     #[cfg(target_arch = "x86_64")]
     if kernel.sha {
         // SAFETY: `Kernel::all` has asked the processor for these instructions.
