@@ -37,7 +37,7 @@ pub(super) fn hash(tokens: &[&[u8]; LANES]) -> [u64; LANES] {
     if tokens.iter().any(|token| token.len() > LONGEST_IN_HALF) {
         halves(tokens, 8, &mut words);
     }
-    let bits = tokens.map(|token| 8 * token.len() as i32);
+    let bits = tokens.map(|token| (8 * token.len() as u32).cast_signed());
     words[15] =
         _mm256_set_epi32(bits[7], bits[6], bits[5], bits[4], bits[3], bits[2], bits[1], bits[0]);
     let [a, b, c, d, e] = START;
@@ -85,9 +85,9 @@ fn four_columns([a, b, c, d]: [__m256i; 4]) -> [__m256i; 4] {
 #[target_feature(enable = "avx2")]
 fn half(token: &[u8], from: usize) -> __m256i {
     let length = token.len();
-    let places = add(_mm256_set_epi32(7, 6, 5, 4, 3, 2, 1, 0), _mm256_set1_epi32(from as i32));
+    let places = add(_mm256_set_epi32(7, 6, 5, 4, 3, 2, 1, 0), all(from as u32));
     // Whole words are read where they stand; the one behind them has the rest and the end.
-    let count = _mm256_set1_epi32((length / 4) as i32);
+    let count = all((length / 4) as u32);
     let is_whole = _mm256_cmpgt_epi32(count, places);
     let start = token.as_ptr().wrapping_add(4 * from);
     // SAFETY: words that are not whole in the token are not read.
