@@ -13,6 +13,7 @@ from lookalike._options import (
     Options,
     Unpack,
     check_options,
+    flag_option,
     named,
     path_option,
     whole_option,
@@ -314,7 +315,8 @@ def dedup(
 
     :param docs: as for :func:`find`.
     :param output: for paths, the file or folder to write, in the format of the input, as
-        ``lookalike dedup -o`` does; the result is a :class:`Written`.
+        ``lookalike dedup -o`` does; the result is a :class:`Written`. A folder is one that is there,
+        or a ``str`` with ``/`` at its end, which a ``Path`` has not.
     :param annotate: keeps all documents and says of each what was decided. Tables get the columns
         ``lookalike_kept``, ``lookalike_group``, ``lookalike_keeper``, ``lookalike_jaccard`` (and
         ``lookalike_containment`` where that is the measure); lists become lists of pairs
@@ -329,6 +331,7 @@ def dedup(
     >>> lookalike.dedup(["b a n a n a s", "B A N A N A S !", "apples"])
     ['B A N A N A S !', 'apples']
     """
+    annotate = flag_option("annotate", annotate)
     run = _Run({"threshold": threshold, "recall": recall, **options}, text, id, reference)
     documents = run.take(docs, back=True)
     if isinstance(documents.engine, list):

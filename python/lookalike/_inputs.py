@@ -22,10 +22,13 @@ import glob
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta, timezone
+from importlib import import_module
 from itertools import groupby
 from typing import Any
 
 from lookalike import _engine
+from lookalike._options import FILE_OPTIONS
 from lookalike.errors import DocumentError, DocumentTypeError, FileError, OptionError
 
 __all__ = ["Given", "given", "refuse_unused"]
@@ -112,6 +115,12 @@ def refuse_unused(options: Mapping[str, Any], *sides: Given) -> None:
                 raise OptionError(
                     f"{name}_field is for files; {name} names the column of dicts and of tables"
                 )
+        for name in FILE_OPTIONS:
+            # What is said to be as it is anyway is no error.
+            if options.get(name) not in (None, False):
+                raise OptionError(
+                    f"{name} is for files, and these documents are in memory; leave it out, or name files"
+                )
 
 
 def _taken(docs: Any, columns: _Columns) -> Given:
@@ -126,6 +135,12 @@ def _taken(docs: Any, columns: _Columns) -> Given:
             return taken
     if not isinstance(docs, Iterable):
         raise DocumentTypeError(f"{expected} {type(docs).__name__}")
+    if hasattr(docs, "columns"):
+        # Whoever goes through one of these gets the names of its columns.
+        raise DocumentTypeError(
+            f"{expected} {type(docs).__name__}, a frame without the Arrow PyCapsule interface; convert it first, "
+            "to pandas, polars or pyarrow"
+        )
     return _iterable(docs, columns)
 
 
@@ -185,9 +200,9 @@ class _Columns:
         return _engine.Documents.of_arrow(table, self.text, self.id_name, self.id is None, list(self.fields))
 
 
-def _package(value: Any) -> str:
-    """The package that a value's type is from."""
-    return type(value).__module__.partition(".")[0]
+def _is_of(package: str, value: Any) -> bool:
+    """Whether a value's type is from a package, or made from one that is."""
+    return any(base.__module__.partition(".")[0] == package for base in type(value).__mro__)
 
 
 def _files(paths: Iterable[Any], columns: _Columns) -> Given:
@@ -219,7 +234,7 @@ def _paths(paths: Iterable[Any]) -> list[str]:
 
 def _pandas(docs: Any, columns: _Columns) -> Given | None:
     """pandas, whose columns of Python objects are looked at value by value."""
-    if _package(docs) != "pandas":
+    if not _is_of("pandas", docs):
         return None
     import pandas
 
@@ -310,23 +325,31 @@ def _text_or_none(name: str, row: int, value: Any) -> str | None:
         return "true" if value else "false"
     # NaN and NaT are not equal to themselves; of pandas.NA nothing is known, not even that.
     other = value != value
-    return None if other is value or bool(other) else str(value)
+    if other is value or bool(other):
+        return None
+    if isinstance(value, timedelta):
+        return str(value // timedelta(microseconds=1))
+    # Texts of times in one zone are ordered as the times are.
+    is_aware = isinstance(value, datetime) and value.utcoffset() is not None
+    return str(value.astimezone(timezone.utc) if is_aware else value)
 
 
 def _datasets(docs: Any, columns: _Columns) -> Given | None:
     """Hugging Face datasets."""
-    if _package(docs) != "datasets":
+    if not _is_of("datasets", docs):
         return None
     if hasattr(docs, "with_format") and hasattr(docs, "select"):
-        table = docs.with_format("arrow")[:]
-        rows = columns.engine(table)
+        rows = columns.engine(_few_chunks(docs.with_format("arrow")[:]))
 
         def annotate(more: _engine.Table, names: dict[str, str]) -> Any:
-            from lookalike._results import Table
+            import pyarrow
 
-            added, annotated = Table(more), docs
+            datasets = import_module("datasets")
+            added, annotated = pyarrow.table(more), docs
             for old, new in names.items():
-                annotated = annotated.add_column(new, added[old])
+                annotated = annotated.add_column(new, added[old].to_pylist())
+                # Without a duplicate there are no values, which would have no type, either.
+                annotated = annotated.cast_column(new, datasets.Value(str(added[old].type)))
             return annotated
 
         def select(kept: Sequence[bool]) -> Any:
@@ -339,8 +362,15 @@ def _datasets(docs: Any, columns: _Columns) -> Given | None:
     return None
 
 
+def _few_chunks(table: Any) -> Any:
+    """The same rows. Those that were chosen from others come in a chunk each, and to hand over a
+    chunk takes longer than to copy the texts of many rows."""
+    chunks = max((column.num_chunks for column in table.columns), default=0)
+    return table.combine_chunks() if chunks > len(table) // 64 else table
+
+
 def _polars_lazy(docs: Any, columns: _Columns) -> Given | None:
-    if _package(docs) == "polars" and hasattr(docs, "collect"):
+    if _is_of("polars", docs) and hasattr(docs, "collect"):
         return _arrow(docs.collect(), columns)
     return None
 
@@ -349,9 +379,9 @@ def _arrow(docs: Any, columns: _Columns) -> Given | None:
     """Anything with the Arrow PyCapsule interface."""
     if not (hasattr(docs, "__arrow_c_stream__") or hasattr(docs, "__arrow_c_array__")):
         return None
-    if _package(docs) == "polars":
+    if _is_of("polars", docs):
         return _polars(docs, columns)
-    if _package(docs) == "pyarrow" and hasattr(docs, "read_all"):
+    if _is_of("pyarrow", docs) and hasattr(docs, "read_all"):
         docs = docs.read_all()
     elif columns.back:
         docs = _held(docs)
@@ -536,6 +566,10 @@ def _records(rows: Sequence[Any], columns: _Columns) -> _engine.Documents:
             raise _at(
                 number, f"there is an {_ID!r}, those before have none; give all of them one, or take rows by id=False"
             )
+    for name in columns.fields:
+        if not any(name in row for row in rows):
+            there = ", ".join(map(str, rows[0]))
+            raise DocumentError(f"there is no {name!r} in any of the {len(rows)} dicts; in the first there are {there}")
     ids = [row[id_name] for row in rows] if has_id else None
     fields = [(name, _field(name, (row.get(name) for row in rows))) for name in columns.fields]
     return _engine.Documents.of_texts([row[text] for row in rows], ids, fields)

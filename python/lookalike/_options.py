@@ -6,7 +6,7 @@ import difflib
 import operator
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict
 
 from lookalike.errors import OptionError
 
@@ -27,6 +27,7 @@ else:
 
 
 __all__ = [
+    "FILE_OPTIONS",
     "OPTIONS",
     "AuditOptions",
     "CompareOptions",
@@ -93,6 +94,10 @@ class _Files(TypedDict, total=False):
     max_members: int | None
     max_pages: int | None
     max_seconds: int | None
+
+
+#: Options that say nothing of documents in memory.
+FILE_OPTIONS: Final = tuple(_Files.__optional_keys__)
 
 
 class Reading(_Files, total=False):
@@ -231,7 +236,12 @@ def named(
     if id_ is not None and id_ is not False:
         _column("id", id_, "the name of a column (str), False for rows, or None")
     columns = {"text_field": text, "id_field": id_ or None}
-    return {**{name: column for name, column in columns.items() if column is not None}, **options}
+    columns = {name: column for name, column in columns.items() if column is not None}
+    for name, column in columns.items():
+        if options.get(name, column) != column:
+            short = name.removesuffix("_field")
+            raise OptionError(f"{short} is {column!r} and {name} is {options[name]!r}, which mean the same; give one")
+    return {**options, **columns}
 
 
 def _column(name: str, value: object, expected: str) -> None:
@@ -285,4 +295,8 @@ def path_option(name: str, value: object) -> str:
         raise refused(name, "a str or a pathlib.Path", value) from None
     if not path or "\0" in path:
         raise refused(name, "the name of a file or folder", value)
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError:
+        raise refused(name, "a name without lone surrogates", value) from None
     return path

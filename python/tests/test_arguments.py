@@ -64,6 +64,29 @@ def test_an_option_that_cannot_be(number: int) -> None:
     assert "--" not in str(raised.value)
 
 
+def test_options_for_files_say_nothing_of_documents_in_memory(tmp_path: Path) -> None:
+    for options in ({"format": "jsonl"}, {"html": "main"}, {"max_pages": 3}):
+        with pytest.raises(OptionError, match=f"{next(iter(options))} is for files"):
+            lookalike.find(DOCS, **options)  # type: ignore[arg-type]
+    lookalike.find(DOCS, format=None, hidden=False)
+    (tmp_path / "a.txt").write_text(DOCS[0])
+    assert lookalike.find(DOCS, reference=tmp_path, hidden=True).counts["reference"] == 1
+
+
+def test_two_names_for_the_same() -> None:
+    with pytest.raises(OptionError, match="text is 'a' and text_field is 'b'"):
+        lookalike.find([Path("x.jsonl")], text="a", text_field="b")
+
+
+def test_dedup_looks_at_its_arguments(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text("")
+    for docs in (DOCS, tmp_path / "a.jsonl"):
+        with pytest.raises(OptionError, match="annotate: expected True or False"):
+            lookalike.dedup(docs, annotate=1, output=None)  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match="output: expected a name without lone surrogates"):
+        lookalike.dedup(tmp_path / "a.jsonl", output="\ud800.jsonl")
+
+
 def test_a_row_that_is_not_there() -> None:
     for row in (3, 2**40):
         with pytest.raises(DocumentError, match=f"no document {row} among the 3"):

@@ -272,9 +272,8 @@ def test_pickles_both_ways(name: str) -> None:
     a, b = every_object(theirs)[name], every_object(ours)[name]
     expected = behaviour(pickle.loads(pickle.dumps(a)))
     for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
-        if protocol >= 2:
-            read = ours.loads(pickle.dumps(a, protocol=protocol))
-            assert type(read) is type(b) and behaviour(read) == expected
+        read = ours.loads(pickle.dumps(a, protocol=protocol))
+        assert type(read) is type(b) and behaviour(read) == expected
         read = pickle.loads(pickle.dumps(b, protocol=protocol))
         assert type(read) is type(b) and behaviour(read) == expected
     file = io.BytesIO()

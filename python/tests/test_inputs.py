@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import pytest
@@ -179,3 +180,59 @@ def test_hugging_face() -> None:
         lookalike.find(datasets.DatasetDict({"train": dataset}))
     marked = lookalike.dedup(dataset, keep="first", annotate=True)
     assert marked["lookalike_kept"][:3] == [True, False, False]
+
+
+def test_annotations_of_hugging_face_have_types_without_a_duplicate() -> None:
+    datasets = pytest.importorskip("datasets")
+    alone, alike = (datasets.Dataset.from_dict({"text": rows}) for rows in (DOCS[:3:3], DOCS[:3]))
+    both = [lookalike.dedup(some, annotate=True) for some in (alone, alike)]
+    assert both[0].features == both[1].features
+    assert datasets.concatenate_datasets(both)["lookalike_group"][:] == [None, 1, 1, 1]
+
+
+def test_classes_made_from_those_of_a_package() -> None:
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+
+    class Frame(pandas.DataFrame):  # type: ignore[misc, name-defined]
+        @property
+        def _constructor(self) -> type:
+            return Frame
+
+    class Polars(polars.DataFrame):  # type: ignore[misc, name-defined]
+        pass
+
+    frame = Frame({"text": DOCS, "shape": [object()] * 90}, index=range(100, 190))
+    kept = lookalike.dedup(frame, keep="first")
+    assert isinstance(kept, Frame) and list(kept.index) == list(range(100, 190, 3))
+    mixed = Frame({"text": pandas.Series([*DOCS[:7], 3.5], dtype=object)})
+    with pytest.raises(DocumentTypeError, match="row 7: .* got float"):
+        lookalike.find(mixed)
+    assert isinstance(lookalike.dedup(Polars({"text": DOCS}), keep="first"), polars.DataFrame)
+
+
+def test_a_frame_without_arrow_is_no_list_of_its_columns() -> None:
+    class Lazy:
+        columns = ("id", "text")
+
+        def __iter__(self) -> Any:
+            return iter(self.columns)
+
+    with pytest.raises(DocumentTypeError, match="Lazy, a frame without .* convert it first"):
+        lookalike.find(Lazy())
+
+
+def test_times_of_dicts_come_in_their_order() -> None:
+    def keeper(*values: Any) -> Any:
+        rows = [{"text": DOCS[0], "v": value} for value in values]
+        return lookalike.find(rows, keep="field:v").groups["keeper"][0]
+
+    east = timezone(timedelta(hours=5))
+    assert keeper(datetime(2020, 1, 2, 3, tzinfo=east), datetime(2020, 1, 1, 23, tzinfo=timezone.utc)) == 1
+    assert keeper(timedelta(days=1), timedelta(days=10), timedelta(hours=5)) == 1
+
+
+def test_a_field_that_no_dict_has() -> None:
+    rows = [{"text": text, "views": 1} for text in DOCS[:3]]
+    with pytest.raises(DocumentError, match="no 'vews' in any of the 3 dicts.*text, views"):
+        lookalike.find(rows, keep="field:vews")
+    assert lookalike.find([*rows, {"text": "a b c", "likes": 2}], keep="field:likes").counts["groups"] == 1

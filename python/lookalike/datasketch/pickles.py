@@ -27,8 +27,18 @@ def reduced(thing: Any, protocol: int) -> tuple[Any, ...] | None:
     return copyreg.__newobj__, (type(thing),), thing.__getstate__()  # type: ignore[attr-defined]
 
 
+def _made(cls: type, base: type, state: object) -> Any:
+    """What ``copyreg._reconstructor`` does, by which protocols 0 and 1 make objects: those of the
+    engine are made by their own class alone."""
+    if base is object:
+        return cast(Any, cls).__new__(cls)
+    return cast(Any, copyreg)._reconstructor(cls, base, state)
+
+
 class _Reader(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
+        if name == "_reconstructor" and module in ("copyreg", "copy_reg"):
+            return _made
         if module == _THEIRS or module.startswith(f"{_THEIRS}."):
             module = _OURS + module[len(_THEIRS) :]
         try:
