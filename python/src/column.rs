@@ -4,7 +4,8 @@ use crate::capsule::Chunks;
 use crate::error::DocumentTypeError;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    ArrowPrimitiveType, Date32Type, Date64Type, DurationMicrosecondType, DurationMillisecondType,
+    ArrowPrimitiveType, Date32Type, Date64Type, Decimal32Type, Decimal64Type, Decimal128Type,
+    Decimal256Type, DecimalType, DurationMicrosecondType, DurationMillisecondType,
     DurationNanosecondType, DurationSecondType, Float32Type, Float64Type, Int8Type, Int16Type,
     Int32Type, Int64Type, Time32MillisecondType, Time32SecondType, Time64MicrosecondType,
     Time64NanosecondType, TimestampMicrosecondType, TimestampMillisecondType,
@@ -140,6 +141,10 @@ fn writer(kind: &DataType) -> Option<WriteValue> {
         DataType::UInt64 => number::<UInt64Type>,
         DataType::Float32 => float::<Float32Type>,
         DataType::Float64 => float::<Float64Type>,
+        DataType::Decimal32(..) => decimal::<Decimal32Type>,
+        DataType::Decimal64(..) => decimal::<Decimal64Type>,
+        DataType::Decimal128(..) => decimal::<Decimal128Type>,
+        DataType::Decimal256(..) => decimal::<Decimal256Type>,
         DataType::Date32 => number::<Date32Type>,
         DataType::Date64 => number::<Date64Type>,
         DataType::Time32(TimeUnit::Second) => number::<Time32SecondType>,
@@ -164,6 +169,12 @@ where
 {
     // Writing to a text does not fail.
     let _ = write!(out, "{}", array.as_primitive::<T>().value(row));
+    true
+}
+
+/// With all digits behind the point.
+fn decimal<T: DecimalType>(array: &dyn Array, row: usize, out: &mut String) -> bool {
+    out.push_str(&array.as_primitive::<T>().value_as_string(row));
     true
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from datetime import datetime, timedelta, timezone
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -73,8 +74,12 @@ def test_arrow_fields_and_numbers() -> None:
             "text": ["same old text"] * 3,
             "score": pa.array([0.5, None, 2.5], pa.float64()),
             "day": pa.array([3, 2, 1], pa.date32()),
+            "price": pa.array([Decimal("9.50"), Decimal("10.00"), None], pa.decimal128(21, 2)),
+            "ns": [1_700_000_000_000_000_001, 1_700_000_000_000_000_100, 1_700_000_000_000_000_000],
         }
     )
+    assert next(iter(lookalike.find(table, keep="field:price"))).keeper == 10
+    assert next(iter(lookalike.find(table, keep="field:ns"))).keeper == 10
     assert groups(lookalike.find(table, keep="field:score")) == [(20, [10, 30])]
     assert next(iter(lookalike.find(table, keep="field:day"))).keeper == 30
     assert lookalike.find(table, id=False).groups["id"] == [0, 1, 2]

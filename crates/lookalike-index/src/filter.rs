@@ -123,7 +123,11 @@ fn holds(operator: Operator, value: &Value, wanted: &str) -> bool {
     if operator == Operator::Contains {
         return text.to_lowercase().contains(&wanted.to_lowercase());
     }
-    let ordering = compare(value, &text, wanted);
+    // A text that has digits only need not be a number: 01234 is another postal code than 1234.
+    let ordering = match (operator, value) {
+        (Operator::Equal | Operator::NotEqual, Value::String(text)) => text.as_str().cmp(wanted),
+        _ => compare(value, &text, wanted),
+    };
     match operator {
         Operator::Equal => ordering.is_eq(),
         Operator::NotEqual => ordering.is_ne(),
@@ -136,10 +140,42 @@ fn holds(operator: Operator, value: &Value, wanted: &str) -> bool {
 
 /// Numbers as numbers, all else byte by byte, so times written as in RFC 3339 come in their order.
 fn compare(value: &Value, text: &str, wanted: &str) -> Ordering {
-    let number = value.as_f64().or_else(|| text.parse().ok());
-    match (number, wanted.parse::<f64>()) {
-        (Some(a), Ok(b)) if !a.is_nan() && !b.is_nan() => a.total_cmp(&b),
+    let number = match value {
+        Value::Number(_) | Value::String(_) => Number::of(text),
+        _ => None,
+    };
+    match (number, Number::of(wanted)) {
+        (Some(a), Some(b)) => a.compare(b),
         _ => text.cmp(wanted),
+    }
+}
+
+/// A number, not rounded where it is whole: identifiers and times in ns have more digits than a
+/// floating-point number.
+#[derive(Clone, Copy)]
+enum Number {
+    Whole(i128),
+    Other(f64),
+}
+
+impl Number {
+    fn of(text: &str) -> Option<Self> {
+        let other = || text.parse().ok().filter(|number: &f64| !number.is_nan()).map(Self::Other);
+        text.parse().ok().map(Self::Whole).or_else(other)
+    }
+
+    fn compare(self, other: Self) -> Ordering {
+        match (self, other) {
+            (Self::Whole(a), Self::Whole(b)) => a.cmp(&b),
+            _ => self.rounded().partial_cmp(&other.rounded()).unwrap_or(Ordering::Equal),
+        }
+    }
+
+    fn rounded(self) -> f64 {
+        match self {
+            Self::Whole(number) => number as f64,
+            Self::Other(number) => number,
+        }
     }
 }
 
@@ -150,7 +186,8 @@ mod tests {
     fn metadata() -> Metadata {
         let json = r#"{"language":"en","pages":12,"time":"2024-05-31T10:00:00Z","tags":["a","b"],
             "author":{"name":"Ann","mail.home":"ann@example.org"},"none":null,"yes":true,
-            "number":"7"}"#;
+            "number":"7","code":"01234","version":"1.10","id":12345678901234567890,
+            "ns":1700000000000000001}"#;
         serde_json::from_str(json).unwrap()
     }
 
@@ -165,6 +202,21 @@ mod tests {
             ("pages<12", false),
             ("pages<=12.0", true),
             ("number>=10", false),
+            ("number=7.0", false),
+            ("code=01234", true),
+            ("code=1234", false),
+            ("code!=1234", true),
+            ("code<=1234", true),
+            ("version=1.1", false),
+            ("id=12345678901234567890", true),
+            ("id=12345678901234567891", false),
+            ("id<12345678901234567891", true),
+            ("ns>1700000000000000000", true),
+            ("ns>1700000000000000001", false),
+            ("ns=1700000000000000001.0", true),
+            ("pages=12.0", true),
+            ("pages=1.2e1", true),
+            ("yes>1", true),
             ("time<2024-06", true),
             ("time>=2024-06", false),
             ("time~05-31", true),
