@@ -26,6 +26,7 @@ from lookalike._index_arguments import (
     threshold_option,
 )
 from lookalike._index_files import added, fields_of, files_of, refuse_reading
+from lookalike._index_tables import as_records, tables_of
 from lookalike._index_types import (
     Added,
     Document,
@@ -280,8 +281,15 @@ class Index(Upkeep):
                     self._stored.add_files(files, chosen, at, existing, threads, options, tell)
                 )
             refuse_reading(reading)
-            rows, names = rows_of(documents, names, id_field, text_field)
-            # To count others may be work: a relation would run its query.
+            columns = [*fields, *names]
+            tables = tables_of(documents, columns)
+            if tables is not None:
+                done = self._stored.add_tables(
+                    tables, common, names, fields, at, existing, threads, tell
+                )
+                return Added(*done, [])
+            rows = rows_of(as_records(documents, columns))
+            # To count others may be work.
             of = len(documents) if isinstance(documents, (list, tuple, dict)) else None
             done = self._stored.add(rows, common, names, fields, at, existing, threads, tell, of)
             return Added(*done, [])
