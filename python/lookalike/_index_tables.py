@@ -36,11 +36,16 @@ def tables_of(documents: Any, columns: Sequence[str]) -> Iterator[Any] | None:
         return _batches_of_dataset(documents, columns)
     if package == "pyarrow" and hasattr(documents, "read_next_batch"):
         # What a generator behind it raises comes out of its batches as it is, of a stream as text.
-        return iter(documents)
+        return _each(documents)
     if hasattr(documents, "__arrow_c_stream__") or hasattr(documents, "__arrow_c_array__"):
         return iter((documents,))
-    reader = getattr(documents, "fetch_arrow_reader", None)
-    return None if reader is None else iter(reader())
+    fetch = getattr(documents, "fetch_arrow_reader", None)
+    return None if fetch is None else _each(fetch())
+
+
+def _each(batches: Any) -> Iterator[Any]:
+    each: Iterator[Any] = iter(batches)
+    return each
 
 
 def as_records(documents: Any, columns: Sequence[str]) -> Any:
@@ -64,8 +69,7 @@ def _columns_of_polars(frame: Any, columns: Sequence[str]) -> Any:
 def _batches_of_dataset(dataset: Any, columns: Sequence[str]) -> Iterator[Any]:
     _engine.check_columns(dataset.column_names, columns)
     needed = dataset.select_columns(list(dict.fromkeys(columns)))
-    batches: Iterator[Any] = needed.with_format("arrow").iter(batch_size=_ROWS)
-    return batches
+    return _each(needed.with_format("arrow").iter(batch_size=_ROWS))
 
 
 def _needed(frame: Any, columns: Sequence[str]) -> Any:

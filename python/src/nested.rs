@@ -23,8 +23,8 @@ pub(crate) fn plain(kind: &DataType) -> DataType {
         DataType::FixedSizeList(values, size) => DataType::FixedSizeList(part(values), *size),
         DataType::Struct(fields) => DataType::Struct(fields.iter().map(part).collect()),
         DataType::Union(fields, mode) => {
-            let fields = fields.iter().map(|(id, field)| (id, part(field)));
-            DataType::Union(UnionFields::from_iter(fields), *mode)
+            let fields: UnionFields = fields.iter().map(|(id, field)| (id, part(field))).collect();
+            DataType::Union(fields, *mode)
         }
         DataType::Dictionary(keys, values) => {
             DataType::Dictionary(keys.clone(), Box::new(plain(values)))

@@ -271,12 +271,7 @@ pub(super) fn with_row(py: Python<'_>, error: PyErr, row: u64) -> PyErr {
 ///
 /// # Errors
 /// `DocumentError` with the row of the first document that cannot be stored; those before it are.
-pub(super) fn add(
-    py: Python<'_>,
-    handle: &Handle,
-    how: &How,
-    feed: impl Feed,
-) -> PyResult<Counts> {
+pub(super) fn add(py: Python<'_>, handle: &Handle, how: &How, feed: impl Feed) -> PyResult<Counts> {
     let options = how.options();
     // What a feed has left is let go of without the lock, too: a producer may wait for it.
     let done = py.detach(move || {

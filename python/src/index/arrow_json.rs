@@ -226,7 +226,7 @@ impl Reader {
     fn map(&mut self, array: &dyn Array, entries: &Field, row: usize) -> Read {
         let list = array.as_list::<i32>();
         let (DataType::Struct(fields), Some(columns)) =
-            (entries.data_type(), list.values().as_struct_opt().map(|entries| entries.columns()))
+            (entries.data_type(), list.values().as_struct_opt())
         else {
             return Err(damaged("its map has no keys and values"));
         };
@@ -234,7 +234,7 @@ impl Reader {
         let some = range(list.value_offsets(), row);
         for (at, row) in within(list.values().as_ref(), some)?.enumerate() {
             let mut pair = Vec::with_capacity(fields.len());
-            for (field, column) in fields.iter().zip(columns) {
+            for (field, column) in fields.iter().zip(columns.columns()) {
                 let value = self.value(column.as_ref(), field, row);
                 pair.push(value.map_err(|wrong| wrong.inside(pair.len()).inside(at))?);
             }
@@ -264,7 +264,7 @@ fn within(array: &dyn Array, some: Option<(usize, usize)>) -> Result<Range<usize
 
 /// A number; nothing where the type has none.
 fn number(array: &dyn Array, kind: &DataType, row: usize) -> Option<Read> {
-    Some(match kind {
+    let whole = match kind {
         DataType::Int8 => whole::<Int8Type>(array, row),
         DataType::Int16 => whole::<Int16Type>(array, row),
         DataType::Int32 => whole::<Int32Type>(array, row),
@@ -273,22 +273,23 @@ fn number(array: &dyn Array, kind: &DataType, row: usize) -> Option<Read> {
         DataType::UInt16 => whole::<UInt16Type>(array, row),
         DataType::UInt32 => whole::<UInt32Type>(array, row),
         DataType::UInt64 => whole::<UInt64Type>(array, row),
-        DataType::Float16 => float::<Float16Type>(array, row),
-        DataType::Float32 => float::<Float32Type>(array, row),
-        DataType::Float64 => float::<Float64Type>(array, row),
+        DataType::Float16 => return Some(float::<Float16Type>(array, row)),
+        DataType::Float32 => return Some(float::<Float32Type>(array, row)),
+        DataType::Float64 => return Some(float::<Float64Type>(array, row)),
         DataType::Interval(IntervalUnit::MonthDayNano) => {
             let span = array.as_primitive::<IntervalMonthDayNanoType>().value(row);
-            Ok(Value::from(vec![span.months.into(), span.days.into(), span.nanoseconds]))
+            Value::from(vec![span.months.into(), span.days.into(), span.nanoseconds])
         }
         _ => return None,
-    })
+    };
+    Some(Ok(whole))
 }
 
-fn whole<T: ArrowPrimitiveType>(array: &dyn Array, row: usize) -> Read
+fn whole<T: ArrowPrimitiveType>(array: &dyn Array, row: usize) -> Value
 where
     Number: From<T::Native>,
 {
-    Ok(Value::Number(array.as_primitive::<T>().value(row).into()))
+    Value::Number(array.as_primitive::<T>().value(row).into())
 }
 
 fn float<T: ArrowPrimitiveType>(array: &dyn Array, row: usize) -> Read

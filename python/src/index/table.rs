@@ -20,7 +20,7 @@ const LISTED: usize = 20;
 
 /// Documents of tables, one table behind the other.
 pub(super) struct Tables {
-    tables: Py<PyIterator>,
+    rest: Py<PyIterator>,
     table: Option<Batches>,
     batch: Option<Batch>,
     columns: Columns,
@@ -54,15 +54,15 @@ impl Tables {
         let common = json::metadata(common, "all documents")?;
         let (id, text) = fields;
         let columns = Columns { id, text, described: names };
-        let tables = tables.unbind();
-        Ok(Self { tables, table: None, batch: None, columns, common, row: 0, telling })
+        let rest = tables.unbind();
+        Ok(Self { rest, table: None, batch: None, columns, common, row: 0, telling })
     }
 
     /// Goes on to a batch that has a row left; false where there is none.
     fn has_more(&mut self) -> PyResult<bool> {
         while !self.batch.as_ref().is_some_and(Batch::has_more) {
             // Who hands over nothing for ever can be broken off, too.
-            Python::attach(|py| py.check_signals())?;
+            Python::attach(signals)?;
             let Some(table) = &mut self.table else {
                 self.table = self.next_table()?;
                 match self.table {
@@ -83,12 +83,16 @@ impl Tables {
 
     fn next_table(&self) -> PyResult<Option<Batches>> {
         Python::attach(|py| {
-            let Some(table) = self.tables.bind(py).clone().next() else { return Ok(None) };
+            let Some(table) = self.rest.bind(py).clone().next() else { return Ok(None) };
             let batches = Batches::of(&table?)?;
             self.columns.check(batches.columns())?;
             Ok(Some(batches))
         })
     }
+}
+
+fn signals(py: Python<'_>) -> PyResult<()> {
+    py.check_signals()
 }
 
 impl Feed for Tables {
@@ -107,7 +111,7 @@ impl Feed for Tables {
             self.row += 1;
             documents.push(document);
         }
-        Python::attach(|py| py.check_signals())?;
+        Python::attach(signals)?;
         self.telling.tell(self.row)?;
         Ok(true)
     }
