@@ -82,20 +82,22 @@ impl Rest {
 impl Batches {
     /// Those of an object with `__arrow_c_stream__` or `__arrow_c_array__`.
     pub(crate) fn of(object: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let (schema, rest) = if object.hasattr("__arrow_c_stream__")? {
-            stream(&object.call_method0("__arrow_c_stream__")?)?
-        } else if object.hasattr("__arrow_c_array__")? {
-            array(&object.call_method0("__arrow_c_array__")?)?
-        } else {
-            let got = object.get_type().name()?;
-            return Err(DocumentTypeError::new_err(format!(
-                "expected an object with the Arrow PyCapsule interface (__arrow_c_stream__ or \
-                 __arrow_c_array__), got {got}"
-            )));
-        };
-        let names = c_data::names(&schema).map_err(|what| unreadable(&what))?;
+        if object.hasattr("__arrow_c_stream__")? {
+            return stream(&object.call_method0("__arrow_c_stream__")?);
+        }
+        if object.hasattr("__arrow_c_array__")? {
+            return array(&object.call_method0("__arrow_c_array__")?);
+        }
+        let got = object.get_type().name()?;
+        Err(DocumentTypeError::new_err(format!(
+            "expected an object with the Arrow PyCapsule interface (__arrow_c_stream__ or \
+             __arrow_c_array__), got {got}"
+        )))
+    }
+
+    fn new(schema: FFI_ArrowSchema, names: Option<Vec<String>>, rest: Rest) -> Self {
         let columns = Imported { schema, arrays: Vec::new(), names, taken: Vec::new() };
-        Ok(Self { columns, rest })
+        Self { columns, rest }
     }
 
     /// The type of what comes, of which nothing is read yet.
@@ -129,14 +131,19 @@ fn held<T>(object: &Bound<'_, PyAny>, method: &str, name: &CStr) -> PyResult<Non
     Ok(pointer.cast())
 }
 
-fn stream(object: &Bound<'_, PyAny>) -> PyResult<(FFI_ArrowSchema, Rest)> {
+fn stream(object: &Bound<'_, PyAny>) -> PyResult<Batches> {
     let pointer = held::<FFI_ArrowArrayStream>(object, "__arrow_c_stream__", STREAM)?;
     // SAFETY: a capsule of this name holds such a stream. It is moved out, which leaves a released
     // one behind, as the interface asks for.
     let mut stream = unsafe { FFI_ArrowArrayStream::from_raw(pointer.as_ptr()) };
-    // The producer may be waiting for the interpreter in a thread of its own.
-    let schema = object.py().detach(|| schema(&mut stream));
-    Ok((schema.map_err(|text| producer_error(&text))?, Rest::Stream(stream)))
+    // The producer may be waiting for the interpreter in a thread of its own, also where it ends.
+    let read = object.py().detach(move || {
+        let schema = schema(&mut stream).map_err(|text| producer_error(&text))?;
+        let names = c_data::names(&schema).map_err(|what| unreadable(&what))?;
+        Ok::<_, PyErr>((schema, names, stream))
+    });
+    let (schema, names, stream) = read?;
+    Ok(Batches::new(schema, names, Rest::Stream(stream)))
 }
 
 fn next_array(stream: &mut FFI_ArrowArrayStream) -> Result<Option<FFI_ArrowArray>, String> {
@@ -206,7 +213,7 @@ fn producer_error(text: &str) -> PyErr {
     }
 }
 
-fn array(object: &Bound<'_, PyAny>) -> PyResult<(FFI_ArrowSchema, Rest)> {
+fn array(object: &Bound<'_, PyAny>) -> PyResult<Batches> {
     const METHOD: &str = "__arrow_c_array__";
     let Ok((schema, array)) = object.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>() else {
         let got = object.get_type().name()?;
@@ -224,7 +231,8 @@ fn array(object: &Bound<'_, PyAny>) -> PyResult<(FFI_ArrowSchema, Rest)> {
     if array.is_released() {
         return Err(unreadable("the array was taken by another reader already"));
     }
-    Ok((schema, Rest::Array(Some(array))))
+    let names = c_data::names(&schema).map_err(|what| unreadable(&what))?;
+    Ok(Batches::new(schema, names, Rest::Array(Some(array))))
 }
 
 fn unreadable(what: &str) -> PyErr {
@@ -256,8 +264,7 @@ impl Imported {
             let text = format!("there are several columns {name:?}; name one of them otherwise");
             return Err(DocumentError::new_err(text));
         }
-        let of_one = |kind: &DataType| text::is_text(kind) || column::is_value(kind);
-        self.taken_once(place, &format!("column {name:?}"), of_one)
+        self.taken_once(place, &format!("column {name:?}"), is_single)
     }
 
     /// The column at that place, whatever its values are; `what` names it in messages.
@@ -300,8 +307,7 @@ impl Imported {
 
     /// All of it, as one column.
     pub(crate) fn whole(mut self) -> PyResult<Chunks> {
-        let of_one = |kind: &DataType| text::is_text(kind) || column::is_value(kind);
-        self.chunks(None, "the Arrow data", of_one)
+        self.chunks(None, "the Arrow data", is_single)
     }
 
     /// A column, or all of it; `what` names it in messages. Nothing is read of a type that is not
@@ -349,6 +355,11 @@ impl Imported {
         }
         Ok(arrays)
     }
+}
+
+/// Whether values of that type are texts, or are written as such.
+fn is_single(kind: &DataType) -> bool {
+    text::is_text(kind) || column::is_value(kind)
 }
 
 /// Some rows of an array; those that are not present have no value.

@@ -155,14 +155,22 @@ impl Texts {
 /// # Errors
 /// Why it cannot be read.
 pub(crate) fn of_row(array: &dyn Array, row: usize) -> Result<&str, String> {
-    let slice = match array.data_type() {
-        DataType::Utf8 => in_offsets(array.as_string::<i32>(), row)?,
-        DataType::LargeUtf8 => in_offsets(array.as_string::<i64>(), row)?,
-        DataType::Utf8View => in_views(array.as_string_view(), row)?,
-        other => return Err(format!("{other} is no type of texts")),
-    };
-    // SAFETY: the array lives as long as what is given.
+    let slice = slice(array, row)?;
+    if slice.start.is_null() {
+        return Err("it has no texts".to_owned());
+    }
+    // SAFETY: there is a text, and the array lives as long as what is given.
     utf8(unsafe { slice.bytes() })
+}
+
+/// Where the text of a row stands that is not null.
+fn slice(array: &dyn Array, row: usize) -> Result<Slice, &'static str> {
+    match array.data_type() {
+        DataType::Utf8 => in_offsets(array.as_string::<i32>(), row),
+        DataType::LargeUtf8 => in_offsets(array.as_string::<i64>(), row),
+        DataType::Utf8View => in_views(array.as_string_view(), row),
+        _ => Ok(Slice::NONE),
+    }
 }
 
 fn utf8(bytes: &[u8]) -> Result<&str, String> {
@@ -211,37 +219,28 @@ impl PythonTexts {
 
 /// The slices of an array's rows, up to one that is damaged.
 fn of_array(array: &dyn Array, slices: &mut Vec<Slice>) -> Result<(), String> {
-    match array.data_type() {
-        DataType::Utf8 => {
-            let texts = array.as_string::<i32>();
-            of_rows(array, slices, |row| in_offsets(texts, row))
-        }
-        DataType::LargeUtf8 => {
-            let texts = array.as_string::<i64>();
-            of_rows(array, slices, |row| in_offsets(texts, row))
-        }
-        DataType::Utf8View => {
-            let texts = array.as_string_view();
-            of_rows(array, slices, |row| in_views(texts, row))
-        }
-        DataType::Dictionary(_, _) => of_dictionary(array, slices),
-        _ => {
-            slices.extend(std::iter::repeat_n(Slice::NONE, array.len()));
-            Ok(())
-        }
+    if matches!(array.data_type(), DataType::Dictionary(_, _)) {
+        return of_dictionary(array, slices);
     }
+    for row in 0..array.len() {
+        slices.push(if array.is_null(row) { Slice::NONE } else { slice(array, row)? });
+    }
+    Ok(())
 }
 
 fn of_dictionary(array: &dyn Array, slices: &mut Vec<Slice>) -> Result<(), String> {
     let dictionary = array.as_any_dictionary();
-    let mut values = Vec::with_capacity(dictionary.values().len());
-    let damage = of_array(dictionary.values().as_ref(), &mut values).err();
+    let (keys, values) = (dictionary.keys(), dictionary.values().as_ref());
     for row in 0..array.len() {
+        let key = key(keys, row);
         slices.push(if array.is_null(row) {
             Slice::NONE
+        } else if key >= values.len() {
+            return Err(no_key(values.len()));
+        } else if values.is_null(key) {
+            Slice::NONE
         } else {
-            let slice = values.get(key(dictionary.keys(), row)).copied();
-            slice.ok_or_else(|| damage.clone().unwrap_or_else(|| no_key(values.len())))?
+            slice(values, key)?
         });
     }
     Ok(())
@@ -272,17 +271,6 @@ pub(crate) fn key(keys: &dyn Array, row: usize) -> usize {
         DataType::UInt64 => of::<UInt64Type>(keys, row),
         _ => usize::MAX,
     }
-}
-
-fn of_rows(
-    array: &dyn Array,
-    slices: &mut Vec<Slice>,
-    of: impl Fn(usize) -> Result<Slice, &'static str>,
-) -> Result<(), String> {
-    for row in 0..array.len() {
-        slices.push(if array.is_null(row) { Slice::NONE } else { of(row)? });
-    }
-    Ok(())
 }
 
 fn in_offsets<T: ByteArrayType>(

@@ -152,7 +152,9 @@ impl StoredIndex {
     }
 
     #[expect(clippy::too_many_arguments, reason = "options of one call")]
-    #[pyo3(signature = (tables, common, names, fields, expires, on_existing, threads, progress=None))]
+    #[pyo3(signature = (
+        tables, common, names, fields, expires, on_existing, threads, progress=None
+    ))]
     fn add_tables(
         &self,
         py: Python<'_>,

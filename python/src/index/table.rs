@@ -63,19 +63,17 @@ impl Tables {
         while !self.batch.as_ref().is_some_and(Batch::has_more) {
             // Who hands over nothing for ever can be broken off, too.
             Python::attach(signals)?;
-            let Some(table) = &mut self.table else {
-                self.table = self.next_table()?;
-                match self.table {
-                    Some(_) => continue,
-                    None => return Ok(false),
-                }
-            };
-            self.batch = match table.next()? {
-                Some(batch) => Some(Batch::of(batch, &self.columns, self.row)?),
-                None => None,
-            };
-            if self.batch.is_none() {
-                self.table = None;
+            if self.table.is_none() {
+                let Some(table) = self.next_table()? else { return Ok(false) };
+                self.columns.check(table.columns())?;
+                self.table = Some(table);
+            }
+            let Some(table) = &mut self.table else { continue };
+            // The one before is let go of first.
+            self.batch = None;
+            match table.next()? {
+                Some(batch) => self.batch = Some(Batch::of(batch, &self.columns, self.row)?),
+                None => self.table = None,
             }
         }
         Ok(true)
@@ -83,10 +81,8 @@ impl Tables {
 
     fn next_table(&self) -> PyResult<Option<Batches>> {
         Python::attach(|py| {
-            let Some(table) = self.rest.bind(py).clone().next() else { return Ok(None) };
-            let batches = Batches::of(&table?)?;
-            self.columns.check(batches.columns())?;
-            Ok(Some(batches))
+            let table = self.rest.bind(py).clone().next().transpose()?;
+            table.map(|table| Batches::of(&table)).transpose()
         })
     }
 }
@@ -105,7 +101,7 @@ impl Feed for Tables {
                 self.telling.tell(self.row)?;
                 return Ok(false);
             }
-            let Some(batch) = &mut self.batch else { return Ok(false) };
+            let Some(batch) = &mut self.batch else { continue };
             let document = batch.document(&self.columns, &self.common, self.row)?;
             bytes += document.text.as_ref().len();
             self.row += 1;
