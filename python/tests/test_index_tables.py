@@ -515,6 +515,54 @@ def test_structures_that_cannot_be(index: Index, column: Any, change: tuple[str,
         assert error.row in (0, 1)
 
 
+class CSchema(ctypes.Structure):
+    """``struct ArrowSchema``."""
+
+
+CSchema._fields_ = [
+    *((name, ctypes.c_char_p) for name in ("format", "name", "metadata")),
+    *((name, ctypes.c_int64) for name in ("flags", "n_children")),
+    ("children", ctypes.POINTER(ctypes.POINTER(CSchema))),
+    ("dictionary", ctypes.POINTER(CSchema)),
+]
+
+
+@pytest.mark.parametrize(
+    ("column", "kind", "why"),
+    [
+        (pa.array([[1]]), None, "a part of a type is missing"),
+        (pa.RunEndEncodedArray.from_arrays([1], ["x"]), None, "a part of a type is missing"),
+        (pa.array([[1]]), b"+w:-1", "no memory holds|it has 2 buffers"),
+        (pa.array([[1, 2]], pa.list_(INTS, 2)), b"+w:2147483647", "no memory holds|is less than|smaller"),
+        (pa.array([b"x"], pa.binary(1)), b"w:-3", "no memory holds"),
+        (pa.array([1]), b"+l", "a part of a type is missing"),
+        (pa.array([1]), b"?", "is not known"),
+        (pa.array([1.0]).dictionary_encode(), b"g", "keys that are no whole numbers"),
+        (pa.array([{"a": 1}]), b"+us:0,1", "is not known"),
+        (pa.array([{"a": 1}]), b"+us:-5", "is not known|cannot be read"),
+        (pa.array([{"a": 1}]), b"+m", "it has 1 buffers"),
+    ],
+    ids=str,
+)
+def test_types_that_cannot_be(index: Index, column: Any, kind: bytes | None, why: str) -> None:
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    capsules = table(column).to_batches()[0].__arrow_c_array__()
+    schema = CSchema.from_address(pointer(capsules[0], b"arrow_schema")).children[2].contents
+    if kind is None:
+        schema.n_children = 0
+    else:
+        schema.format = kind
+
+    class Pair:
+        def __arrow_c_array__(self, requested_schema: object = None) -> object:
+            return capsules
+
+    with pytest.raises(DocumentError, match=f"document 0: column 'm'.*({why})") as raised:
+        index.add(Pair(), metadata=["m"])
+    assert raised.value.row == 0 and len(index) == 0
+
+
 # Packages
 
 

@@ -103,6 +103,9 @@ CALLS: dict[str, Callable[[Path], object]] = {
     "Index.add": lambda folder: lookalike.Index.create(folder / "index").add(
         {str(i): text for i, text in enumerate(TEXTS)}, threads=1
     ),
+    "Index.add of a table": lambda folder: lookalike.Index.create(folder / "index").add(
+        pytest.importorskip("pyarrow").table({"id": [str(i) for i in range(len(TEXTS))], "text": TEXTS}), threads=1
+    ),
 }
 
 
