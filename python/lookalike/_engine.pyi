@@ -9,6 +9,7 @@ def cli(arguments: list[str]) -> int: ...
 def extract_worker() -> None: ...
 def stream_columns(stream: object) -> list[str] | None: ...
 def producer_failed(text: str) -> NoReturn: ...
+def check_columns(there: Sequence[str], wanted: Sequence[str]) -> None: ...
 @final
 class Documents:
     @staticmethod
@@ -131,6 +132,17 @@ class StoredIndex:
         threads: int | None,
         progress: _Progress | None = None,
         total: int | None = None,
+    ) -> tuple[int, int, int, int]: ...
+    def add_tables(
+        self,
+        tables: Iterator[Any],
+        common: Mapping[str, Any] | None,
+        names: list[str],
+        fields: tuple[str, str],
+        expires: int | None,
+        on_existing: str,
+        threads: int | None,
+        progress: _Progress | None = None,
     ) -> tuple[int, int, int, int]: ...
     def add_files(
         self,

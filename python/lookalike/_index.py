@@ -26,6 +26,7 @@ from lookalike._index_arguments import (
     threshold_option,
 )
 from lookalike._index_files import added, fields_of, files_of, refuse_reading
+from lookalike._index_tables import as_records, tables_of
 from lookalike._index_types import (
     Added,
     Document,
@@ -234,10 +235,11 @@ class Index(Upkeep):
         """Adds documents, some thousand at a time; what was written stays, whatever comes later.
 
         :param documents: A mapping of ids to texts; an iterable of ``(id, text)``,
-            ``(id, text, metadata)`` or of records with named members (a Hugging Face dataset is
-            one); a table with the Arrow interface: of pyarrow, pandas, polars, DuckDB; or files and
-            folders: a ``str`` or path, a pattern, a list of ``pathlib.Path``. Ids and
-            texts are ``str``. An iterable is taken bit by bit, so it may be larger than memory.
+            ``(id, text, metadata)`` or of records with named members (a streamed Hugging Face
+            dataset is one); a table: of pyarrow, pandas, polars, DuckDB, a Hugging Face
+            ``Dataset``, whatever has the Arrow PyCapsule interface; or files and folders: a ``str``
+            or path, a pattern, a list of ``pathlib.Path``. Ids and texts are ``str``. Iterables
+            and batches of tables are taken bit by bit, so they may be larger than memory.
         :param metadata: A mapping that every document gets, or names of members, columns or fields
             of records that become its metadata. What is None or null is left out; a record may
             lack one; of a name that no record has there is a warning. Of files, the file and what
@@ -280,8 +282,15 @@ class Index(Upkeep):
                     self._stored.add_files(files, chosen, at, existing, threads, options, tell)
                 )
             refuse_reading(reading)
-            rows, names = rows_of(documents, names, id_field, text_field)
-            # To count others may be work: a relation would run its query.
+            columns = [*fields, *names]
+            tables = tables_of(documents, columns)
+            if tables is not None:
+                done = self._stored.add_tables(
+                    tables, common, names, fields, at, existing, threads, tell
+                )
+                return Added(*done, [])
+            rows = rows_of(as_records(documents, columns))
+            # To count others may be work.
             of = len(documents) if isinstance(documents, (list, tuple, dict)) else None
             done = self._stored.add(rows, common, names, fields, at, existing, threads, tell, of)
             return Added(*done, [])

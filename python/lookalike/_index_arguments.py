@@ -7,7 +7,6 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta, timezone
-from importlib import import_module
 from typing import Any, Union
 
 from lookalike._index_types import Json
@@ -121,100 +120,16 @@ def iterator_of(name: str, values: object, of: str) -> Iterator[Any]:
     return iter(values)
 
 
-def rows_of(
-    documents: object, names: list[str], id_field: str, text_field: str
-) -> tuple[Iterator[Any], list[str]]:
-    """The rows, and those of the names that are to be looked for in them: tables have all."""
+def rows_of(documents: object) -> Iterator[Any]:
+    """Documents one by one."""
     if isinstance(documents, Mapping):
-        return iter(documents.items()), names
-    if hasattr(documents, "__arrow_c_stream__"):
-        return _arrow_rows(documents, names, id_field, text_field), []
-    fetch = getattr(documents, "fetch_arrow_reader", None)
-    if fetch is not None:
-        return _arrow_rows(fetch(), names, id_field, text_field), []
+        return iter(documents.items())
     if isinstance(documents, bytes):
         raise DocumentTypeError(
             f"documents is {_shown(documents)}, expected (id, text) pairs, a mapping, a table or a "
             "path; for one document there is add_one"
         )
-    return iterator_of("documents", documents, "(id, text)"), names
-
-
-def _arrow_rows(table: Any, names: list[str], id_field: str, text_field: str) -> Iterator[Any]:
-    """Rows of a table as tuples, a batch at a time."""
-    try:
-        arrow: Any = import_module("pyarrow")
-    except ImportError:
-        raise DocumentTypeError(
-            f"documents is a table ({type(table).__name__}), which takes pyarrow, expected it to "
-            "be installed: install it, or hand over (id, text) pairs"
-        ) from None
-    reader = _reader(arrow, table, (id_field, text_field))
-    columns = [id_field, text_field, *names]
-    there = list(reader.schema.names)
-    for column in columns:
-        if there.count(column) != 1:
-            raise DocumentTypeError(
-                f"the table has {there.count(column)} columns {column!r}, expected one; it has "
-                f"{', '.join(map(repr, there[:20]))}: name others with id_field, text_field and "
-                "metadata"
-            )
-    return _batches(reader, columns, names)
-
-
-def _batches(reader: Any, columns: list[str], names: list[str]) -> Iterator[Any]:
-    first = 0
-    for batch in reader:
-        ids, texts, *others = (_values(batch.column(c), c, first) for c in columns)
-        first += len(ids)
-        if not names:
-            yield from zip(ids, texts)
-            continue
-        for id, text, *values in zip(ids, texts, *others):
-            members = {n: v for n, v in zip(names, values) if v is not None}
-            yield id, text, members
-
-
-def _reader(arrow: Any, table: Any, columns: tuple[str, str]) -> Any:
-    """The batches of a table."""
-    try:
-        return arrow.RecordBatchReader.from_stream(table)
-    except (ValueError, TypeError) as error:
-        row = _mixed_row(table, columns)
-        place = "the table" if row is None else f"document {row}: the column"
-        raise _at(row, f"{place} cannot be read as Arrow, expected str: {error}") from error
-
-
-def _mixed_row(table: Any, columns: tuple[str, str]) -> int | None:
-    """The first row of a frame of pandas that has something else than a text."""
-    if not hasattr(table, "iloc"):
-        return None
-    for column in columns:
-        for row, value in enumerate(table[column] if column in table else ()):
-            # NaN is not equal to itself.
-            if value is not None and value == value and not isinstance(value, str):
-                return row
-    return None
-
-
-def _values(column: Any, name: str, first: int) -> list[Any]:
-    """The values of a column; where one cannot be read, an error that names its row."""
-    try:
-        values: list[Any] = column.to_pylist()
-        return values
-    except (ValueError, TypeError, ArithmeticError) as error:
-        for row, value in enumerate(column, first):
-            try:
-                value.as_py()
-            except (ValueError, TypeError, ArithmeticError) as bad:
-                raise _at(row, f"document {row}: column {name!r} cannot be read: {bad}") from bad
-        raise _at(None, f"column {name!r} cannot be read: {error}") from error
-
-
-def _at(row: int | None, text: str) -> DocumentTypeError:
-    error = DocumentTypeError(text)
-    error.row = row
-    return error
+    return iterator_of("documents", documents, "(id, text)")
 
 
 def conditions(where: object) -> list[str]:

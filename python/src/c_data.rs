@@ -1,13 +1,13 @@
 //! Structures of Arrow's C data interface, looked at before they are read as arrays.
 //!
 //! What can be known is checked: that nothing was taken before, how many buffers and children there
-//! are, lengths, and that the offsets of strings begin and end in order. How large a buffer is does
-//! not stand in these structures: a producer whose last offset lies behind the end of its data is
-//! believed, as every reader of the interface must.
+//! are, lengths, and that the offsets of strings begin and end in order; of parts as of the whole.
+//! How large a buffer is does not stand in these structures: a producer whose last offset lies
+//! behind the end of its data is believed, as every reader of the interface must.
 #![expect(unsafe_code, reason = "structures of C behind pointers")]
 
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema};
-use arrow_schema::DataType;
+use arrow_schema::{DataType, UnionMode};
 use std::ffi::{CStr, c_char, c_void};
 
 /// Types in types at most.
@@ -42,6 +42,35 @@ struct Array {
     dictionary: *const Self,
     release: Option<unsafe extern "C" fn(*mut Self)>,
     private_data: *mut c_void,
+}
+
+/// How many buffers an array of that type has, and whether there may be more.
+fn buffers(kind: &DataType) -> (usize, bool) {
+    match kind {
+        DataType::Null | DataType::RunEndEncoded(_, _) => (0, false),
+        DataType::FixedSizeList(_, _)
+        | DataType::Struct(_)
+        | DataType::Union(_, UnionMode::Sparse) => (1, false),
+        DataType::Utf8View | DataType::BinaryView => (3, true),
+        DataType::Utf8
+        | DataType::LargeUtf8
+        | DataType::Binary
+        | DataType::LargeBinary
+        | DataType::ListView(_)
+        | DataType::LargeListView(_) => (3, false),
+        _ => (2, false),
+    }
+}
+
+/// Bits of a row at most, in whichever buffer; nothing where the type cannot be. Of lists of a
+/// size, it is the values of a row that are counted.
+fn width(kind: &DataType) -> Option<usize> {
+    match kind {
+        DataType::FixedSizeBinary(bytes) => usize::try_from(*bytes).ok()?.checked_mul(8),
+        DataType::FixedSizeList(_, values) => usize::try_from(*values).ok(),
+        DataType::Dictionary(keys, _) => width(keys),
+        _ => Some(256),
+    }
 }
 
 fn schema_of(schema: &FFI_ArrowSchema) -> &Schema {
@@ -89,11 +118,23 @@ impl Schema {
         if depth > DEPTH {
             return Err(format!("its type has more than {DEPTH} levels"));
         }
-        self.format()?;
         self.name()?;
-        self.children()?.into_iter().try_for_each(|child| child.check(depth + 1))?;
+        let (children, expected) = (self.children()?, parts(self.format()?));
+        if expected.is_some_and(|expected| expected != children.len()) {
+            return Err("a part of a type is missing".to_owned());
+        }
+        children.into_iter().try_for_each(|child| child.check(depth + 1))?;
         // SAFETY: a schema is there, or nothing.
         unsafe { self.dictionary.as_ref() }.map_or(Ok(()), |values| values.check(depth + 1))
+    }
+}
+
+/// How many types a type is made of, where that does not differ.
+fn parts(format: &str) -> Option<usize> {
+    match format {
+        "+l" | "+L" | "+vl" | "+vL" | "+m" => Some(1),
+        "+r" => Some(2),
+        _ => format.starts_with("+w:").then_some(1),
     }
 }
 
@@ -198,35 +239,70 @@ impl Array {
     }
 
     fn check(&self, kind: &DataType, start: usize, count: usize) -> Result<(), String> {
-        let expected = match kind {
-            DataType::Null => 0,
-            DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => 3,
-            _ => 2,
-        };
-        let more = *kind == DataType::Utf8View;
+        let (expected, views) = buffers(kind);
         let there = usize::try_from(self.n_buffers).unwrap_or(usize::MAX);
-        if there < expected || (there > expected && !more) || there > i32::MAX as usize {
+        if there < expected || (there > expected && !views) || there > i32::MAX as usize {
             return Err(format!("it has {} buffers, expected {expected}", self.n_buffers));
         }
         if expected > 0 && self.buffers.is_null() {
             return Err("its buffers are missing".to_owned());
         }
-        if expected > 0 && start + count > 0 && self.buffer(1).is_null() {
+        // The first one says which rows have a value, and may be missing where all have.
+        if expected > 1 && start + count > 0 && self.buffer(1).is_null() {
             return Err("its values are missing".to_owned());
         }
-        match kind {
-            DataType::Utf8 => self.check_offsets::<i32>(start, count),
-            DataType::LargeUtf8 => self.check_offsets::<i64>(start, count),
-            DataType::Utf8View => self.check_views(there),
-            DataType::Dictionary(_, values) => {
-                // SAFETY: an array is there, or nothing.
-                let dictionary = unsafe { self.dictionary.as_ref() };
-                let dictionary = dictionary.ok_or("its dictionary is missing")?;
-                let (start, count) = dictionary.range()?;
-                dictionary.check(values, start, count)
-            }
-            _ => Ok(()),
+        let bits = width(kind).and_then(|bits| (start + count).checked_mul(bits));
+        if bits.is_none_or(|bits| bits > isize::MAX as usize) {
+            return Err(format!("it has {count} values from {start}, which no memory holds"));
         }
+        match kind {
+            DataType::Utf8 | DataType::Binary => self.check_offsets::<i32>(start, count),
+            DataType::LargeUtf8 | DataType::LargeBinary => self.check_offsets::<i64>(start, count),
+            DataType::Utf8View | DataType::BinaryView => self.check_views(there),
+            DataType::Dictionary(keys, values) => self.check_dictionary(keys, values),
+            _ => self.check_children(kind),
+        }
+    }
+
+    fn check_dictionary(&self, keys: &DataType, values: &DataType) -> Result<(), String> {
+        if !keys.is_dictionary_key_type() {
+            return Err("its dictionary has keys that are no whole numbers".to_owned());
+        }
+        // SAFETY: an array is there, or nothing.
+        let dictionary = unsafe { self.dictionary.as_ref() };
+        let dictionary = dictionary.ok_or("its dictionary is missing")?;
+        let (start, count) = dictionary.range()?;
+        dictionary.check(values, start, count)
+    }
+
+    /// The arrays that this one is made of, each for itself.
+    fn check_children(&self, kind: &DataType) -> Result<(), String> {
+        let kinds: Vec<&DataType> = match kind {
+            DataType::List(field)
+            | DataType::LargeList(field)
+            | DataType::ListView(field)
+            | DataType::LargeListView(field)
+            | DataType::FixedSizeList(field, _)
+            | DataType::Map(field, _) => vec![field.data_type()],
+            DataType::Struct(fields) => fields.iter().map(|field| field.data_type()).collect(),
+            DataType::Union(fields, _) => fields.iter().map(|(_, f)| f.data_type()).collect(),
+            DataType::RunEndEncoded(ends, values) => vec![ends.data_type(), values.data_type()],
+            _ => return Ok(()),
+        };
+        if usize::try_from(self.n_children) != Ok(kinds.len())
+            || (self.children.is_null() && !kinds.is_empty())
+        {
+            let (there, expected) = (self.n_children, kinds.len());
+            return Err(format!("it has {there} parts, its type {expected}"));
+        }
+        for (place, kind) in kinds.into_iter().enumerate() {
+            // SAFETY: so many pointers stand there, and an array behind each, or nothing.
+            let child = unsafe { (*self.children.add(place)).as_ref() };
+            let child = child.ok_or("a part is missing")?;
+            let (start, count) = child.range()?;
+            child.check(kind, start, count)?;
+        }
+        Ok(())
     }
 
     fn buffer(&self, number: usize) -> *const c_void {

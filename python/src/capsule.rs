@@ -1,12 +1,14 @@
 //! Arrow's C interface in Python capsules: columns come and go without being copied.
 //!
 //! Specification: the Arrow `PyCapsule` interface. Only the columns that are asked for are read;
-//! what can be checked about them is checked ([`c_data`]), the rest is believed.
+//! what can be checked about them is checked ([`c_data`]), the rest is believed. Everything is read
+//! at once ([`import`]) or a batch at a time ([`Batches`]).
 #![expect(unsafe_code, reason = "structures of C behind pointers")]
 
 use crate::c_data;
 use crate::column::{self, type_name};
 use crate::error::{DocumentError, DocumentTypeError};
+use crate::nested;
 use crate::text;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi_and_data_type};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
@@ -45,19 +47,72 @@ pub(crate) struct Imported {
 /// Everything that an object with `__arrow_c_stream__` or `__arrow_c_array__` has. A stream that
 /// makes its arrays on the way is used up.
 pub(crate) fn import(object: &Bound<'_, PyAny>) -> PyResult<Imported> {
-    let (schema, arrays) = if object.hasattr("__arrow_c_stream__")? {
-        stream(&object.call_method0("__arrow_c_stream__")?)?
-    } else if object.hasattr("__arrow_c_array__")? {
-        array(&object.call_method0("__arrow_c_array__")?)?
-    } else {
+    let mut batches = Batches::of(object)?;
+    // The producer may be waiting for the interpreter in a thread of its own.
+    object.py().detach(move || {
+        let mut arrays = Vec::new();
+        while let Some(array) = batches.rest.next()? {
+            arrays.push(array);
+        }
+        Ok(Imported { arrays, ..batches.columns })
+    })
+}
+
+/// What an object hands over, a batch at a time: what was handed over before need not be kept.
+pub(crate) struct Batches {
+    columns: Imported,
+    rest: Rest,
+}
+
+/// Arrays that are to come.
+enum Rest {
+    Stream(FFI_ArrowArrayStream),
+    Array(Option<FFI_ArrowArray>),
+}
+
+impl Rest {
+    fn next(&mut self) -> PyResult<Option<FFI_ArrowArray>> {
+        match self {
+            Self::Stream(stream) => next_array(stream).map_err(|text| producer_error(&text)),
+            Self::Array(array) => Ok(array.take()),
+        }
+    }
+}
+
+impl Batches {
+    /// Those of an object with `__arrow_c_stream__` or `__arrow_c_array__`.
+    pub(crate) fn of(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        if object.hasattr("__arrow_c_stream__")? {
+            return stream(&object.call_method0("__arrow_c_stream__")?);
+        }
+        if object.hasattr("__arrow_c_array__")? {
+            return array(&object.call_method0("__arrow_c_array__")?);
+        }
         let got = object.get_type().name()?;
-        return Err(DocumentTypeError::new_err(format!(
+        Err(DocumentTypeError::new_err(format!(
             "expected an object with the Arrow PyCapsule interface (__arrow_c_stream__ or \
              __arrow_c_array__), got {got}"
-        )));
-    };
-    let names = c_data::names(&schema).map_err(|what| unreadable(&what))?;
-    Ok(Imported { schema, arrays, names, taken: Vec::new() })
+        )))
+    }
+
+    fn new(schema: FFI_ArrowSchema, names: Option<Vec<String>>, rest: Rest) -> Self {
+        let columns = Imported { schema, arrays: Vec::new(), names, taken: Vec::new() };
+        Self { columns, rest }
+    }
+
+    /// The type of what comes, of which nothing is read yet.
+    pub(crate) fn columns(&self) -> &Imported {
+        &self.columns
+    }
+
+    /// The next batch; none behind the last one. The producer may take the interpreter's lock, so
+    /// the caller must not have it.
+    pub(crate) fn next(&mut self) -> PyResult<Option<&mut Imported>> {
+        let Some(array) = self.rest.next()? else { return Ok(None) };
+        self.columns.arrays = vec![array];
+        self.columns.taken.clear();
+        Ok(Some(&mut self.columns))
+    }
 }
 
 /// What a capsule of that name holds.
@@ -76,30 +131,28 @@ fn held<T>(object: &Bound<'_, PyAny>, method: &str, name: &CStr) -> PyResult<Non
     Ok(pointer.cast())
 }
 
-fn stream(object: &Bound<'_, PyAny>) -> PyResult<(FFI_ArrowSchema, Vec<FFI_ArrowArray>)> {
+fn stream(object: &Bound<'_, PyAny>) -> PyResult<Batches> {
     let pointer = held::<FFI_ArrowArrayStream>(object, "__arrow_c_stream__", STREAM)?;
     // SAFETY: a capsule of this name holds such a stream. It is moved out, which leaves a released
     // one behind, as the interface asks for.
-    let stream = unsafe { FFI_ArrowArrayStream::from_raw(pointer.as_ptr()) };
-    // The producer may be waiting for the interpreter in a thread of its own.
-    object.py().detach(move || read(stream)).map_err(|text| producer_error(&text))
+    let mut stream = unsafe { FFI_ArrowArrayStream::from_raw(pointer.as_ptr()) };
+    // The producer may be waiting for the interpreter in a thread of its own, also where it ends.
+    let read = object.py().detach(move || {
+        let schema = schema(&mut stream).map_err(|text| producer_error(&text))?;
+        let names = c_data::names(&schema).map_err(|what| unreadable(&what))?;
+        Ok::<_, PyErr>((schema, names, stream))
+    });
+    let (schema, names, stream) = read?;
+    Ok(Batches::new(schema, names, Rest::Stream(stream)))
 }
 
-fn read(
-    mut stream: FFI_ArrowArrayStream,
-) -> Result<(FFI_ArrowSchema, Vec<FFI_ArrowArray>), String> {
-    let (schema, mut arrays) = (schema(&mut stream)?, Vec::new());
+fn next_array(stream: &mut FFI_ArrowArrayStream) -> Result<Option<FFI_ArrowArray>, String> {
     let get_next = stream.get_next().ok_or("the stream lacks a function")?;
-    loop {
-        let mut array = FFI_ArrowArray::empty();
-        // SAFETY: the stream is not released, and this is its own function.
-        let code = unsafe { get_next(&raw mut stream, &raw mut array) };
-        while_ok(code, &mut stream)?;
-        if array.is_released() {
-            return Ok((schema, arrays));
-        }
-        arrays.push(array);
-    }
+    let mut array = FFI_ArrowArray::empty();
+    // SAFETY: the stream is not released, and this is its own function.
+    let code = unsafe { get_next(std::ptr::from_mut(stream), &raw mut array) };
+    while_ok(code, stream)?;
+    Ok((!array.is_released()).then_some(array))
 }
 
 /// The names of the columns of a stream that is not read yet; nothing where it is one column.
@@ -160,7 +213,7 @@ fn producer_error(text: &str) -> PyErr {
     }
 }
 
-fn array(object: &Bound<'_, PyAny>) -> PyResult<(FFI_ArrowSchema, Vec<FFI_ArrowArray>)> {
+fn array(object: &Bound<'_, PyAny>) -> PyResult<Batches> {
     const METHOD: &str = "__arrow_c_array__";
     let Ok((schema, array)) = object.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>() else {
         let got = object.get_type().name()?;
@@ -178,7 +231,8 @@ fn array(object: &Bound<'_, PyAny>) -> PyResult<(FFI_ArrowSchema, Vec<FFI_ArrowA
     if array.is_released() {
         return Err(unreadable("the array was taken by another reader already"));
     }
-    Ok((schema, vec![array]))
+    let names = c_data::names(&schema).map_err(|what| unreadable(&what))?;
+    Ok(Batches::new(schema, names, Rest::Array(Some(array))))
 }
 
 fn unreadable(what: &str) -> PyErr {
@@ -210,12 +264,34 @@ impl Imported {
             let text = format!("there are several columns {name:?}; name one of them otherwise");
             return Err(DocumentError::new_err(text));
         }
+        self.taken_once(place, &format!("column {name:?}"), is_single)
+    }
+
+    /// The column at that place, whatever its values are; `what` names it in messages.
+    pub(crate) fn column_at(&mut self, place: usize, what: &str) -> PyResult<Chunks> {
+        self.taken_once(place, what, |_| true)
+    }
+
+    /// A column that may have been asked for before.
+    fn taken_once(
+        &mut self,
+        place: usize,
+        what: &str,
+        is_read: impl Fn(&DataType) -> bool,
+    ) -> PyResult<Chunks> {
         if let Some((_, chunks)) = self.taken.iter().find(|(taken, _)| *taken == place) {
             return Ok(chunks.clone());
         }
-        let chunks = self.chunks(Some(place), &format!("column {name:?}"))?;
+        let chunks = self.chunks(Some(place), what, is_read)?;
         self.taken.push((place, chunks.clone()));
         Ok(chunks)
+    }
+
+    /// The type of all of it, by its name.
+    pub(crate) fn kind(&self) -> PyResult<String> {
+        let part = c_data::part(&self.schema, None).map_err(|what| unreadable(&what))?;
+        let kind = Field::try_from(part).map(|field| type_name(field.data_type()));
+        Ok(kind.unwrap_or_else(|_| "another type".to_owned()))
     }
 
     fn there(&self) -> PyResult<String> {
@@ -224,20 +300,24 @@ impl Imported {
         {
             return Ok(format!("there are {}", names.join(", ")));
         }
-        let part = c_data::part(&self.schema, None).map_err(|what| unreadable(&what))?;
-        let kind = Field::try_from(part).map(|field| type_name(field.data_type()));
-        let kind = kind.unwrap_or_else(|_| "another type".to_owned());
+        let kind = self.kind()?;
         let columns = if self.is_column() { "this is one column of " } else { "this is " };
         Ok(format!("there are none, {columns}{kind}"))
     }
 
     /// All of it, as one column.
     pub(crate) fn whole(mut self) -> PyResult<Chunks> {
-        self.chunks(None, "the Arrow data")
+        self.chunks(None, "the Arrow data", is_single)
     }
 
-    /// A column, or all of it; `what` names it in messages.
-    fn chunks(&mut self, column: Option<usize>, what: &str) -> PyResult<Chunks> {
+    /// A column, or all of it; `what` names it in messages. Nothing is read of a type that is not
+    /// to be.
+    fn chunks(
+        &mut self,
+        column: Option<usize>,
+        what: &str,
+        is_read: impl Fn(&DataType) -> bool,
+    ) -> PyResult<Chunks> {
         let unreadable = |why: String| {
             let text = format!("{what} cannot be read: {why}");
             DocumentError::new_err(text)
@@ -249,7 +329,7 @@ impl Imported {
             DocumentTypeError::new_err(text)
         })?);
         let kind = field.data_type();
-        if !text::is_text(kind) && !column::is_value(kind) {
+        if !is_read(kind) {
             return Ok(Chunks { field, arrays: Vec::new() });
         }
         let arrays = self.arrays_of(column, kind).map_err(unreadable)?;
@@ -277,6 +357,11 @@ impl Imported {
     }
 }
 
+/// Whether values of that type are texts, or are written as such.
+fn is_single(kind: &DataType) -> bool {
+    text::is_text(kind) || column::is_value(kind)
+}
+
 /// Some rows of an array; those that are not present have no value.
 fn one(array: FFI_ArrowArray, kind: &DataType, rows: c_data::Rows) -> Result<ArrayRef, String> {
     let c_data::Rows { start, count, present } = rows;
@@ -285,8 +370,13 @@ fn one(array: FFI_ArrowArray, kind: &DataType, rows: c_data::Rows) -> Result<Arr
     }
     c_data::check(&array, kind, start + count)?;
     // SAFETY: the array is of this type, as far as that can be known.
-    let data = unsafe { from_ffi_and_data_type(array, kind.clone()) };
-    let array = make_array(data.map_err(|error| error.to_string())?).slice(start, count);
+    let data = unsafe { from_ffi_and_data_type(array, nested::plain(kind)) };
+    let data = data.map_err(|error| error.to_string())?;
+    if nested::is_nested(kind) {
+        // How long parts are is not asked for again when they are cut.
+        data.validate().map_err(|error| error.to_string())?;
+    }
+    let array = make_array(data).slice(start, count);
     let Some(mut present) = present else { return Ok(array) };
     for (row, present) in present.iter_mut().enumerate() {
         *present &= !array.is_null(row);

@@ -25,6 +25,7 @@ mod find;
 mod ids;
 mod index;
 mod inputs;
+mod nested;
 mod options;
 mod parameters;
 mod pickled;
@@ -58,7 +59,7 @@ mod _engine {
     #[pymodule_export]
     use super::find::{Findings, fields, find};
     #[pymodule_export]
-    use super::index::StoredIndex;
+    use super::index::{StoredIndex, check_columns};
     #[pymodule_export]
     use super::prepare::prepare;
     #[pymodule_export]

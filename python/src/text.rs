@@ -13,12 +13,28 @@ use arrow_array::{Array, ArrayRef, GenericByteArray, StringViewArray};
 use arrow_schema::DataType;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString, PyTuple};
+use std::sync::Arc;
 
 /// Texts by row, some of which may be missing.
 pub(crate) struct Texts {
     slices: Vec<Slice>,
     #[expect(dead_code, reason = "it owns what the slices point to")]
     owners: Owners,
+}
+
+/// A text of a column, which it keeps.
+pub(crate) struct Text {
+    slice: Slice,
+    #[expect(dead_code, reason = "it owns what the slice points to")]
+    column: Arc<Texts>,
+}
+
+impl AsRef<str> for Text {
+    fn as_ref(&self) -> &str {
+        // SAFETY: the column keeps the bytes where they are, and nobody may change them; whoever
+        // made this has seen that they are UTF-8.
+        unsafe { std::str::from_utf8_unchecked(self.slice.bytes()) }
+    }
 }
 
 /// Bytes somewhere; no text where the pointer is null.
@@ -47,6 +63,15 @@ impl Slice {
     fn of(bytes: &[u8]) -> Self {
         Self { start: bytes.as_ptr(), length: bytes.len() }
     }
+
+    /// The bytes.
+    ///
+    /// # Safety
+    /// There is a text, and its owner lives as long as what is given.
+    unsafe fn bytes<'a>(self) -> &'a [u8] {
+        // SAFETY: slices are made of bytes that their owners keep where they are.
+        unsafe { std::slice::from_raw_parts(self.start, self.length) }
+    }
 }
 
 impl Texts {
@@ -58,9 +83,18 @@ impl Texts {
     /// Bytes of a row; none where it has no text, or is none.
     pub(crate) fn bytes(&self, row: usize) -> Option<&[u8]> {
         let slice = self.slices.get(row).filter(|slice| !slice.start.is_null())?;
-        // SAFETY: the slice was made of bytes that the owners keep where they are, and these live
-        // as long as this value.
-        Some(unsafe { std::slice::from_raw_parts(slice.start, slice.length) })
+        // SAFETY: the owners live as long as this value.
+        Some(unsafe { slice.bytes() })
+    }
+
+    /// The text of a row, which is looked at once; none where it has no text, or is none.
+    ///
+    /// # Errors
+    /// What it is if it is no UTF-8.
+    pub(crate) fn shared(self: &Arc<Self>, row: usize) -> Result<Option<Text>, String> {
+        let Some(bytes) = self.bytes(row) else { return Ok(None) };
+        utf8(bytes)?;
+        Ok(Some(Text { slice: Slice::of(bytes), column: Arc::clone(self) }))
     }
 
     /// Bytes of all texts.
@@ -99,16 +133,51 @@ impl Texts {
         if !is_text(column.field.data_type()) {
             return Err(wrong_type(what, column.field.data_type()));
         }
-        let mut slices = Vec::with_capacity(column.rows());
-        for array in &column.arrays {
-            if let Err(damage) = of_array(array.as_ref(), &mut slices) {
-                let row = slices.len();
-                let text = format!("row {row}: {what} cannot be read: {damage}");
-                return Err(at_row(DocumentError::new_err(text), py, row));
-            }
-        }
-        Ok(Self { slices, owners: Owners::Arrow(column.arrays) })
+        let (texts, damage) = Self::up_to_damage(column);
+        let Some(damage) = damage else { return Ok(texts) };
+        let row = texts.len();
+        let text = format!("row {row}: {what} cannot be read: {damage}");
+        Err(at_row(DocumentError::new_err(text), py, row))
     }
+
+    /// Those of an Arrow column of strings, all of them or those before a row that cannot be read,
+    /// and why.
+    pub(crate) fn up_to_damage(column: Chunks) -> (Self, Option<String>) {
+        let mut slices = Vec::with_capacity(column.rows());
+        let read = |array: &ArrayRef| of_array(array.as_ref(), &mut slices).err();
+        let damage = column.arrays.iter().find_map(read);
+        (Self { slices, owners: Owners::Arrow(column.arrays) }, damage)
+    }
+}
+
+/// The text of a row of an array of strings that is no dictionary; the row has one.
+///
+/// # Errors
+/// Why it cannot be read.
+pub(crate) fn of_row(array: &dyn Array, row: usize) -> Result<&str, String> {
+    let slice = slice(array, row)?;
+    if slice.start.is_null() {
+        return Err("it has no texts".to_owned());
+    }
+    // SAFETY: there is a text, and the array lives as long as what is given.
+    utf8(unsafe { slice.bytes() })
+}
+
+/// Where the text of a row stands that is not null.
+fn slice(array: &dyn Array, row: usize) -> Result<Slice, &'static str> {
+    match array.data_type() {
+        DataType::Utf8 => in_offsets(array.as_string::<i32>(), row),
+        DataType::LargeUtf8 => in_offsets(array.as_string::<i64>(), row),
+        DataType::Utf8View => in_views(array.as_string_view(), row),
+        _ => Ok(Slice::NONE),
+    }
+}
+
+fn utf8(bytes: &[u8]) -> Result<&str, String> {
+    simdutf8::basic::from_utf8(bytes).map_err(|_| {
+        let at = std::str::from_utf8(bytes).err().map_or(0, |error| error.valid_up_to());
+        format!("its byte {at} is not UTF-8; decode it with its encoding first")
+    })
 }
 
 /// Whether texts are read from arrays of that type.
@@ -150,93 +219,86 @@ impl PythonTexts {
 
 /// The slices of an array's rows, up to one that is damaged.
 fn of_array(array: &dyn Array, slices: &mut Vec<Slice>) -> Result<(), String> {
-    match array.data_type() {
-        DataType::Utf8 => of_offsets(array.as_string::<i32>(), slices),
-        DataType::LargeUtf8 => of_offsets(array.as_string::<i64>(), slices),
-        DataType::Utf8View => of_views(array.as_string_view(), slices),
-        DataType::Dictionary(_, _) => of_dictionary(array, slices),
-        _ => {
-            slices.extend(std::iter::repeat_n(Slice::NONE, array.len()));
-            Ok(())
-        }
+    if matches!(array.data_type(), DataType::Dictionary(_, _)) {
+        return of_dictionary(array, slices);
     }
+    for row in 0..array.len() {
+        slices.push(if array.is_null(row) { Slice::NONE } else { slice(array, row)? });
+    }
+    Ok(())
 }
 
 fn of_dictionary(array: &dyn Array, slices: &mut Vec<Slice>) -> Result<(), String> {
     let dictionary = array.as_any_dictionary();
-    let mut values = Vec::with_capacity(dictionary.values().len());
-    of_array(dictionary.values().as_ref(), &mut values)?;
-    for (row, key) in keys(dictionary.keys()).into_iter().enumerate() {
-        let value = values.get(key).copied();
-        let slice = if array.is_null(row) { Some(Slice::NONE) } else { value };
-        let values = values.len();
-        slices.push(
-            slice.ok_or_else(|| format!("its key is none of the {values} of the dictionary"))?,
-        );
+    let (keys, values) = (dictionary.keys(), dictionary.values().as_ref());
+    for row in 0..array.len() {
+        let key = key(keys, row);
+        slices.push(if array.is_null(row) {
+            Slice::NONE
+        } else if key >= values.len() {
+            return Err(no_key(values.len()));
+        } else if values.is_null(key) {
+            Slice::NONE
+        } else {
+            slice(values, key)?
+        });
     }
     Ok(())
 }
 
-/// The places in a dictionary; those that cannot be are behind all.
-fn keys(keys: &dyn Array) -> Vec<usize> {
-    fn of<K: ArrowPrimitiveType>(keys: &dyn Array) -> Vec<usize>
+/// What to say of a key without a value.
+pub(crate) fn no_key(values: usize) -> String {
+    format!("its key is none of the {values} of the dictionary")
+}
+
+/// The place of a row in a dictionary; one that cannot be is behind all.
+pub(crate) fn key(keys: &dyn Array, row: usize) -> usize {
+    fn of<K: ArrowPrimitiveType>(keys: &dyn Array, row: usize) -> usize
     where
         K::Native: TryInto<usize>,
     {
-        let keys = keys.as_primitive::<K>().values().iter();
-        keys.map(|key| (*key).try_into().unwrap_or(usize::MAX)).collect()
+        let key = keys.as_primitive::<K>().values().get(row);
+        key.and_then(|key| (*key).try_into().ok()).unwrap_or(usize::MAX)
     }
     match keys.data_type() {
-        DataType::Int8 => of::<Int8Type>(keys),
-        DataType::Int16 => of::<Int16Type>(keys),
-        DataType::Int32 => of::<Int32Type>(keys),
-        DataType::Int64 => of::<Int64Type>(keys),
-        DataType::UInt8 => of::<UInt8Type>(keys),
-        DataType::UInt16 => of::<UInt16Type>(keys),
-        DataType::UInt32 => of::<UInt32Type>(keys),
-        DataType::UInt64 => of::<UInt64Type>(keys),
-        _ => vec![usize::MAX; keys.len()],
+        DataType::Int8 => of::<Int8Type>(keys, row),
+        DataType::Int16 => of::<Int16Type>(keys, row),
+        DataType::Int32 => of::<Int32Type>(keys, row),
+        DataType::Int64 => of::<Int64Type>(keys, row),
+        DataType::UInt8 => of::<UInt8Type>(keys, row),
+        DataType::UInt16 => of::<UInt16Type>(keys, row),
+        DataType::UInt32 => of::<UInt32Type>(keys, row),
+        DataType::UInt64 => of::<UInt64Type>(keys, row),
+        _ => usize::MAX,
     }
 }
 
-fn of_offsets<T: ByteArrayType>(
+fn in_offsets<T: ByteArrayType>(
     array: &GenericByteArray<T>,
-    slices: &mut Vec<Slice>,
-) -> Result<(), String>
+    row: usize,
+) -> Result<Slice, &'static str>
 where
     T::Offset: TryInto<usize>,
 {
-    let data = array.value_data();
-    let place = |offset: T::Offset| offset.try_into().unwrap_or(usize::MAX);
-    for (row, ends) in array.value_offsets().windows(2).enumerate() {
-        slices.push(if array.is_null(row) {
-            Slice::NONE
-        } else {
-            let bytes = data.get(place(ends[0])..place(ends[1]));
-            Slice::of(bytes.ok_or("its offsets leave the data")?)
-        });
-    }
-    Ok(())
+    let offsets = array.value_offsets();
+    let place = |row: usize| (*offsets.get(row)?).try_into().ok();
+    let ends = place(row).zip(place(row + 1));
+    let bytes = ends.and_then(|(start, end)| array.value_data().get(start..end));
+    bytes.map(Slice::of).ok_or("its offsets leave the data")
 }
 
-fn of_views(array: &StringViewArray, slices: &mut Vec<Slice>) -> Result<(), String> {
+fn in_views(array: &StringViewArray, row: usize) -> Result<Slice, &'static str> {
     const INLINE: usize = 12;
-    let buffers = array.data_buffers();
-    for (row, view) in array.views().iter().enumerate() {
-        let length = *view as u32 as usize;
-        slices.push(if array.is_null(row) {
-            Slice::NONE
-        } else if length <= INLINE {
-            // The text stands in the view, behind the length.
-            Slice { start: std::ptr::from_ref(view).cast::<u8>().wrapping_add(4), length }
-        } else {
-            let (buffer, offset) = ((*view >> 64) as u32 as usize, (*view >> 96) as usize);
-            let data = buffers.get(buffer);
-            let bytes = data.and_then(|data| data.get(offset..offset.checked_add(length)?));
-            Slice::of(bytes.ok_or("its view leaves the data")?)
-        });
+    let view = array.views().get(row).ok_or("its view is missing")?;
+    let length = *view as u32 as usize;
+    if length <= INLINE {
+        // The text stands in the view, behind the length.
+        return Ok(Slice { start: std::ptr::from_ref(view).cast::<u8>().wrapping_add(4), length });
     }
-    Ok(())
+    let (buffer, offset) = ((*view >> 64) as u32 as usize, (*view >> 96) as usize);
+    let data = array.data_buffers().get(buffer);
+    let bytes = data.and_then(|data| data.get(offset..offset.checked_add(length)?));
+    bytes.map(Slice::of).ok_or("its view leaves the data")
 }
 
 fn wrong_type(what: &str, got: &DataType) -> PyErr {

@@ -184,7 +184,6 @@ def test_tables_with_the_arrow_interface(index: Index) -> None:
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_frames(index: Index, library: str) -> None:
     frames = pytest.importorskip(library, reason=f"{library} is not installed")
-    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     frame = frames.DataFrame({"id": ["a", "b"], "text": [FOX, WEATHER], "year": [2023, 2024]})
     assert index.add(frame, metadata=["year"]).added == 2
     assert index.get("b").metadata == {"year": 2024}  # type: ignore[union-attr]
@@ -192,7 +191,6 @@ def test_frames(index: Index, library: str) -> None:
 
 def test_a_missing_value_of_pandas_is_named(index: Index) -> None:
     pandas = pytest.importorskip("pandas", reason="pandas is not installed")
-    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     frame = pandas.DataFrame({"id": ["a", "b"], "text": [FOX, float("nan")]})
     with pytest.raises(DocumentTypeError, match="document 1: the text is None"):
         index.add(frame)
@@ -200,7 +198,6 @@ def test_a_missing_value_of_pandas_is_named(index: Index) -> None:
 
 def test_relations_and_datasets(index: Index) -> None:
     duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed")
-    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     relation = duckdb.sql("select 'a' as id, 'one text' as text")
     assert index.add(relation).added == 1
     datasets = pytest.importorskip("datasets", reason="datasets is not installed")

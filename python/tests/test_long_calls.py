@@ -25,6 +25,8 @@ ENDLESS = {
     "compare": "lookalike.compare(long, long[::-1], differences=True)",
     "dedup": "lookalike.dedup('docs.jsonl', output='out.jsonl', exact=True, threads=1)",
     "Index.add": "index.add((f'd{i}', base[i % 50]) for i in itertools.count())",
+    "Index.add of batches": "index.add(batches(itertools.count()))",
+    "Index.add of a stream": "index.add(Stream(batches(itertools.count())))",
     "find in a pipe": "lookalike.find(pathlib.Path('pipe.jsonl'))",
     "compare pipes": "lookalike.compare(pathlib.Path('pipe.jsonl'), pathlib.Path('pipe.jsonl'))",
 }
@@ -45,8 +47,16 @@ if call == "dedup":
     with open("docs.jsonl", "w") as file:
         for i in range(30_000):
             file.write(json.dumps({"id": str(i), "text": f"{text} x{i} y{i % 977} z{i % 13}"}) + "\\n")
-if call == "Index.add":
+if call.startswith("Index.add"):
     index = lookalike.Index.create("index")
+if call.startswith("Index.add of"):
+    import pyarrow
+    class Stream:
+        def __init__(self, reader):
+            self.__arrow_c_stream__ = reader.__arrow_c_stream__
+    def batches(numbers):
+        batches = (pyarrow.record_batch({"id": [f"d{i}"], "text": [base[i % 50]]}) for i in numbers)
+        return pyarrow.RecordBatchReader.from_batches(pyarrow.record_batch({"id": ["x"], "text": ["x"]}).schema, batches)
 if "pipe" in call:
     os.mkfifo("pipe.jsonl")
 print("ready", flush=True)
@@ -62,6 +72,8 @@ print("finished", flush=True)
 @pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
 @pytest.mark.parametrize("call", ENDLESS)
 def test_ctrl_c_ends_it(call: str, tmp_path: Path) -> None:
+    if call.startswith("Index.add of"):
+        pytest.importorskip("pyarrow")
     child = subprocess.Popen(
         [sys.executable, "-c", PREPARE, call, ENDLESS[call]],
         stdout=subprocess.PIPE,
@@ -90,6 +102,9 @@ CALLS: dict[str, Callable[[Path], object]] = {
     ),
     "Index.add": lambda folder: lookalike.Index.create(folder / "index").add(
         {str(i): text for i, text in enumerate(TEXTS)}, threads=1
+    ),
+    "Index.add of a table": lambda folder: lookalike.Index.create(folder / "index").add(
+        pytest.importorskip("pyarrow").table({"id": [str(i) for i in range(len(TEXTS))], "text": TEXTS}), threads=1
     ),
 }
 

@@ -1,4 +1,5 @@
-//! Documents of Python into an index.
+//! Documents of Python into an index: those of an iterator as they come, and what all have in
+//! common however they come.
 
 use super::convert::text;
 use super::json::{kind, metadata};
@@ -71,8 +72,21 @@ pub(super) fn counts(added: &Added) -> Counts {
     (added.added, added.replaced, added.existing, added.without_shingles)
 }
 
+/// Documents that a program hands over.
+pub(super) trait Feed: Send {
+    /// Ids and texts.
+    type Text: AsRef<str> + Send;
+
+    /// Puts some of them into the list, which is empty, and says whether there are more. It is
+    /// called without the interpreter's lock.
+    ///
+    /// # Errors
+    /// What keeps the next one from coming; those in the list came before.
+    fn fill(&mut self, documents: &mut Vec<NewDocument<Self::Text>>) -> PyResult<bool>;
+}
+
 /// Documents as they come from an iterator.
-pub(super) struct Feed {
+pub(super) struct Rows {
     documents: Py<PyIterator>,
     /// What every document gets.
     common: Metadata,
@@ -93,7 +107,26 @@ pub(super) struct Telling {
     pub(super) total: Option<u64>,
 }
 
-impl Feed {
+impl Telling {
+    /// Tells it.
+    ///
+    /// # Errors
+    /// What the function raises that is told.
+    pub(super) fn tell(&self, done: u64) -> PyResult<()> {
+        let Self { progress: Some(progress), total } = self else { return Ok(()) };
+        Python::attach(|py| progress.call1(py, (Stage::Add.to_string(), done, *total)).map(drop))
+    }
+}
+
+impl Feed for Rows {
+    type Text = PyBackedStr;
+
+    fn fill(&mut self, documents: &mut Vec<NewDocument<PyBackedStr>>) -> PyResult<bool> {
+        Python::attach(|py| self.take(py, documents))
+    }
+}
+
+impl Rows {
     /// Of what a call is given: `metadata` are members that every document gets, or names.
     ///
     /// # Errors
@@ -111,7 +144,7 @@ impl Feed {
         Ok(Self { documents, common, names, id_field, text_field, met, row: 0, telling })
     }
 
-    fn fill(
+    fn take(
         &mut self,
         py: Python<'_>,
         batch: &mut Vec<NewDocument<PyBackedStr>>,
@@ -125,18 +158,13 @@ impl Feed {
             self.row += 1;
             batch.push(document);
             if batch.len() >= BATCH_DOCUMENTS || bytes >= BATCH_BYTES {
-                self.tell(py)?;
+                self.telling.tell(self.row)?;
                 return Ok(true);
             }
         }
-        self.tell(py)?;
+        self.telling.tell(self.row)?;
         self.warn_of_unknown_names(py)?;
         Ok(false)
-    }
-
-    fn tell(&self, py: Python<'_>) -> PyResult<()> {
-        let Telling { progress: Some(progress), total } = &self.telling else { return Ok(()) };
-        progress.call1(py, (Stage::Add.to_string(), self.row, *total)).map(|_| ())
     }
 
     /// A name that no record has may be misspelt, which is known when the last one was taken.
@@ -231,7 +259,7 @@ fn shape(row: u64, got: &str) -> PyErr {
 }
 
 /// An error that knows its row, where it is about a document.
-fn with_row(py: Python<'_>, error: PyErr, row: u64) -> PyErr {
+pub(super) fn with_row(py: Python<'_>, error: PyErr, row: u64) -> PyErr {
     if error.is_instance_of::<DocumentError>(py) {
         // An attribute of every such error.
         let _ = error.value(py).setattr("row", row);
@@ -239,14 +267,16 @@ fn with_row(py: Python<'_>, error: PyErr, row: u64) -> PyErr {
     error
 }
 
-/// Puts documents into the index, without the interpreter's lock but while they are taken.
+/// Puts documents into the index; the interpreter's lock is for the feed to take.
 ///
 /// # Errors
 /// `DocumentError` with the row of the first document that cannot be stored; those before it are.
-pub(super) fn add(py: Python<'_>, handle: &Handle, how: &How, feed: Feed) -> PyResult<Counts> {
-    let (mut feed, options) = (feed, how.options());
-    let done = py.detach(|| {
-        put_all(&handle.index, &options, |batch| Python::attach(|py| feed.fill(py, batch)))
+pub(super) fn add(py: Python<'_>, handle: &Handle, how: &How, feed: impl Feed) -> PyResult<Counts> {
+    let options = how.options();
+    // What a feed has left is let go of without the lock, too: a producer may wait for it.
+    let done = py.detach(move || {
+        let mut feed = feed;
+        put_all(&handle.index, &options, |batch| feed.fill(batch))
     });
     done.map(|added| counts(&added)).map_err(|broken| told_of(py, *broken))
 }

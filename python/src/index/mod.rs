@@ -1,6 +1,7 @@
 //! A persistent index: `lookalike.Index` is a thin layer of Python over what is here.
 
 mod add;
+mod arrow_json;
 mod chosen;
 mod convert;
 mod groups;
@@ -10,6 +11,8 @@ mod patience;
 mod query;
 mod read;
 mod stored;
+mod table;
 mod telling;
 
 pub(crate) use stored::StoredIndex;
+pub(crate) use table::check_columns;

@@ -1,6 +1,6 @@
 //! The class that `lookalike.Index` is made of.
 
-use super::add::{self, Counts, Feed, How, Telling};
+use super::add::{self, Counts, How, Rows, Telling};
 use super::chosen;
 use super::convert::text;
 use super::groups;
@@ -9,6 +9,7 @@ use super::opened::Opened;
 use super::patience::patiently;
 use super::query::{Asked, document, expect_texts, unknown};
 use super::read::{self, Files, LeftOut};
+use super::table::Tables;
 use super::telling::told;
 use crate::error::{OptionError, run_error};
 use crate::find::Findings;
@@ -143,7 +144,32 @@ impl StoredIndex {
         total: Option<u64>,
     ) -> PyResult<Counts> {
         let how = How::new(on_existing, expires, threads)?;
-        let feed = Feed::new(documents, common, names, fields, Telling { progress, total })?;
+        let feed = Rows::new(documents, common, names, fields, Telling { progress, total })?;
+        let handle = self.opened.get()?;
+        let done = add::add(py, &handle, &how, feed);
+        py.detach(move || drop(handle));
+        done
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "options of one call")]
+    #[pyo3(signature = (
+        tables, common, names, fields, expires, on_existing, threads, progress=None
+    ))]
+    fn add_tables(
+        &self,
+        py: Python<'_>,
+        tables: Bound<'_, PyIterator>,
+        common: &Bound<'_, PyAny>,
+        names: Vec<String>,
+        fields: (String, String),
+        expires: Option<i64>,
+        on_existing: &str,
+        threads: Option<usize>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Counts> {
+        let how = How::new(on_existing, expires, threads)?;
+        let telling = Telling { progress, total: None };
+        let feed = Tables::new(tables, common, names, fields, telling)?;
         let handle = self.opened.get()?;
         let done = add::add(py, &handle, &how, feed);
         py.detach(move || drop(handle));

@@ -1,0 +1,367 @@
+//! Tables into an index: batch by batch, of which each text stays where it lies.
+
+use super::add::{Feed, Telling, with_row};
+use super::arrow_json::{Reader, Why, Wrong, name_of};
+use super::json;
+use crate::capsule::{Batches, Chunks, Imported};
+use crate::error::{DocumentError, DocumentTypeError};
+use crate::text::{self, Text, Texts};
+use arrow_array::ArrayRef;
+use arrow_schema::{DataType, Field};
+use lookalike::index::{BATCH_BYTES, BATCH_DOCUMENTS, NewDocument};
+use lookalike::store::entry::{MAX_METADATA_BYTES, Metadata};
+use pyo3::prelude::*;
+use pyo3::types::PyIterator;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// Columns that a message lists.
+const LISTED: usize = 20;
+
+/// Documents of tables, one table behind the other.
+pub(super) struct Tables {
+    rest: Py<PyIterator>,
+    table: Option<Batches>,
+    batch: Option<Batch>,
+    columns: Columns,
+    /// What every document gets.
+    common: Metadata,
+    row: u64,
+    telling: Telling,
+}
+
+/// The names of the columns that are read.
+struct Columns {
+    id: String,
+    text: String,
+    /// Those that become metadata.
+    described: Vec<String>,
+}
+
+impl Tables {
+    /// Of what a call is given: `common` are members that every document gets, `names` columns that
+    /// become metadata.
+    ///
+    /// # Errors
+    /// `DocumentTypeError` for metadata of a wrong type.
+    pub(super) fn new(
+        tables: Bound<'_, PyIterator>,
+        common: &Bound<'_, PyAny>,
+        names: Vec<String>,
+        fields: (String, String),
+        telling: Telling,
+    ) -> PyResult<Self> {
+        let common = json::metadata(common, "all documents")?;
+        let (id, text) = fields;
+        let columns = Columns { id, text, described: names };
+        let rest = tables.unbind();
+        Ok(Self { rest, table: None, batch: None, columns, common, row: 0, telling })
+    }
+
+    /// Goes on to a batch that has a row left; false where there is none.
+    fn has_more(&mut self) -> PyResult<bool> {
+        while !self.batch.as_ref().is_some_and(Batch::has_more) {
+            // Who hands over nothing for ever can be broken off, too.
+            Python::attach(signals)?;
+            if self.table.is_none() {
+                let Some(table) = self.next_table()? else { return Ok(false) };
+                self.columns.check(table.columns())?;
+                self.table = Some(table);
+            }
+            let Some(table) = &mut self.table else { continue };
+            // The one before is let go of first.
+            self.batch = None;
+            match table.next()? {
+                Some(batch) => self.batch = Some(Batch::of(batch, &self.columns, self.row)?),
+                None => self.table = None,
+            }
+        }
+        Ok(true)
+    }
+
+    fn next_table(&self) -> PyResult<Option<Batches>> {
+        Python::attach(|py| {
+            let table = self.rest.bind(py).clone().next().transpose()?;
+            table.map(|table| Batches::of(&table)).transpose()
+        })
+    }
+}
+
+fn signals(py: Python<'_>) -> PyResult<()> {
+    py.check_signals()
+}
+
+impl Feed for Tables {
+    type Text = Word;
+
+    fn fill(&mut self, documents: &mut Vec<NewDocument<Word>>) -> PyResult<bool> {
+        let mut bytes = 0;
+        while documents.len() < BATCH_DOCUMENTS && bytes < BATCH_BYTES {
+            if !self.has_more()? {
+                self.telling.tell(self.row)?;
+                return Ok(false);
+            }
+            let Some(batch) = &mut self.batch else { continue };
+            let document = batch.document(&self.columns, &self.common, self.row)?;
+            bytes += document.text.as_ref().len();
+            self.row += 1;
+            documents.push(document);
+        }
+        Python::attach(signals)?;
+        self.telling.tell(self.row)?;
+        Ok(true)
+    }
+}
+
+impl Columns {
+    fn all(&self) -> impl Iterator<Item = &String> {
+        [&self.id, &self.text].into_iter().chain(&self.described)
+    }
+
+    fn check(&self, table: &Imported) -> PyResult<()> {
+        if table.is_column() {
+            return Err(DocumentTypeError::new_err(format!(
+                "the table cannot be read as Arrow, expected columns with ids and texts: it is one \
+                 column of {}",
+                table.kind()?
+            )));
+        }
+        self.all().try_for_each(|name| check_column(table.names(), name))
+    }
+}
+
+/// Refuses a table without exactly one column of each name.
+#[pyfunction]
+pub(crate) fn check_columns(there: Vec<String>, wanted: Vec<String>) -> PyResult<()> {
+    wanted.iter().try_for_each(|name| check_column(&there, name))
+}
+
+fn check_column(there: &[String], name: &str) -> PyResult<()> {
+    let count = there.iter().filter(|other| *other == name).count();
+    if count == 1 {
+        return Ok(());
+    }
+    let listed: Vec<String> = there.iter().take(LISTED).map(|name| quoted(name)).collect();
+    let listed = match (listed.len(), there.len()) {
+        (0, _) => "none".to_owned(),
+        (LISTED, more) if more > LISTED => format!("{}, …", listed.join(", ")),
+        _ => listed.join(", "),
+    };
+    Err(DocumentTypeError::new_err(format!(
+        "the table has {count} columns {}, expected one; it has {listed}: name others with \
+         id_field, text_field and metadata",
+        quoted(name)
+    )))
+}
+
+fn quoted(name: &str) -> String {
+    format!("'{}'", name.escape_debug())
+}
+
+/// An id or a text.
+pub(super) enum Word {
+    /// In a column.
+    There(Text),
+    /// Of an array whose texts have no places of their own, such as one of runs.
+    Here(String),
+}
+
+impl AsRef<str> for Word {
+    fn as_ref(&self) -> &str {
+        match self {
+            Self::There(text) => text.as_ref(),
+            Self::Here(text) => text,
+        }
+    }
+}
+
+/// The columns of a batch that are read.
+struct Batch {
+    ids: Words,
+    texts: Words,
+    described: Vec<Values>,
+    rows: usize,
+    next: usize,
+}
+
+impl Batch {
+    /// Those of a batch whose first document has that row.
+    fn of(batch: &mut Imported, columns: &Columns, first: u64) -> PyResult<Self> {
+        let mut column = |name: &String| {
+            let place = batch.names().iter().position(|other| other == name).unwrap_or(usize::MAX);
+            let what = format!("document {first}: column {}", quoted(name));
+            let chunks = batch.column_at(place, &what);
+            chunks.map_err(|error| Python::attach(|py| with_row(py, error, first)))
+        };
+        let ids = column(&columns.id)?;
+        let texts = Words::of(column(&columns.text)?);
+        let described = columns.described.iter().map(|name| column(name).map(Values::of));
+        let described = described.collect::<PyResult<_>>()?;
+        Ok(Self { rows: ids.rows(), ids: Words::of(ids), texts, described, next: 0 })
+    }
+
+    fn has_more(&self) -> bool {
+        self.next < self.rows
+    }
+
+    /// The next document, which has that row in all.
+    fn document(
+        &mut self,
+        columns: &Columns,
+        common: &Metadata,
+        row: u64,
+    ) -> PyResult<NewDocument<Word>> {
+        let at = self.next;
+        let made = self.made(columns, common, row, at);
+        self.next += 1;
+        made.map_err(|error| Python::attach(|py| with_row(py, error, row)))
+    }
+
+    fn made(
+        &self,
+        columns: &Columns,
+        common: &Metadata,
+        row: u64,
+        at: usize,
+    ) -> PyResult<NewDocument<Word>> {
+        let id = self.ids.get(at).map_err(|bad| bad.told(row, "id", &columns.id))?;
+        let text = self.texts.get(at).map_err(|bad| bad.told(row, "text", &columns.text))?;
+        let (mut metadata, mut reader) = (common.clone(), Reader::new());
+        for (name, values) in columns.described.iter().zip(&self.described) {
+            let value = values.get(&mut reader, at).map_err(|wrong| told(wrong, row, name))?;
+            if !value.is_null() {
+                metadata.insert(name.clone(), value);
+            }
+        }
+        Ok(NewDocument { id, text, metadata, modified: None, expires: None })
+    }
+}
+
+/// Values of any type.
+struct Values {
+    field: Arc<Field>,
+    array: Option<ArrayRef>,
+}
+
+impl Values {
+    fn of(column: Chunks) -> Self {
+        Self { field: column.field, array: column.arrays.into_iter().next() }
+    }
+
+    fn get(&self, reader: &mut Reader, row: usize) -> Result<Value, Wrong> {
+        let Some(array) = &self.array else { return Ok(Value::Null) };
+        reader.value(array.as_ref(), &self.field, row)
+    }
+}
+
+/// Ids or texts.
+enum Words {
+    Texts(Arc<Texts>, Option<String>),
+    Others(Values),
+}
+
+/// Why a row has no id or no text.
+enum Bad {
+    None,
+    Type(DataType),
+    Damaged(String),
+}
+
+impl Words {
+    fn of(column: Chunks) -> Self {
+        if !text::is_text(column.field.data_type()) {
+            return Self::Others(Values::of(column));
+        }
+        let (texts, damage) = Texts::up_to_damage(column);
+        Self::Texts(Arc::new(texts), damage)
+    }
+
+    fn get(&self, row: usize) -> Result<Word, Bad> {
+        match self {
+            Self::Texts(texts, Some(damage)) if row >= texts.len() => {
+                Err(Bad::Damaged(damage.clone()))
+            }
+            Self::Texts(texts, _) => {
+                texts.shared(row).map_err(Bad::Damaged)?.map(Word::There).ok_or(Bad::None)
+            }
+            Self::Others(values) => values.word(row),
+        }
+    }
+}
+
+impl Values {
+    /// A value that is a text.
+    fn word(&self, row: usize) -> Result<Word, Bad> {
+        let other = || Bad::Type(self.field.data_type().clone());
+        let mut reader = Reader::of_text();
+        match self.get(&mut reader, row) {
+            Ok(Value::String(text)) => Ok(Word::Here(text)),
+            Ok(Value::Null) => Err(Bad::None),
+            Err(Wrong { why: Why::Damaged(why), .. }) => Err(Bad::Damaged(why)),
+            Ok(_) | Err(_) => Err(other()),
+        }
+    }
+}
+
+impl Bad {
+    /// What to say of it; `what` is the id or the text.
+    fn told(self, row: u64, what: &str, column: &str) -> PyErr {
+        match self {
+            Self::None => DocumentTypeError::new_err(format!(
+                "document {row}: the {what} is None, expected str: leave out what is missing"
+            )),
+            Self::Type(kind) => DocumentTypeError::new_err(format!(
+                "document {row}: the {what} is of type {}, expected str: {} first",
+                name_of(&kind),
+                remedy(&kind, column)
+            )),
+            Self::Damaged(why) => damaged(row, column, &why),
+        }
+    }
+}
+
+fn remedy(kind: &DataType, column: &str) -> String {
+    let column = quoted(column);
+    if is_binary(kind) {
+        format!("decode the column {column}")
+    } else {
+        format!("cast the column {column} to strings")
+    }
+}
+
+fn is_binary(kind: &DataType) -> bool {
+    matches!(
+        kind,
+        DataType::Binary
+            | DataType::LargeBinary
+            | DataType::BinaryView
+            | DataType::FixedSizeBinary(_)
+    )
+}
+
+fn damaged(row: u64, column: &str, why: &str) -> PyErr {
+    let column = quoted(column);
+    DocumentError::new_err(format!("document {row}: column {column} cannot be read: {why}"))
+}
+
+/// What to say of a value that is no metadata.
+fn told(wrong: Wrong, row: u64, column: &str) -> PyErr {
+    let way = format!("document {row}: metadata {:?}", wrong.way(column));
+    match wrong.why {
+        Why::Damaged(why) => damaged(row, column, &why),
+        Why::Type(kind) => DocumentTypeError::new_err(format!(
+            "{way} is of type {kind}, expected what JSON has: null, bool, whole numbers, floats, \
+             strings, lists and structs; cast it to a string first"
+        )),
+        Why::Number(number) => DocumentError::new_err(format!(
+            "{way} is {number}, which JSON has no number for: leave it out, or keep it as a str"
+        )),
+        Why::Twice(member) => DocumentTypeError::new_err(format!(
+            "{way} has several members {member:?}, expected one: rename the others"
+        )),
+        Why::TooMuch => DocumentError::new_err(format!(
+            "document {row}: its metadata has more than {MAX_METADATA_BYTES} bytes, which is as \
+             much as is stored: name fewer columns"
+        )),
+    }
+}

@@ -1,0 +1,42 @@
+//! Types of Arrow whose values hold others.
+
+use arrow_schema::{DataType, Field, FieldRef, UnionFields};
+use std::sync::Arc;
+
+/// Whether an array of that type has parts that are arrays themselves, or bytes of its own.
+pub(crate) fn is_nested(kind: &DataType) -> bool {
+    match kind {
+        DataType::Dictionary(_, values) => is_nested(values),
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Null => false,
+        _ => !kind.is_primitive() && *kind != DataType::Boolean,
+    }
+}
+
+/// The same memory under a type that every producer's words fit: a map is a list of its entries,
+/// and nothing says of a part that it has no nulls, which not all say that must.
+pub(crate) fn plain(kind: &DataType) -> DataType {
+    match kind {
+        DataType::Map(entries, _) | DataType::List(entries) => DataType::List(part(entries)),
+        DataType::LargeList(values) => DataType::LargeList(part(values)),
+        DataType::ListView(values) => DataType::ListView(part(values)),
+        DataType::LargeListView(values) => DataType::LargeListView(part(values)),
+        DataType::FixedSizeList(values, size) => DataType::FixedSizeList(part(values), *size),
+        DataType::Struct(fields) => DataType::Struct(fields.iter().map(part).collect()),
+        DataType::Union(fields, mode) => {
+            let fields: UnionFields = fields.iter().map(|(id, field)| (id, part(field))).collect();
+            DataType::Union(fields, *mode)
+        }
+        DataType::Dictionary(keys, values) => {
+            DataType::Dictionary(keys.clone(), Box::new(plain(values)))
+        }
+        DataType::RunEndEncoded(ends, values) => {
+            let ends = Field::new(ends.name(), ends.data_type().clone(), false);
+            DataType::RunEndEncoded(Arc::new(ends), part(values))
+        }
+        other => other.clone(),
+    }
+}
+
+fn part(field: &FieldRef) -> FieldRef {
+    Arc::new(Field::new(field.name(), plain(field.data_type()), true))
+}
