@@ -71,7 +71,7 @@ class Index(Upkeep):
 
     __slots__ = ("__weakref__",)
 
-    def __init__(self) -> None:
+    def __init__(self, *_: object, **__: object) -> None:
         raise TypeError(
             "an Index is not made by calling the class, expected lookalike.Index.create(path, …) "
             "for a new one or lookalike.Index.open(path) for one that is there"

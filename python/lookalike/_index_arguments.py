@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta, timezone
+from operator import index
 from typing import Any, Union
 
 from lookalike._index_types import Json
@@ -16,11 +17,10 @@ __all__ = ["When", "Where"]
 
 #: A point in time with a zone, or a span from now.
 When = Union[datetime, timedelta]
-#: A value that a member of metadata is compared with.
-Plain = Union[str, int, float, bool, datetime]
 #: Conditions that all must be met: as the command line takes them, or by members of metadata, each
-#: with its value, or with a pair of an operator and a value.
-Where = Union[str, Sequence[str], Mapping[str, Union[Plain, tuple[str, Plain]]]]
+#: with its value (str, int, float, bool, datetime), or with a pair of an operator and a value. What a
+#: checker makes of a dict of both has no closer type.
+Where = Union[str, Sequence[str], Mapping[str, Any]]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _OPERATORS = ("=", "!=", "<", "<=", ">", ">=", "~")
@@ -50,18 +50,21 @@ def text_option(name: str, value: object) -> str:
     return value
 
 
-def number_option(name: str, value: object) -> float:
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        with suppress(OverflowError):
+def number_option(name: str, value: Any) -> float:
+    # Numbers of other packages have the method; so have flags, which are none.
+    if hasattr(value, "__float__") and not isinstance(value, bool):
+        with suppress(OverflowError, TypeError, ValueError):
             return float(value)
     raise OptionError(f"{name} is {_shown(value)}, expected a number")
 
 
-def count_option(name: str, value: object, expected: str) -> int | None:
+def count_option(name: str, value: Any, expected: str) -> int | None:
     if value is None:
         return None
-    if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 2**63:
-        return value
+    if hasattr(value, "__index__") and not isinstance(value, bool):
+        count = index(value)
+        if 0 < count < 2**63:
+            return count
     raise OptionError(f"{name} is {_shown(value)}, expected {expected}, or None")
 
 
@@ -164,7 +167,10 @@ def _condition(member: object, value: object) -> str:
     return f"{name}{operator}{_plain(name, value)}"
 
 
-def _plain(name: str, value: object) -> str:
+def _plain(name: str, value: Any) -> str:
+    if hasattr(value, "dtype") and getattr(value, "ndim", None) == 0:
+        # Numbers of NumPy are written otherwise.
+        value = value.item()
     if isinstance(value, str):
         return text_option(f"where[{name!r}]", value)
     if isinstance(value, bool):

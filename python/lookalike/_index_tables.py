@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from lookalike import _engine
-from lookalike._inputs import _package, _present, _Stream
+from lookalike._inputs import _is_of, _present, _Stream
 from lookalike.errors import DocumentTypeError
 
 __all__ = ["as_records", "tables_of"]
@@ -26,15 +26,14 @@ def tables_of(documents: Any, columns: Sequence[str]) -> Iterator[Any] | None:
     """
     if isinstance(documents, Mapping):
         return None
-    package = _package(documents)
-    if package == "pandas" and hasattr(documents, "iloc") and hasattr(documents, "columns"):
+    if _is_of("pandas", documents) and hasattr(documents, "iloc") and hasattr(documents, "columns"):
         frame = _arrow_of_pandas(documents, columns)
         return None if frame is None else iter((frame,))
-    if package == "polars" and hasattr(documents, "select"):
+    if _is_of("polars", documents) and hasattr(documents, "select"):
         return iter((_columns_of_polars(documents, columns),))
-    if package == "datasets" and hasattr(documents, "num_rows"):
+    if _is_of("datasets", documents) and hasattr(documents, "num_rows"):
         return _batches_of_dataset(documents, columns)
-    if package == "pyarrow" and hasattr(documents, "read_next_batch"):
+    if _is_of("pyarrow", documents) and hasattr(documents, "read_next_batch"):
         # What a generator behind it raises comes out of its batches as it is, of a stream as text.
         return _each(documents)
     if hasattr(documents, "__arrow_c_stream__") or hasattr(documents, "__arrow_c_array__"):
@@ -50,9 +49,9 @@ def _each(batches: Any) -> Iterator[Any]:
 
 def as_records(documents: Any, columns: Sequence[str]) -> Any:
     """What is no table although its package has tables, as documents one by one."""
-    if _package(documents) == "pandas" and hasattr(documents, "iloc"):
+    if _is_of("pandas", documents) and hasattr(documents, "iloc"):
         return _records_of_pandas(documents, columns)
-    if _package(documents) == "datasets" and hasattr(documents, "with_format"):
+    if _is_of("datasets", documents) and hasattr(documents, "with_format"):
         # With a format, rows are arrays or tables.
         return documents.with_format(None)
     return documents

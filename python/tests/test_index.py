@@ -363,6 +363,23 @@ def test_wrong_conditions(index: Index, where: Any) -> None:
         index.query(FOX, where=where)
 
 
+def test_numbers_of_numpy(index: Index) -> None:
+    numpy = pytest.importorskip("numpy")
+    index.add([("a", FOX, {"year": 2019, "share": 0.5}), ("b", FOX, {"year": 2024, "share": 1.5})])
+    two, half = numpy.int64(2), numpy.float32(0.5)
+    assert len(index.query(FOX, threshold=half, limit=two)) == 2
+    assert index.query(FOX, where={"year": (">=", numpy.int64(2020)), "share": numpy.float64(1.5)})[0].id == "b"
+    assert len(index.query_many([FOX, FOX], threads=two)) == 2
+
+
+def test_whole_numbers_are_compared_to_the_last_digit(index: Index) -> None:
+    index.add([(name, FOX, {"n": 1700000000000000001 + 99 * k, "code": "0" * k + "1234"}) for k, name in enumerate("ab")])
+    found = lambda where: [match.id for match in index.query(FOX, where=where)]  # noqa: E731
+    assert found({"n": 1700000000000000001}) == ["a"]
+    assert found({"n": (">", 1700000000000000001)}) == ["b"]
+    assert found({"code": "1234"}) == ["a"] and found({"code": ("!=", "1234")}) == ["b"]
+
+
 def test_limits_and_thresholds(index: Index) -> None:
     index.add((f"d{number:02}", FOX) for number in range(30))
     assert len(index.query(FOX)) == 10
@@ -593,6 +610,8 @@ def test_unknown_options(folder: Path) -> None:
         Index.create(folder, stop_words="en", language="auto")
     with pytest.raises(TypeError, match="Index.create"):
         Index()
+    with pytest.raises(TypeError, match="Index.create.* or lookalike.Index.open"):
+        Index("news")
 
 
 def test_places(folder: Path, tmp_path: Path) -> None:
