@@ -5,13 +5,13 @@ mod bulk;
 mod forest;
 mod gathered;
 mod hashing;
+mod kept;
 mod kernel;
 mod memory;
 mod minhash;
 mod optimal;
 mod partitions;
 mod permute;
-mod process;
 #[cfg(target_arch = "x86_64")]
 mod products;
 mod scheme;
@@ -35,7 +35,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     optimal::register(module)?;
     partitions::register(module)?;
     bulk::register(module)?;
-    process::register(module)?;
+    kept::register(module)?;
     sketch::register(module)?;
     hashing::register(module)
 }
