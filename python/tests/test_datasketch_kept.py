@@ -531,6 +531,11 @@ def test_a_full_disk_leaves_what_was_there(tmp_path: Path) -> None:
     with full_disk(tmp_path, 10_000), pytest.raises(StoreError, match=str(path)):
         lsh.insert("a", ours.MinHash(16, scheme="legacy"))
     assert os.listdir(tmp_path) == [] and lsh.is_empty()
+    session = lsh.insertion_session()
+    session.insert("a", ours.MinHash(16, scheme="legacy"))
+    with full_disk(tmp_path, 10_000), pytest.raises(StoreError, match=str(path)):
+        session.close()
+    assert os.listdir(tmp_path) == [] and lsh.query(SKETCHES[0]) == []
     lsh.insert("before", SKETCHES[0])
     session = lsh.insertion_session(buffer_size=100)
     with full_disk(path, 200_000), pytest.raises(StoreError, match=str(path)):
@@ -716,6 +721,8 @@ def test_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ours.MinHashLSH(storage_config={"type": "lookalike", "path": ""})
     with pytest.raises(ValueError, match="path"):
         ours.MinHashLSH(storage_config={"type": "lookalike"})
+    with pytest.raises(ValueError, match="no 'read_only'; expected"):
+        ours.MinHashLSH(storage_config={"type": "lookalike", "path": "a", "read_only": True})
     with pytest.raises(TypeError):
         ours.MinHashLSH(storage_config={"type": "lookalike", "path": 5})
     opened(tmp_path / "unused").close()

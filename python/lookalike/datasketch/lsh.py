@@ -66,6 +66,11 @@ def _check_storage(config: dict[str, Any]) -> None:
         raise ValueError(f"Unknown storage type: {kind}; expected 'dict' or 'lookalike'")
     if kind == "lookalike" and "path" not in config:
         raise ValueError("storage type 'lookalike' needs the 'path' of its folder")
+    unknown = sorted(map(repr, config.keys() - {"type", "path", "readonly"}))
+    if kind == "lookalike" and unknown:
+        raise ValueError(
+            f"storage type 'lookalike' has no {', '.join(unknown)}; expected 'path' and 'readonly'"
+        )
 
 
 # Indexes in folders, for the end of the interpreter.
@@ -170,7 +175,18 @@ class MinHashLSH(_native.Tables):
         kept = _native.Kept(path, self.h, self.b, self.r, self.prepickle, name, read_only)
         _open.add(kept)
         self._kept = kept
-        self._minhash_scheme = kept.scheme
+        self._known_scheme()
+
+    def _known_scheme(self) -> str | None:
+        """The scheme of the sketches so far. Only the folder knows what of a session is undone."""
+        if self._kept is not None:
+            self._minhash_scheme = self._kept.scheme
+        return self._minhash_scheme
+
+    def _bands_asked(self, minhash: Sketch) -> list[bytes]:
+        """The bands of a sketch that is asked for."""
+        self._known_scheme()
+        return self._bands_for(minhash)
 
     def _tables(self) -> _native.Tables | _native.Kept:
         """What keeps keys and bands."""
@@ -243,10 +259,8 @@ class MinHashLSH(_native.Tables):
         check_duplication: bool,
         buffer: bool,
     ) -> None:
-        # Only the folder knows what a session has undone.
-        self._minhash_scheme = kept.scheme
-        bands = self._bands_for(minhash)
-        scheme = _check_scheme_consistency(self._minhash_scheme, minhash)
+        known, bands = self._known_scheme(), self._bands_for(minhash)
+        scheme = _check_scheme_consistency(known, minhash)
         most = index(self._buffer_size) if buffer else 0
         is_new = kept.insert(
             self._as_kept(key), bands, scheme, bool(check_duplication), max(most, 0)
@@ -272,7 +286,7 @@ class MinHashLSH(_native.Tables):
                 "Cannot merge MinHashLSH with different initialization parameters: "
                 f"num_perm, b, r are {(self.h, self.b, self.r)} and {(other.h, other.b, other.r)}"
             )
-        known, theirs = self._minhash_scheme, other._minhash_scheme
+        known, theirs = self._known_scheme(), other._known_scheme()
         if known is not None and theirs is not None and known != theirs:
             raise ValueError(
                 f"Cannot merge MinHashLSH indexed with MinHash scheme {theirs!r} into one indexed "
@@ -324,14 +338,12 @@ class MinHashLSH(_native.Tables):
         if kept is None:
             found = self._find(minhash)
         else:
-            found = kept._find_bands(self._bands_for(minhash))
+            found = kept._find_bands(self._bands_asked(minhash))
         return [pickle.loads(key) for key in found] if self.prepickle else found
 
     def add_to_query_buffer(self, minhash: Sketch) -> None:
         """Queries later: :meth:`collect_query_buffer` gives the keys that all queries find."""
-        if self._kept is not None:
-            self._minhash_scheme = self._kept.scheme
-        self._buffered.append(self._bands_for(minhash))
+        self._buffered.append(self._bands_asked(minhash))
 
     def collect_query_buffer(self) -> list[Any]:
         """The keys that every query since the last call finds now."""
@@ -376,7 +388,7 @@ class MinHashLSH(_native.Tables):
         if kept is None:
             found = self._find_in(minhash, count)
         else:
-            found = kept._find_in(self._bands_for(minhash), count)
+            found = kept._find_in(self._bands_asked(minhash), count)
         return {pickle.loads(key) for key in found} if self.prepickle else found
 
     def get_counts(self) -> list[dict[bytes, int]]:

@@ -265,8 +265,8 @@ impl Kept {
     }
 
     /// Some keys from a row on, and the row to go on from; None at the end.
-    fn _page<'py>(&self, py: Python<'py>, from: u64) -> PyResult<Option<Page<'py>>> {
-        let Some(mut scan) = self.detached(py, |shelf| shelf.scan(from))? else { return Ok(None) };
+    fn _page<'py>(&self, py: Python<'py>, start: u64) -> PyResult<Option<Page<'py>>> {
+        let Some(mut scan) = self.detached(py, |shelf| shelf.scan(start))? else { return Ok(None) };
         let rows = self.next(py, &mut scan, false)?;
         let Some(last) = rows.last().map(|row| row.number) else { return Ok(None) };
         let firsts: Vec<Row> = rows.into_iter().filter(|row| row.repeat == 0).collect();

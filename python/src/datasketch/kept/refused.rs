@@ -107,7 +107,8 @@ fn unlike(name: &str, unfit: Unfit) -> String {
 pub(super) fn told(error: IndexError, name: &str) -> PyErr {
     match &error {
         IndexError::Missing { .. } => StoreError::new_err(format!(
-            "there is no index {name}: leave 'readonly' out to make one"
+            "there is no index {name}: name one that is there; without 'readonly' one is made \
+             where nothing is"
         )),
         IndexError::Exists { index } => {
             StoreError::new_err(format!("{index} exists already: use another path"))
