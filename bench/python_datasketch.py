@@ -163,9 +163,9 @@ def beside_rensa(rounds: int) -> None:
 
 
 def resident() -> float:
-    """MiB of memory that the process has."""
+    """MiB of memory that the process has of its own, without files that are mapped."""
     status = Path("/proc/self/status").read_text(encoding="ascii")
-    return int(status.split("VmRSS:")[1].split()[0]) / 1024
+    return int(status.split("RssAnon:")[1].split()[0]) / 1024
 
 
 def sketch(number: int, like: Any) -> Any:

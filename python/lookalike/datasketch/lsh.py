@@ -95,8 +95,8 @@ class MinHashLSH(_native.Tables):
             to 1.0.
         params: Bands and rows, if they are not to be chosen.
         storage_config: ``{"type": "dict"}`` (default) is in memory;
-            ``{"type": "lookalike", "path": FOLDER}`` is in a folder, where memory does not grow
-            with it. With ``"readonly": True`` others may write meanwhile.
+            ``{"type": "lookalike", "path": FOLDER}`` is in a folder, and hardly any of it in
+            memory. With ``"readonly": True`` another may write meanwhile.
         prepickle: Whether keys are kept pickled.
         hashfunc: From the bytes of a band to the bytes that are compared.
 

@@ -100,18 +100,18 @@ pub fn create_with(
     open_with(folder, Access::Write { wait: Duration::from_secs(1) }, tuning)
 }
 
-/// [`create`] with what changes make of an empty index: it is there with all of it, or not at all.
+/// Makes an index in a new folder with what changes make of it: it is there with all of that, or
+/// not at all. It is not opened.
 ///
 /// # Errors
-/// As there, and as [`Backend::write`].
+/// [`IndexError::Exists`] where there is something, and as [`Backend::write`].
 pub fn create_filled(
     folder: &Path,
     settings: &Settings,
     changes: &[Change<'_>],
-) -> Result<Box<dyn Backend>, IndexError> {
+) -> Result<(), IndexError> {
     settings.check(&folder.display().to_string())?;
-    folder::create_filled(folder, settings, changes)?;
-    open(folder, Access::Write { wait: Duration::from_secs(1) })
+    folder::create_filled(folder, settings, changes)
 }
 
 /// What the index in a folder was created with; it is not opened.

@@ -27,6 +27,8 @@ pub(super) enum Refused {
     Repeats { most: u32 },
     /// The folder cannot be used.
     Index(IndexError),
+    /// What was to be written is, and the index cannot be opened again.
+    Left { error: IndexError },
     /// It cannot be written, and so many changes are undone.
     Undone { error: IndexError, count: usize },
 }
@@ -72,6 +74,10 @@ impl Refused {
                  first, or use another key"
             )),
             Self::Index(error) => told(error, name),
+            Self::Left { error } => StoreError::new_err(format!(
+                "{name} is written, but was not opened again: {error}; open it with another \
+                 MinHashLSH"
+            )),
             Self::Undone { error, count } => undone(error, count, name),
         }
     }

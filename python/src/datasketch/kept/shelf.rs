@@ -160,8 +160,8 @@ impl Shelf {
         Ok(lock(&self.writing).settings.as_deref().and_then(of))
     }
 
-    /// Adds a key with bands, after at most `most` changes that wait; false where `is_new` is asked
-    /// for and it is not.
+    /// Adds a key with bands; false where `is_new` is asked for and it is not. Changes are written
+    /// when there are `most`.
     ///
     /// # Errors
     /// The bands are not like those before, or it cannot be written.
@@ -213,8 +213,8 @@ impl Shelf {
         self.write(&mut waiting)
     }
 
-    /// Removes all records of a key, after at most `most` changes that wait; false where there are
-    /// none.
+    /// Removes all records of a key; false where there are none. Changes are written when there are
+    /// `most`.
     ///
     /// # Errors
     /// It cannot be written.
@@ -292,7 +292,7 @@ impl Shelf {
         Ok(())
     }
 
-    /// Writes where more than `most` changes wait.
+    /// Writes where `most` changes wait, or no more may.
     fn write_above(&self, waiting: &mut Waiting, most: usize) -> Result<(), Refused> {
         if waiting.planned.len() >= most.max(1) {
             return self.write(waiting);
@@ -340,10 +340,18 @@ impl Shelf {
             return Ok(());
         }
         let Some(settings) = &waiting.settings else { return Ok(()) };
-        let backend = sqlite::create_filled(&self.folder, settings, &changes)?;
-        let open = Open { backend, settings: Arc::clone(settings) };
-        *lock(&self.slot) = Slot::Open(Arc::new(open));
-        Ok(())
+        sqlite::create_filled(&self.folder, settings, &changes)?;
+        let opened = sqlite::open(&self.folder, Access::Write { wait: PATIENCE });
+        let (slot, done) = match opened {
+            Ok(backend) => {
+                let settings = Arc::clone(settings);
+                (Slot::Open(Arc::new(Open { backend, settings })), Ok(()))
+            }
+            // What is written stays.
+            Err(error) => (Slot::Closed, Err(Refused::Left { error })),
+        };
+        *lock(&self.slot) = slot;
+        done
     }
 }
 
