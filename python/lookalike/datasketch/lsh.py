@@ -170,8 +170,9 @@ class MinHashLSH(_native.Tables):
         self._buffered: list[list[bytes]] = []
 
     def _open(self, path: str | PathLike[str], read_only: bool) -> None:
-        function = self.hashfunc
-        name = getattr(function, "__qualname__", type(function).__qualname__) if function else None
+        name, function = None, self.hashfunc
+        if function is not None:
+            name = getattr(function, "__qualname__", type(function).__qualname__)
         kept = _native.Kept(path, self.h, self.b, self.r, self.prepickle, name, read_only)
         _open.add(kept)
         self._kept = kept
