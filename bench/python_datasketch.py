@@ -1,21 +1,27 @@
 """lookalike.datasketch beside datasketch and rensa: time of the processor, as Markdown tables.
 
     python bench/python_datasketch.py [--rounds 5]
+    python bench/python_datasketch.py --kept 300000
 
 Both libraries take turns in one process; each figure is the least of the rounds. Of bulk calls
-with one thread, `user` time of the process is measured.
+with one thread, `user` time of the process is measured. With `--kept`, an index of so many keys in
+memory and in a folder instead, each in a process of its own: time, and how much memory it grows by.
 """
 
 from __future__ import annotations
 
 import argparse
 import gc
+import multiprocessing
 import random
+import tempfile
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import datasketch as theirs
+import numpy as np
 
 import lookalike.datasketch as ours
 
@@ -156,10 +162,82 @@ def beside_rensa(rounds: int) -> None:
         print(f"| {name} | {seconds * 1e9 / 100_000:.1f} |")
 
 
+def resident() -> float:
+    """MiB of memory that the process has of its own, without files that are mapped."""
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    return int(status.split("RssAnon:")[1].split()[0]) / 1024
+
+
+def sketch(number: int, like: Any) -> Any:
+    """One of a family of four that share most of their values."""
+    values = np.random.default_rng(number // 4).integers(0, 1 << 32, 128, dtype=np.uint32)
+    others = number % 4 * 8
+    draw = np.random.default_rng(1 << 40 | number)
+    values[:others] = draw.integers(0, 1 << 32, others, dtype=np.uint32)
+    return ours.MinHash(128, hashvalues=values, permutations=like.permutations, scheme="affine32")
+
+
+def keep(name: str, keys: int) -> None:
+    """Prints what an index in memory or in a folder takes."""
+    like = ours.MinHash(128)
+    with tempfile.TemporaryDirectory() as above:
+        folder = Path(above) / "index"
+        kept = {"type": "lookalike", "path": str(folder)} if name == "folder" else None
+        lsh = ours.MinHashLSH(params=(25, 5), storage_config=kept)
+        before, inserting = resident(), [0.0, 0.0]
+        with lsh.insertion_session() as session:
+            for start in range(0, keys, 5000):
+                some = [sketch(at, like) for at in range(start, min(keys, start + 5000))]
+                begun = time.perf_counter(), time.process_time()
+                for at, m in enumerate(some, start):
+                    session.insert(f"key {at}", m)
+                inserting[0] += time.perf_counter() - begun[0]
+                inserting[1] += time.process_time() - begun[1]
+            begun = time.perf_counter(), time.process_time()
+        inserting[0] += time.perf_counter() - begun[0]
+        inserting[1] += time.process_time() - begun[1]
+        del some
+        gc.collect()
+        full = resident() - before
+        if kept is not None:
+            lsh.close()
+            lsh = ours.MinHashLSH(params=(25, 5), storage_config=kept)
+        asked = [sketch(at, like) for at in range(0, keys, max(keys // 5000, 1))]
+        begun = time.perf_counter(), time.process_time()
+        for m in asked:
+            assert len(lsh.query(m)) >= 1
+        took = time.perf_counter() - begun[0], time.process_time() - begun[1]
+        size = sum(path.stat().st_size for path in folder.glob("*")) / 2**20
+        each, each_asked = 1e6 / keys, 1e6 / len(asked)
+        print(
+            f"| {name} | {inserting[0] * each:.1f} ({inserting[1] * each:.1f}) | "
+            f"{took[0] * each_asked:.1f} ({took[1] * each_asked:.1f}) | {full:,.0f} | "
+            f"{resident() - before:,.0f} | {size:,.0f} |"
+        )
+        lsh.close()
+
+
+def keeping(keys: int) -> None:
+    print(
+        f"| {keys:,} keys, affine32, 128, 25 × 5 | insert in a session, µs (CPU) | query, µs (CPU) "
+        "| MiB of memory after inserting | after asking | MiB on the disk |"
+    )
+    print("|---|---|---|---|---|---|", flush=True)
+    for name in ("memory", "folder"):
+        process = multiprocessing.get_context("spawn").Process(target=keep, args=(name, keys))
+        process.start()
+        process.join()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=5)
-    rounds = parser.parse_args().rounds
+    parser.add_argument("--kept", type=int, metavar="KEYS")
+    options = parser.parse_args()
+    rounds = options.rounds
+    if options.kept:
+        keeping(options.kept)
+        return
     print("| what | datasketch | lookalike | unit | ratio |\n|---|---|---|---|---|")
     for scheme in ("affine32", "affine64", "legacy"):
         for num_perm in (128, 256):

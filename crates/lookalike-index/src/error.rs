@@ -33,6 +33,11 @@ pub enum IndexError {
         /// The feature that brings it.
         feature: &'static str,
     },
+    /// The index keeps sketches, and documents are asked for.
+    OfSketches {
+        /// The place.
+        index: String,
+    },
     /// The index was written by another version.
     Version {
         /// The place.
@@ -135,6 +140,10 @@ pub enum IndexError {
     },
 }
 
+/// What an index is that keeps no documents, and who opens it.
+const OF_SKETCHES: &str = "keeps sketches of lookalike.datasketch, no documents: open it in Python \
+     with lookalike.datasketch.MinHashLSH(storage_config={\"type\": \"lookalike\", \"path\": …})";
+
 /// What keeps an index from being written to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -188,6 +197,7 @@ impl fmt::Display for IndexError {
                      with --features {feature}"
                 )
             }
+            Self::OfSketches { index } => write!(f, "{index} {OF_SKETCHES}"),
             Self::Version { index, got, expected } => write!(
                 f,
                 "{index} has format version {got}, this program reads {expected}: export it with \

@@ -70,11 +70,16 @@ pub fn create(place: &Place, settings: &Settings) -> Result<Index, IndexError> {
 ///
 /// # Errors
 /// [`IndexError::Missing`], [`IndexError::NotAnIndex`], [`IndexError::Version`] for what is not
-/// there or cannot be read, [`IndexError::InUse`] where another process writes to it.
+/// there or cannot be read, [`IndexError::OfSketches`] for what keeps no documents,
+/// [`IndexError::InUse`] where another process writes to it.
 pub fn open(place: &Place, access: Access) -> Result<Index, IndexError> {
     match place {
         #[cfg(feature = "sqlite")]
-        Place::Folder(folder) => crate::sqlite::open(folder, access).and_then(Index::new),
+        Place::Folder(folder) => {
+            // Before anybody who writes to it is waited for.
+            crate::sqlite::settings(folder)?.expect_documents(&folder.display().to_string())?;
+            crate::sqlite::open(folder, access).and_then(Index::new)
+        }
         #[cfg(feature = "postgres")]
         Place::Postgres(url) => crate::postgres::open(url, access).and_then(Index::new),
         #[cfg(not(all(feature = "sqlite", feature = "postgres")))]
@@ -95,8 +100,10 @@ impl Index {
     /// An index kept by a backend.
     ///
     /// # Errors
-    /// [`IndexError::Params`] where its settings are out of range.
+    /// [`IndexError::Params`] where its settings are out of range, [`IndexError::OfSketches`] where
+    /// it keeps no documents.
     pub fn new(backend: Box<dyn Backend>) -> Result<Self, IndexError> {
+        backend.settings().expect_documents(backend.name())?;
         let params = backend.settings().params()?;
         Ok(Self { backend, params })
     }

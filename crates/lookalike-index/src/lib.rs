@@ -9,6 +9,7 @@
 //! | module | is |
 //! |---|---|
 //! | [`settings`] | what decides which documents resemble each other; stored, compared at opening |
+//! | [`sketches`] | sketches of other programs in place of documents |
 //! | [`entry`] | a document as it is added, and as it comes back |
 //! | [`set`] | shingle sets in few bytes |
 //! | [`backend`] | what a place that keeps an index must be able to do |
@@ -32,6 +33,7 @@ pub mod postgres;
 pub mod query;
 pub mod set;
 pub mod settings;
+pub mod sketches;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
 

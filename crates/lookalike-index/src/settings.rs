@@ -2,6 +2,7 @@
 //! it is opened, since signatures of other settings would be compared without any sense.
 
 use crate::error::IndexError;
+use crate::sketches::Sketches;
 use lookalike_core::error::ParamsError;
 use lookalike_core::params::{
     Case, Measure, Params, Scheme, ShingleRule, StopWords, TokenRule, Wishes,
@@ -58,6 +59,9 @@ pub struct Settings {
     pub recall: f64,
     /// What is kept of a document beside its signature.
     pub store: Store,
+    /// Where the index keeps sketches, no documents: what they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sketches: Option<Sketches>,
 }
 
 /// A list of stop words.
@@ -106,14 +110,22 @@ impl Settings {
             threshold: params.threshold(),
             recall: params.recall(),
             store,
+            sketches: None,
         })
     }
 
     /// The parameters they describe.
     ///
     /// # Errors
-    /// [`ParamsError`] for stored settings that are out of range.
+    /// [`ParamsError`] for stored settings that are out of range, and for those of sketches.
     pub fn params(&self) -> Result<Params, ParamsError> {
+        if self.sketches.is_some() {
+            return Err(ParamsError::Parse {
+                option: "the index",
+                got: "sketches of lookalike.datasketch".to_owned(),
+                expected: "one of documents; lookalike.datasketch.MinHashLSH opens this one",
+            });
+        }
         let stop_words = self.stop_words.as_ref();
         let shingle = self
             .shingle

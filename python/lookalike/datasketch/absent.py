@@ -9,7 +9,7 @@ from typing import Any
 __all__ = ["ABSENT", "explain", "install"]
 
 _PACKAGE = "lookalike.datasketch"
-_KEPT = "MinHashLSH with storage_config={'type': 'lookalike', 'path': FILE} is kept"
+_KEPT = "MinHashLSH with storage_config={'type': 'lookalike', 'path': FOLDER} is kept"
 _GRAPH = "hnswlib and usearch have it"
 _COUNTS = "datasketches has it"
 _FILTER = "MinHashLSH has no false negatives of a filter"

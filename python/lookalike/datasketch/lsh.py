@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import atexit
 import pickle
+import weakref
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack
 from operator import index
+from os import PathLike
 from types import TracebackType
 from typing import Any, TypeAlias
 
 from lookalike.datasketch import _native
-from lookalike.datasketch.file import File, pickled
+from lookalike.datasketch.keys import pickled
 from lookalike.datasketch.minhash import MinHash, _check_scheme_consistency
 from lookalike.datasketch.pickles import reduced
 from lookalike.datasketch.storage import (
@@ -21,6 +24,7 @@ from lookalike.datasketch.storage import (
     KeyView,
 )
 from lookalike.datasketch.weighted_minhash import WeightedMinHash
+from lookalike.errors import StoreError
 
 Sketch: TypeAlias = MinHash | WeightedMinHash
 
@@ -56,12 +60,29 @@ def _check_storage(config: dict[str, Any]) -> None:
     if kind in ("redis", "cassandra", "aioredis", "aiomongo"):
         raise ValueError(
             f"storage type {kind!r} is not there: {{'type': 'dict'}} keeps the index in memory, "
-            "{'type': 'lookalike', 'path': FILE} keeps it in a file as well"
+            "{'type': 'lookalike', 'path': FOLDER} keeps it in a folder"
         )
     if kind not in ("dict", "lookalike"):
         raise ValueError(f"Unknown storage type: {kind}; expected 'dict' or 'lookalike'")
     if kind == "lookalike" and "path" not in config:
-        raise ValueError("storage type 'lookalike' needs the 'path' of its file")
+        raise ValueError("storage type 'lookalike' needs the 'path' of its folder")
+    unknown = sorted(map(repr, config.keys() - {"type", "path", "readonly"}))
+    if kind == "lookalike" and unknown:
+        raise ValueError(
+            f"storage type 'lookalike' has no {', '.join(unknown)}; expected 'path' and 'readonly'"
+        )
+
+
+# Indexes in folders, for the end of the interpreter.
+_open: weakref.WeakSet[_native.Kept] = weakref.WeakSet()
+
+
+@atexit.register
+def _close_all() -> None:
+    """What sessions of indexes that nobody closed have collected is written."""
+    with ExitStack() as all_of_them:
+        for kept in list(_open):
+            all_of_them.callback(kept.close)
 
 
 class MinHashLSH(_native.Tables):
@@ -74,16 +95,16 @@ class MinHashLSH(_native.Tables):
             to 1.0.
         params: Bands and rows, if they are not to be chosen.
         storage_config: ``{"type": "dict"}`` (default) is in memory;
-            ``{"type": "lookalike", "path": FILE}`` also writes every change to a file, from which
-            it is read when it is opened again.
+            ``{"type": "lookalike", "path": FOLDER}`` is in a folder, and hardly any of it in
+            memory. With ``"readonly": True`` another may write meanwhile.
         prepickle: Whether keys are kept pickled.
         hashfunc: From the bytes of a band to the bytes that are compared.
 
     Raises:
         ValueError: An argument is out of its range.
-        StoreError: The file cannot be opened, or another index has it (of which
-            ``MismatchError``: it was made with other settings, ``DamagedError``: it is no such
-            file, or a row of it is not what was written).
+        StoreError: The folder cannot be opened, is none of these, or another index has it (of
+            which ``MismatchError``: it was made with other settings, ``DamagedError``: what is in
+            it is not what was written). So do all methods, when it cannot be read or written.
 
     >>> from lookalike.datasketch import MinHash
     >>> one, two = MinHash.bulk([[b"a", b"b", b"c"], [b"a", b"b", b"c", b"d"]])
@@ -95,7 +116,7 @@ class MinHashLSH(_native.Tables):
     ['one']
     """
 
-    _file: File | None = None
+    _kept: _native.Kept | None = None
 
     def __init__(
         self,
@@ -129,7 +150,7 @@ class MinHashLSH(_native.Tables):
         _check_storage(storage_config)
         self._begin(num_perm, b, r, bool(prepickle), hashfunc)
         if storage_config["type"] == "lookalike":
-            self._open(storage_config["path"])
+            self._open(storage_config["path"], bool(storage_config.get("readonly")))
 
     def _begin(
         self,
@@ -148,45 +169,40 @@ class MinHashLSH(_native.Tables):
         # The bands of the sketches that are asked for together.
         self._buffered: list[list[bytes]] = []
 
-    def _open(self, path: str) -> None:
-        hashfunc = self.hashfunc
-        name = getattr(hashfunc, "__qualname__", repr(hashfunc)) if hashfunc else "none"
-        settings = {
-            "num_perm": str(self.h),
-            "params": f"{self.b}, {self.r}",
-            "prepickle": str(self.prepickle),
-            "hashfunc": name,
-        }
-        file = File(path, settings)
-        try:
-            self._read(file)
-        except BaseException:
-            file.close()
-            raise
-        self._file = file
+    def _open(self, path: str | PathLike[str], read_only: bool) -> None:
+        name, function = None, self.hashfunc
+        if function is not None:
+            name = getattr(function, "__qualname__", type(function).__qualname__)
+        kept = _native.Kept(path, self.h, self.b, self.r, self.prepickle, name, read_only)
+        _open.add(kept)
+        self._kept = kept
+        self._known_scheme()
 
-    def _read(self, file: File) -> None:
-        """Has what the file has, and nothing else."""
-        rows, scheme = list(file.read()), file.scheme()
-        self._set_up(self.h, self.b, self.r, self.hashfunc)
-        for key, bands in rows:
-            try:
-                self._add_bands(key, bands)
-            except ValueError as error:
-                raise file.damaged(None, error) from error
-        self._minhash_scheme = scheme
+    def _known_scheme(self) -> str | None:
+        """The scheme of the sketches so far. Only the folder knows what of a session is undone."""
+        if self._kept is not None:
+            self._minhash_scheme = self._kept.scheme
+        return self._minhash_scheme
 
-    @contextmanager
-    def _together(self, file: File, last: bool) -> Iterator[None]:
-        """What is done inside is done in memory and in the file, or in neither."""
-        try:
-            yield
-            if last:
-                file.commit()
-        except BaseException:
-            file.roll_back()
-            self._read(file)
-            raise
+    def _bands_asked(self, minhash: Sketch) -> list[bytes]:
+        """The bands of a sketch that is asked for."""
+        self._known_scheme()
+        return self._bands_for(minhash)
+
+    def _tables(self) -> _native.Tables | _native.Kept:
+        """What keeps keys and bands."""
+        return self if self._kept is None else self._kept
+
+    def _as_kept(self, key: Hashable) -> Any:
+        """A key as tables have it."""
+        if not self.prepickle:
+            return key
+        return pickle.dumps(key) if self._kept is None else pickled(key)
+
+    def _each_key(self) -> Iterator[Any]:
+        """The keys one by one; of a folder not all at a time."""
+        kept = self._kept
+        return iter(self._keys()) if kept is None else _pages(kept)
 
     @property
     def keys(self) -> KeyView:
@@ -200,7 +216,7 @@ class MinHashLSH(_native.Tables):
 
     @property
     def buffer_size(self) -> int:
-        """Kept for what was written for it; nothing waits in memory."""
+        """How many changes a session of an index in a folder collects; others collect none."""
         return self._buffer_size
 
     @buffer_size.setter
@@ -214,10 +230,11 @@ class MinHashLSH(_native.Tables):
             ValueError: The key is there already (if ``check_duplication``), or the sketch has
                 another number of values or another scheme than those before.
             TypeError: The key is not hashable, or it is no sketch.
-            DocumentTypeError: The key cannot be pickled, and there is a file.
-            StoreError: The file cannot be written; the key is not in memory, either.
+            DocumentError: There is a folder, and the key is too long for it (of which
+                ``DocumentTypeError``: it cannot be pickled).
+            StoreError: The folder cannot be written; the key is not there.
         """
-        if self._file is None and not self.prepickle:
+        if self._kept is None and not self.prepickle:
             self._add(key, minhash, check_duplication)
         else:
             self._insert(key, minhash, check_duplication=check_duplication)
@@ -225,9 +242,8 @@ class MinHashLSH(_native.Tables):
     def _insert(
         self, key: Hashable, minhash: Sketch, check_duplication: bool = True, buffer: bool = False
     ) -> None:
-        if self._file is not None:
-            with self._file.lock:
-                self._insert_both(self._file, key, minhash, check_duplication, not buffer)
+        if self._kept is not None:
+            self._insert_kept(self._kept, key, minhash, check_duplication, buffer)
             return
         if self.prepickle:
             kept = pickle.dumps(key)
@@ -236,22 +252,23 @@ class MinHashLSH(_native.Tables):
             key = kept
         self._add(key, minhash, check_duplication)
 
-    def _insert_both(
-        self, file: File, key: Hashable, minhash: Sketch, check_duplication: bool, last: bool
+    def _insert_kept(
+        self,
+        kept: _native.Kept,
+        key: Hashable,
+        minhash: Sketch,
+        check_duplication: bool,
+        buffer: bool,
     ) -> None:
-        """Inserts into memory and the file. What can fail of itself comes before both."""
-        file.check_open()
-        bands = self._bands_for(minhash)
-        scheme = _check_scheme_consistency(self._minhash_scheme, minhash)
-        kept = pickled(key) if self.prepickle else key
-        if check_duplication and self._has(kept):
+        known, bands = self._known_scheme(), self._bands_for(minhash)
+        scheme = _check_scheme_consistency(known, minhash)
+        most = index(self._buffer_size) if buffer else 0
+        is_new = kept.insert(
+            self._as_kept(key), bands, scheme, bool(check_duplication), max(most, 0)
+        )
+        if not is_new:
             raise ValueError(f"The given key already exists: {key!r}")
-        pickle_of_key = pickled(kept)
-        with self._together(file, last):
-            file.add(kept, pickle_of_key, bands)
-            file.set_scheme(scheme)
-            self._add_bands(kept, bands)
-            self._minhash_scheme = scheme
+        self._minhash_scheme = scheme
 
     def merge(self, other: MinHashLSH, check_overlap: bool = False) -> None:
         """Adds all keys of an index with the same numbers of values, bands and rows.
@@ -259,8 +276,9 @@ class MinHashLSH(_native.Tables):
         Raises:
             ValueError: These numbers or the schemes differ, or keys are in both and
                 ``check_overlap`` is true.
-            DocumentTypeError: A key cannot be pickled, and there is a file. No key is added.
-            StoreError: The file cannot be written. No key is added.
+            DocumentError: There is a folder, and a key is too long for it, or cannot be pickled.
+                No key is added.
+            StoreError: The folder cannot be written. No key is added.
         """
         if type(self) is not type(other):
             raise ValueError(f"Cannot merge type MinHashLSH and type {type(other).__name__}.")
@@ -269,44 +287,46 @@ class MinHashLSH(_native.Tables):
                 "Cannot merge MinHashLSH with different initialization parameters: "
                 f"num_perm, b, r are {(self.h, self.b, self.r)} and {(other.h, other.b, other.r)}"
             )
-        known, theirs = self._minhash_scheme, other._minhash_scheme
+        known, theirs = self._known_scheme(), other._known_scheme()
         if known is not None and theirs is not None and known != theirs:
             raise ValueError(
                 f"Cannot merge MinHashLSH indexed with MinHash scheme {theirs!r} into one indexed "
                 f"with scheme {known!r}"
             )
-        if check_overlap and not set(self.keys).isdisjoint(other.keys):
+        if check_overlap and any(map(self._tables()._has, other.keys)):
             raise ValueError("The keys are overlapping, duplicate key exists.")
-        if self._file is not None:
-            with self._file.lock:
-                self._merge_both(self._file, other, known or theirs)
+        if self._kept is not None:
+            self._merge_kept(self._kept, other, known or theirs)
             return
-        self._add_all(other)
+        if other._kept is None:
+            self._add_all(other)
+        else:
+            for key, bands in other._kept._rows():
+                self._add_bands(key, bands)
         if known is None:
             self._minhash_scheme = theirs
 
-    def _merge_both(self, file: File, other: MinHashLSH, scheme: str | None) -> None:
-        """Merges in memory and in the file: all keys or none."""
-        file.check_open()
-        rows = []
-        for key in other._keys():
-            bands = other._bands_of(key)
-            pickle_of_key = pickled(key)
-            for start in range(0, len(bands), self.b):
-                rows.append((key, pickle_of_key, bands[start : start + self.b]))
-        with self._together(file, last=True):
-            for key, pickle_of_key, bands in rows:
-                file.add(key, pickle_of_key, bands)
-                self._add_bands(key, bands)
-            file.set_scheme(scheme)
-            self._minhash_scheme = scheme
+    def _merge_kept(self, kept: _native.Kept, other: MinHashLSH, scheme: str | None) -> None:
+        """Merges into the folder: all keys or none."""
+        if other._kept is not None:
+            rows = other._kept._rows()
+        else:
+            rows = [
+                (key, bands[start : start + self.b])
+                for key in other._keys()
+                for bands in [other._bands_of(key)]
+                for start in range(0, len(bands), self.b)
+            ]
+        kept.insert_all(rows, scheme)
+        self._minhash_scheme = scheme
 
     def insertion_session(self, buffer_size: int = _BUFFER_SIZE) -> MinHashLSHInsertionSession:
-        """A context in which many keys are inserted; a file is written when it is left."""
+        """A context in which many keys are inserted; a folder is written to when ``buffer_size``
+        changes were made, when it is left, and before it is asked."""
         return MinHashLSHInsertionSession(self, buffer_size=buffer_size)
 
     def deletion_session(self, buffer_size: int = _BUFFER_SIZE) -> MinHashLSHDeletionSession:
-        """A context in which many keys are removed; a file is written when it is left."""
+        """The same for many removals."""
         return MinHashLSHDeletionSession(self, buffer_size=buffer_size)
 
     def query(self, minhash: Sketch) -> list[Any]:
@@ -315,90 +335,108 @@ class MinHashLSH(_native.Tables):
         Raises:
             ValueError: The sketch has another number of values or another scheme.
         """
-        found = self._find(minhash)
+        kept = self._kept
+        if kept is None:
+            found = self._find(minhash)
+        else:
+            found = kept._find_bands(self._bands_asked(minhash))
         return [pickle.loads(key) for key in found] if self.prepickle else found
 
     def add_to_query_buffer(self, minhash: Sketch) -> None:
         """Queries later: :meth:`collect_query_buffer` gives the keys that all queries find."""
-        self._buffered.append(self._bands_for(minhash))
+        self._buffered.append(self._bands_asked(minhash))
 
     def collect_query_buffer(self) -> list[Any]:
         """The keys that every query since the last call finds now."""
         buffered, self._buffered = self._buffered, []
         if not buffered:
             return []
-        found = set.intersection(*(set(self._find_bands(bands)) for bands in buffered))
+        find = self._tables()._find_bands
+        found = set.intersection(*(set(find(bands)) for bands in buffered))
         return [pickle.loads(key) for key in found] if self.prepickle else list(found)
 
     def __contains__(self, key: Hashable) -> bool:
-        return self._has(pickle.dumps(key) if self.prepickle else key)
+        return self._tables()._has(self._as_kept(key))
 
     def remove(self, key: Hashable) -> None:
         """Takes a key out.
 
         Raises:
             ValueError: It is not there.
-            StoreError: The file cannot be written; the key is still in memory, too.
+            StoreError: The folder cannot be written; the key is still there.
         """
         self._remove(key)
 
     def _remove(self, key: Hashable, buffer: bool = False) -> None:
-        if self._file is not None:
-            with self._file.lock:
-                self._remove_both(self._file, key, not buffer)
+        held, kept = self._as_kept(key), self._kept
+        if kept is not None:
+            is_gone = kept.remove(held, max(index(self._buffer_size), 0) if buffer else 0)
         else:
-            self._discard(self._held(key))
-
-    def _remove_both(self, file: File, key: Hashable, last: bool) -> None:
-        file.check_open()
-        held = self._held(key)
-        with self._together(file, last):
-            file.remove(held)
-            self._discard(held)
-
-    def _held(self, key: Hashable) -> Any:
-        """The key as it is kept."""
-        held = pickle.dumps(key) if self.prepickle else key
-        if not self._has(held):
+            is_gone = self._has(held)
+            if is_gone:
+                self._discard(held)
+        if not is_gone:
             raise ValueError(f"The given key does not exist: {key!r}")
-        return held
 
     def is_empty(self) -> bool:
         """Whether there is no key."""
-        return self._size() == 0
+        return self._tables()._size() == 0
 
     def _query_b(self, minhash: Sketch, b: int) -> set[Any]:
         """The keys that share one of the first ``b`` bands; without the last ``-b`` if negative."""
         count = index(b) if b >= 0 else len(self.hashranges[:b])
-        found = self._find_in(minhash, count)
+        kept = self._kept
+        if kept is None:
+            found = self._find_in(minhash, count)
+        else:
+            found = kept._find_in(self._bands_asked(minhash), count)
         return {pickle.loads(key) for key in found} if self.prepickle else found
 
     def get_counts(self) -> list[dict[bytes, int]]:
         """For each band, how many keys each of its buckets has."""
-        return self._counts()
+        return self._tables()._counts()
 
     def get_subset_counts(self, *keys: Hashable) -> list[dict[bytes, int]]:
         """The same, of these keys only."""
-        return self._counts_of([pickle.dumps(k) if self.prepickle else k for k in set(keys)])
+        return self._tables()._counts_of([self._as_kept(key) for key in set(keys)])
 
     def close(self) -> None:
-        """Closes the file of the index, if it has one; in memory it stays.
+        """Closes the folder of the index, if it has one; what sessions have collected is written
+        before. Nothing more can be asked of it, then."""
+        if self._kept is not None:
+            self._kept.close()
 
-        What open sessions have changed is written before.
+    def check(self) -> list[tuple[str, str, bool]]:
+        """Looks through the folder of the index, if it has one: of each problem the place, what is
+        wrong, and whether :meth:`repair` makes it right."""
+        return [] if self._kept is None else self._kept.check()
+
+    def repair(self) -> None:
+        """Makes everything in the folder anew that can be made of what else is there."""
+        if self._kept is not None:
+            self._kept.repair()
+
+    def compact(self) -> None:
+        """Gives back the space in the folder that removed keys had."""
+        if self._kept is not None:
+            self._kept.compact()
+
+    def backup(self, path: str | PathLike[str]) -> None:
+        """Copies the folder of the index, while it is in use, to ``path``, where nothing may be.
+
+        Raises:
+            ValueError: The index is in memory.
+            StoreError: It cannot be copied, or has no sketch so far.
         """
-        file = self._file
-        if file is not None:
-            with file.lock:
-                self._commit()
-                self._file = None
-                file.close()
+        if self._kept is None:
+            raise ValueError("an index in memory has no folder to copy: pickle it")
+        if not self._kept.backup(path):
+            raise StoreError(f"{self._kept.path} has no sketch so far, so there is nothing to copy")
 
     def _commit(self) -> None:
-        """Makes last what a session has changed."""
-        file = self._file
-        if file is not None and file.is_here():
-            with file.lock, self._together(file, last=True):
-                pass
+        """Writes what a session has collected."""
+        if self._kept is not None:
+            self._kept.commit()
 
     def _byteswap(self, hs: Any) -> bytes:
         return bytes(hs.byteswap().data)
@@ -409,10 +447,10 @@ class MinHashLSH(_native.Tables):
         return self.hashfunc(bytes(hs.byteswap().data))
 
     def __getstate__(self) -> Any:
-        if self._file is not None:
+        if self._kept is not None:
             raise TypeError(
-                f"an index that is kept in {self._file.path} cannot be pickled: open that file "
-                "where it is needed, or close() the index first"
+                f"an index that is kept in {self._kept.path} cannot be pickled: open that folder "
+                "where it is needed, or merge() it into one in memory"
             )
         keys, hashtables = DictListStorage(), [DictSetStorage() for _ in range(self.b)]
         for key in self._keys():
@@ -447,8 +485,16 @@ class MinHashLSH(_native.Tables):
         return reduced(self, protocol) or super().__reduce_ex__(protocol)
 
 
+def _pages(kept: _native.Kept) -> Iterator[Any]:
+    page = kept._page(0)
+    while page is not None:
+        keys, start = page
+        yield from keys
+        page = kept._page(start)
+
+
 class _Session:
-    """Changes of an index that are written to its file together."""
+    """Changes of an index that are written to its folder together."""
 
     def __init__(self, lsh: MinHashLSH, buffer_size: int) -> None:
         self.lsh = lsh

@@ -1,4 +1,4 @@
-"""Where an index keeps its keys in memory: what ``lsh.keys`` and ``lsh.hashtables`` give.
+"""What ``lsh.keys`` and ``lsh.hashtables`` give, of an index in memory or in a folder.
 
 :class:`DictListStorage` and :class:`DictSetStorage` are what pickled indexes hold, the same as in
 those of datasketch.
@@ -28,7 +28,7 @@ def __getattr__(name: str) -> NoReturn:
     if name in _NOT_THERE:
         raise AttributeError(
             f"lookalike.datasketch has no {name}: an index keeps its keys itself, in memory or "
-            "with storage_config={'type': 'lookalike', 'path': FILE}"
+            "with storage_config={'type': 'lookalike', 'path': FOLDER}"
         )
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
@@ -36,20 +36,22 @@ def __getattr__(name: str) -> NoReturn:
 class _View:
     """What all views of an index have."""
 
-    def __init__(self, tables: MinHashLSH) -> None:
-        self._tables = tables
+    def __init__(self, lsh: MinHashLSH) -> None:
+        self._lsh = lsh
+        self._tables = lsh._tables()
 
     @property
     def buffer_size(self) -> int:
         """That of the index."""
-        return self._tables.buffer_size
+        return self._lsh.buffer_size
 
     @buffer_size.setter
     def buffer_size(self, value: int) -> None:
-        self._tables.buffer_size = value
+        self._lsh.buffer_size = value
 
     def empty_buffer(self) -> None:
-        """Does nothing: nothing waits in memory."""
+        """Writes what a session of an index in a folder has collected; in memory nothing waits."""
+        self._lsh._commit()
 
 
 class DictListStorage:
@@ -98,7 +100,7 @@ class KeyView(_View):
 
     def itemcounts(self) -> dict[Any, int]:
         """How many bands each key has."""
-        return {key: len(self.get(key)) for key in self.keys()}
+        return {key: len(self.get(key)) for key in self}
 
     def status(self) -> dict[str, int]:
         """``{"keyspace_size": …}``."""
@@ -111,7 +113,7 @@ class KeyView(_View):
         return self.has_key(key)
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self.keys())
+        return self._lsh._each_key()
 
     def __len__(self) -> int:
         return self.size()
@@ -127,8 +129,8 @@ class BucketView(_View):
     {'a'}
     """
 
-    def __init__(self, tables: MinHashLSH, band: int) -> None:
-        super().__init__(tables)
+    def __init__(self, lsh: MinHashLSH, band: int) -> None:
+        super().__init__(lsh)
         self._band = band
 
     def keys(self) -> list[bytes]:

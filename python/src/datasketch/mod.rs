@@ -5,6 +5,7 @@ mod bulk;
 mod forest;
 mod gathered;
 mod hashing;
+mod kept;
 mod kernel;
 #[cfg(target_arch = "x86_64")]
 mod lanes;
@@ -13,7 +14,6 @@ mod minhash;
 mod optimal;
 mod partitions;
 mod permute;
-mod process;
 #[cfg(target_arch = "x86_64")]
 mod products;
 mod scheme;
@@ -37,7 +37,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     optimal::register(module)?;
     partitions::register(module)?;
     bulk::register(module)?;
-    process::register(module)?;
+    kept::register(module)?;
     sketch::register(module)?;
     hashing::register(module)
 }

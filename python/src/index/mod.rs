@@ -7,7 +7,7 @@ mod convert;
 mod groups;
 mod json;
 mod opened;
-mod patience;
+pub(crate) mod patience;
 mod query;
 mod read;
 mod stored;

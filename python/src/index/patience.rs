@@ -11,7 +11,7 @@ const LOOK: Duration = Duration::from_millis(50);
 /// Does something without the interpreter's lock. Where a signal handler raises meanwhile, that is
 /// given at once: the work goes on until it is done or the process ends, as after any other end of
 /// a process nothing that is stored suffers.
-pub(super) fn patiently<T: Send + 'static>(
+pub(crate) fn patiently<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> PyResult<T> {

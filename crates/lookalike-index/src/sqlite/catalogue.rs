@@ -191,7 +191,10 @@ pub(super) fn settings(place: &Place, connection: &Connection) -> Result<Setting
         });
     }
     let json = connection.query_row("SELECT json FROM settings", [], |row| row.get::<_, String>(0));
-    Settings::from_json(&json.map_err(|error| place.database(error))?, &place.name)
+    let json = json.map_err(|error| place.database(error))?;
+    let settings = Settings::from_json(&json, &place.name)?;
+    settings.check_sketches(&place.name)?;
+    Ok(settings)
 }
 
 /// The list of segments, by ascending numbers of documents.

@@ -108,9 +108,13 @@ fn open_once(shared: &Arc<Shared>) -> Result<(Moment, Opened), IndexError> {
     Ok((moment, opened))
 }
 
-fn signer(settings: &Settings) -> Result<Signer, IndexError> {
+/// What signs shingle sets anew; none where there are no sets.
+fn signer(settings: &Settings) -> Result<Option<Signer>, IndexError> {
+    if settings.store == Store::Signatures {
+        return Ok(None);
+    }
     let params = settings.params()?;
-    Ok(Signer::new(params.scheme(), params.num_hashes(), params.seed()))
+    Ok(Some(Signer::new(params.scheme(), params.num_hashes(), params.seed())))
 }
 
 /// What SQLite finds wrong.
@@ -154,7 +158,8 @@ fn counts(moment: &Moment, problems: &mut Vec<Problem>) -> Result<(), IndexError
 
 struct Look<'a> {
     settings: &'a Settings,
-    signer: Signer,
+    /// None where there are no sets.
+    signer: Option<Signer>,
     parts: &'a Parts,
     /// Documents of segments that cannot be read, which were told already.
     lost: Vec<(u32, u32)>,
@@ -243,15 +248,13 @@ impl Look<'_> {
         if got != 0 && got != expected {
             return Some(format!("its signature has {got} values, expected are {expected}"));
         }
-        if self.settings.store == Store::Signatures {
-            return None;
-        }
+        let signer = self.signer.as_mut()?;
         let Some(code) = &record.set else { return Some("it has no shingle set".to_owned()) };
         if let Err(error) = set::decode(code, &mut self.set) {
             return Some(reason(&error));
         }
         let upper: Vec<u32> = self.set.iter().map(|hash| (hash >> 32) as u32).collect();
-        let signature = if upper.is_empty() { &[][..] } else { self.signer.sign(&upper) };
+        let signature = if upper.is_empty() { &[][..] } else { signer.sign(&upper) };
         let differs = signature != record.signature;
         differs.then(|| "its signature is not that of its shingle set".to_owned())
     }

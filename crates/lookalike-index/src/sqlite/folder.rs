@@ -7,7 +7,8 @@ use super::parts::Parts;
 use super::reading::Reading;
 use super::shared::Shared;
 use super::upkeep;
-use super::write::Writer;
+use super::write::{self, Writer};
+use crate::backend::Change;
 use crate::error::IndexError;
 use crate::settings::Settings;
 use std::ffi::OsStr;
@@ -28,6 +29,25 @@ const UNFINISHED: &str = ".unfinished-";
 /// [`IndexError::Exists`], and what keeps it from being written.
 pub(super) fn create(folder: &Path, settings: &Settings) -> Result<(), IndexError> {
     appear(folder, |place| catalogue::create(place, settings))
+}
+
+/// The same with what changes make of it.
+///
+/// # Errors
+/// As there, and as [`write`](write::write).
+pub(super) fn create_filled(
+    folder: &Path,
+    settings: &Settings,
+    changes: &[Change<'_>],
+) -> Result<(), IndexError> {
+    appear(folder, |place| {
+        catalogue::create(place, settings)?;
+        let tuning = Tuning { background: false, ..Tuning::default() };
+        let shared = open_for_writing(place, Duration::ZERO, tuning)?;
+        let done = write::write(&shared, changes);
+        shared.close();
+        done.map(drop)
+    })
 }
 
 /// Makes a folder under another name beside `to`, has it filled, and gives it its name.
@@ -111,15 +131,23 @@ fn look(place: &Place) -> Result<(), IndexError> {
     Err(IndexError::NotAnIndex { index, why: "there is no catalog.sqlite in it".to_owned() })
 }
 
+/// What an index was created with.
+///
+/// # Errors
+/// As [`open`](crate::index::open).
+pub(super) fn settings(place: &Place) -> Result<Settings, IndexError> {
+    look(place)?;
+    let connection = Reading::open(place)?.connection;
+    catalogue::settings(place, &connection)
+}
+
 /// Opens an index to read it. Segments are looked at by the first who asks for something.
 ///
 /// # Errors
 /// As [`open`](crate::index::open).
 pub(super) fn open_for_reading(folder: &Path, tuning: Tuning) -> Result<Shared, IndexError> {
     let place = Place::new(folder);
-    look(&place)?;
-    let connection = Reading::open(&place)?.connection;
-    let settings = catalogue::settings(&place, &connection)?;
+    let settings = settings(&place)?;
     Ok(Shared::new(place, settings, tuning, None, Parts::default()))
 }
 
@@ -133,12 +161,8 @@ pub(super) fn open_for_writing(
     tuning: Tuning,
 ) -> Result<Shared, IndexError> {
     let place = place.clone();
-    look(&place)?;
-    let settings = {
-        // Nothing is written, not even a lock file, before it is clear that it is an index.
-        let connection = Reading::open(&place)?.connection;
-        catalogue::settings(&place, &connection)?
-    };
+    // Nothing is written, not even a lock file, before it is clear that it is an index.
+    let settings = settings(&place)?;
     let lock = locked(&place, wait)?;
     let failed = |error| place.database(error);
     let connection = catalogue::connect(&place)?;

@@ -95,9 +95,31 @@ pub fn create_with(
     settings: &Settings,
     tuning: Tuning,
 ) -> Result<Box<dyn Backend>, IndexError> {
-    settings.params()?;
+    settings.check(&folder.display().to_string())?;
     folder::create(folder, settings)?;
     open_with(folder, Access::Write { wait: Duration::from_secs(1) }, tuning)
+}
+
+/// Makes an index in a new folder with what changes make of it: it is there with all of that, or
+/// not at all. It is not opened.
+///
+/// # Errors
+/// [`IndexError::Exists`] where there is something, and as [`Backend::write`].
+pub fn create_filled(
+    folder: &Path,
+    settings: &Settings,
+    changes: &[Change<'_>],
+) -> Result<(), IndexError> {
+    settings.check(&folder.display().to_string())?;
+    folder::create_filled(folder, settings, changes)
+}
+
+/// What the index in a folder was created with; it is not opened.
+///
+/// # Errors
+/// As [`open`](crate::index::open).
+pub fn settings(folder: &Path) -> Result<Settings, IndexError> {
+    folder::settings(&Place::new(folder))
 }
 
 /// Opens the index in a folder.

@@ -1,0 +1,241 @@
+//! Sketches instead of documents: an index whose signatures are the bands of sketches, as they are.
+//! It has no texts, no shingles and no threshold; who made the sketches knows what they mean.
+
+use crate::error::IndexError;
+use crate::settings::{FORMAT_VERSION, Settings, Store};
+use serde::{Deserialize, Serialize};
+
+/// The most numbers of a signature: what is larger fits in no row.
+const MAX_NUMBERS: usize = 1 << 27;
+
+/// What the sketches of an index are.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sketches {
+    /// Values of a sketch.
+    pub num_perm: usize,
+    /// Values of a band.
+    pub rows: usize,
+    /// How its values are computed, where that is known.
+    pub scheme: Option<String>,
+    /// Bytes of a band.
+    pub band_bytes: usize,
+    /// Whether bands are values of 8 bytes, the greatest first, whose upper halves are zero and not
+    /// stored.
+    pub halved: bool,
+    /// Whether keys are kept as their pickles.
+    pub prepickle: bool,
+    /// The name of the function that makes the bytes of a band of its values, if there is one.
+    pub hashfunc: Option<String>,
+}
+
+/// Bytes that are no band of the sketches of an index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unfit {
+    /// There are not as many as a band has.
+    Length {
+        /// Bytes of a band.
+        expected: usize,
+        /// How many there are.
+        got: usize,
+    },
+    /// A value that is stored in 4 bytes needs more.
+    Value {
+        /// The value.
+        got: u64,
+    },
+}
+
+impl Sketches {
+    /// Numbers of 4 bytes that keep a band, at least one.
+    pub fn words(&self) -> usize {
+        let stored = if self.halved { self.band_bytes / 2 } else { self.band_bytes };
+        stored.div_ceil(4).max(1)
+    }
+
+    /// Appends the numbers that keep a band: its bytes, the first the greatest of a number, the
+    /// last number filled up with zeros. Nothing is appended where it is no band.
+    ///
+    /// # Errors
+    /// Why it is none.
+    pub fn pack(&self, band: &[u8], numbers: &mut Vec<u32>) -> Result<(), Unfit> {
+        if band.len() != self.band_bytes {
+            return Err(Unfit::Length { expected: self.band_bytes, got: band.len() });
+        }
+        if self.halved {
+            let values = || band.as_chunks::<8>().0.iter().map(|value| u64::from_be_bytes(*value));
+            if let Some(got) = values().find(|value| *value > u64::from(u32::MAX)) {
+                return Err(Unfit::Value { got });
+            }
+            numbers.extend(values().map(|value| value as u32));
+            return Ok(());
+        }
+        let (words, rest) = band.as_chunks::<4>();
+        numbers.extend(words.iter().map(|word| u32::from_be_bytes(*word)));
+        if !rest.is_empty() || band.is_empty() {
+            let mut last = [0; 4];
+            last[..rest.len()].copy_from_slice(rest);
+            numbers.push(u32::from_be_bytes(last));
+        }
+        Ok(())
+    }
+
+    /// The band that was packed into these numbers, into `band`, which is cleared.
+    pub fn unpack(&self, numbers: &[u32], band: &mut Vec<u8>) {
+        band.clear();
+        for number in numbers {
+            if self.halved {
+                band.extend([0; 4]);
+            }
+            band.extend(number.to_be_bytes());
+        }
+        band.truncate(self.band_bytes);
+    }
+}
+
+impl Settings {
+    /// Settings of a new index of sketches with so many bands.
+    pub fn of_sketches(bands: usize, sketches: Sketches) -> Self {
+        let rows = sketches.words();
+        Self {
+            version: FORMAT_VERSION,
+            shingle: String::new(),
+            tokens: String::new(),
+            case: String::new(),
+            frequencies: false,
+            stop_words: None,
+            wording: String::new(),
+            scheme: String::new(),
+            seed: 0,
+            num_hashes: bands.saturating_mul(rows),
+            bands,
+            rows,
+            threshold: 0.0,
+            recall: 0.0,
+            store: Store::Signatures,
+            sketches: Some(sketches),
+        }
+    }
+
+    /// Checks that an index can be made with them: of documents, or of sketches.
+    ///
+    /// # Errors
+    /// [`IndexError::Params`], and [`IndexError::NotAnIndex`] for sketches that cannot be.
+    pub fn check(&self, index: &str) -> Result<(), IndexError> {
+        if self.sketches.is_none() {
+            return Ok(self.params().map(drop)?);
+        }
+        self.check_sketches(index)
+    }
+
+    /// Checks what sketches have in store for each other; documents have nothing of that.
+    ///
+    /// # Errors
+    /// [`IndexError::NotAnIndex`].
+    pub(crate) fn check_sketches(&self, index: &str) -> Result<(), IndexError> {
+        let Some(sketches) = &self.sketches else { return Ok(()) };
+        let is_whole = !sketches.halved || sketches.band_bytes % 8 == 0;
+        let used = self.bands.checked_mul(sketches.rows);
+        let fits = used.is_some_and(|used| (1..=sketches.num_perm).contains(&used));
+        if is_whole
+            && fits
+            && self.num_hashes <= MAX_NUMBERS
+            && *self == Self::of_sketches(self.bands, sketches.clone())
+        {
+            return Ok(());
+        }
+        Err(IndexError::NotAnIndex {
+            index: index.to_owned(),
+            why: format!(
+                "its settings are no settings of sketches: {} bands of {} bytes, {} numbers of \
+                 {} values",
+                self.bands, sketches.band_bytes, self.num_hashes, sketches.num_perm
+            ),
+        })
+    }
+
+    /// Refuses what is no index of documents.
+    ///
+    /// # Errors
+    /// [`IndexError::OfSketches`].
+    pub fn expect_documents(&self, index: &str) -> Result<(), IndexError> {
+        match self.sketches {
+            None => Ok(()),
+            Some(_) => Err(IndexError::OfSketches { index: index.to_owned() }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sketches(band_bytes: usize, halved: bool) -> Sketches {
+        Sketches {
+            num_perm: 16,
+            rows: 4,
+            scheme: Some("legacy".to_owned()),
+            band_bytes,
+            halved,
+            prepickle: false,
+            hashfunc: None,
+        }
+    }
+
+    fn there_and_back(sketches: &Sketches, band: &[u8]) -> Vec<u32> {
+        let (mut numbers, mut again) = (vec![7], vec![1, 2, 3]);
+        sketches.pack(band, &mut numbers).unwrap();
+        sketches.unpack(&numbers[1..], &mut again);
+        assert_eq!(again, band);
+        assert_eq!(numbers.len() - 1, sketches.words());
+        numbers
+    }
+
+    #[test]
+    fn bands_come_back_as_they_were() {
+        let band: Vec<u8> = (1..=33).collect();
+        for length in 0..=33 {
+            there_and_back(&sketches(length, false), &band[..length]);
+        }
+        assert_eq!(there_and_back(&sketches(5, false), &band[..5]), [7, 0x0102_0304, 0x0500_0000]);
+        let halves = [0, 0, 0, 0, 1, 2, 3, 4, 0, 0, 0, 0, 255, 255, 255, 255];
+        assert_eq!(there_and_back(&sketches(16, true), &halves), [7, 0x0102_0304, u32::MAX]);
+    }
+
+    #[test]
+    fn what_is_no_band_is_refused() {
+        let mut numbers = Vec::new();
+        let refused = sketches(8, true).pack(&[0, 0, 0, 1, 0, 0, 0, 0], &mut numbers);
+        assert_eq!(refused, Err(Unfit::Value { got: 1 << 32 }));
+        let refused = sketches(8, false).pack(&[1; 9], &mut numbers);
+        assert_eq!(refused, Err(Unfit::Length { expected: 8, got: 9 }));
+        assert!(numbers.is_empty());
+    }
+
+    #[test]
+    fn settings_of_sketches_are_stored_and_are_no_parameters() {
+        let settings = Settings::of_sketches(4, sketches(32, true));
+        assert_eq!((settings.rows, settings.num_hashes), (4, 16));
+        assert_eq!(Settings::from_json(&settings.to_json(), "x").unwrap(), settings);
+        settings.check("x").unwrap();
+        let error = settings.params().unwrap_err().to_string();
+        assert!(error.contains("sketches") && error.contains("MinHashLSH"), "{error}");
+        let error = settings.expect_documents("news.lookalike").unwrap_err().to_string();
+        assert!(error.contains("news.lookalike") && error.contains("MinHashLSH"), "{error}");
+    }
+
+    #[test]
+    fn settings_that_cannot_be_are_refused() {
+        let other = |change: fn(&mut Settings)| {
+            let mut settings = Settings::of_sketches(4, sketches(32, true));
+            change(&mut settings);
+            assert!(matches!(settings.check("x"), Err(IndexError::NotAnIndex { .. })));
+        };
+        other(|settings| settings.rows += 1);
+        other(|settings| settings.bands = 0);
+        other(|settings| settings.bands = usize::MAX);
+        other(|settings| settings.store = Store::Texts);
+        other(|settings| *settings = Settings::of_sketches(4, sketches(12, true)));
+        other(|settings| *settings = Settings::of_sketches(4, sketches(usize::MAX, false)));
+    }
+}

@@ -1,0 +1,209 @@
+//! An index of sketches: kept like one of documents, found by its bands, and refused to whoever
+//! asks for documents.
+#![cfg(feature = "sqlite")]
+#![allow(clippy::unwrap_used, reason = "these are tests")]
+
+use lookalike_index::IndexError;
+use lookalike_index::backend::{Backend, Change, Snapshot, bucket_keys};
+use lookalike_index::entry::{Entry, Metadata, Record, Wanted};
+use lookalike_index::index::{self, Access, Place};
+use lookalike_index::memory::MemoryBackend;
+use lookalike_index::settings::Settings;
+use lookalike_index::sketches::Sketches;
+use lookalike_index::sqlite::{self, Tuning};
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::Duration;
+
+const WRITE: Access = Access::Write { wait: Duration::ZERO };
+const TINY: Tuning = Tuning { tail: 20, fan_out: 3, background: false };
+
+fn settings() -> Settings {
+    let sketches = Sketches {
+        num_perm: 16,
+        rows: 4,
+        scheme: Some("affine32".to_owned()),
+        band_bytes: 16,
+        halved: false,
+        prepickle: false,
+        hashfunc: None,
+    };
+    Settings::of_sketches(4, sketches)
+}
+
+/// One of some hundred sketches, neighbours of which share bands.
+fn signature(number: u32) -> Vec<u32> {
+    (0..16).map(|at| if at / 4 == number % 4 { number } else { number / 4 * 64 + at }).collect()
+}
+
+fn ids(count: u32) -> Vec<String> {
+    (0..count).map(|number| format!("s:{number}")).collect()
+}
+
+fn add<'a>(id: &'a str, signature: &'a [u32], metadata: &'a Metadata) -> Change<'a> {
+    Change::Add(Entry {
+        id,
+        fingerprint: 0,
+        bytes: 0,
+        signature,
+        set: &[],
+        text: None,
+        metadata,
+        added: 0,
+        modified: None,
+        expires: None,
+    })
+}
+
+/// Adds sketches and removes every seventh.
+fn fill(backend: &dyn Backend) {
+    let (ids, metadata) = (ids(200), Metadata::default());
+    let signatures: Vec<_> = (0..200).map(signature).collect();
+    let all: Vec<_> = ids.iter().zip(&signatures).map(|(id, s)| add(id, s, &metadata)).collect();
+    all.chunks(15).for_each(|part| drop(backend.write(part).unwrap()));
+    let gone: Vec<_> = ids.iter().step_by(7).map(|id| Change::Remove(id)).collect();
+    backend.write(&gone).unwrap();
+}
+
+/// Ids that share a bucket with each sketch, rows read back.
+fn answers(snapshot: &mut dyn Snapshot) -> Vec<BTreeSet<String>> {
+    let (mut keys, mut numbers) = (Vec::new(), Vec::new());
+    let wanted = Wanted { signature: true, ..Wanted::default() };
+    let mut one = |number| {
+        let asked = signature(number);
+        bucket_keys(&settings(), &asked, &mut keys);
+        snapshot.candidates(&keys, &mut numbers).unwrap();
+        let mut found = BTreeSet::new();
+        let each = &mut |record: &Record| {
+            let bands = || asked.chunks(4).zip(record.signature.chunks(4));
+            assert!(bands().any(|(a, b)| a == b), "{} shares no band", record.id);
+            found.insert(record.id.clone());
+            Ok(())
+        };
+        snapshot.records(&numbers, wanted, each).unwrap();
+        found
+    };
+    (0..200).map(&mut one).collect()
+}
+
+fn now(backend: &dyn Backend) -> Vec<BTreeSet<String>> {
+    answers(&mut *backend.snapshot().unwrap())
+}
+
+#[test]
+fn they_are_found_as_in_the_model() {
+    let above = tempfile::tempdir().unwrap();
+    let folder = above.path().join("sketches");
+    let model = MemoryBackend::new(settings());
+    fill(&model);
+    let expected = now(&model);
+    assert!(expected.iter().any(|found| found.len() > 1));
+    let backend = sqlite::create_with(&folder, &settings(), TINY).unwrap();
+    fill(&*backend);
+    assert!(backend.stats().unwrap().segments > 2);
+    assert_eq!(now(&*backend), expected);
+    backend.compact(0).unwrap();
+    assert_eq!(now(&*backend), expected);
+    assert_eq!(backend.check().unwrap(), []);
+    drop(backend);
+    assert_eq!(sqlite::settings(&folder).unwrap(), settings());
+    for access in [Access::Read, WRITE] {
+        assert_eq!(now(&*sqlite::open(&folder, access).unwrap()), expected);
+    }
+}
+
+#[test]
+fn they_are_repaired_and_copied() {
+    let above = tempfile::tempdir().unwrap();
+    let (folder, copy) = (above.path().join("sketches"), above.path().join("copy"));
+    let backend = sqlite::create_with(&folder, &settings(), TINY).unwrap();
+    fill(&*backend);
+    let expected = now(&*backend);
+    backend.backup(&copy).unwrap();
+    assert_eq!(now(&*sqlite::open(&copy, WRITE).unwrap()), expected);
+    drop(backend);
+    let segments = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+    let segment = segments.into_iter().find(|path| path.extension().is_some_and(|e| e == "seg"));
+    let segment = segment.unwrap();
+    let mut bytes = std::fs::read(&segment).unwrap();
+    bytes[4096] ^= 1;
+    std::fs::write(&segment, bytes).unwrap();
+    let backend = sqlite::open_with(&folder, WRITE, TINY).unwrap();
+    let problems = backend.check().unwrap();
+    assert!(!problems.is_empty() && problems.iter().all(|problem| problem.repairable));
+    backend.repair().unwrap();
+    assert_eq!(backend.check().unwrap(), []);
+    assert_eq!(now(&*backend), expected);
+}
+
+#[test]
+fn a_filled_index_is_there_as_a_whole_or_not_at_all() {
+    let above = tempfile::tempdir().unwrap();
+    let folder = above.path().join("sketches");
+    let (metadata, one, wrong) = (Metadata::default(), signature(1), [1, 2, 3]);
+    let error = sqlite::create_filled(&folder, &settings(), &[add("s:a", &wrong, &metadata)]);
+    assert!(matches!(error, Err(IndexError::Document { .. })));
+    assert_eq!(std::fs::read_dir(above.path()).unwrap().count(), 0);
+    let changes = [add("s:a", &one, &metadata), add("s:b", &one, &metadata)];
+    sqlite::create_filled(&folder, &settings(), &changes).unwrap();
+    let backend = sqlite::open(&folder, WRITE).unwrap();
+    assert_eq!(backend.snapshot().unwrap().len(), 2);
+    assert_eq!(now(&*backend)[1], ["s:a", "s:b"].map(str::to_owned).into());
+    let again = sqlite::create_filled(&folder, &settings(), &changes);
+    assert!(matches!(again, Err(IndexError::Exists { .. })));
+    let mut broken = settings();
+    broken.rows = 5;
+    let error = sqlite::create(&above.path().join("other"), &broken);
+    assert!(matches!(error.map(drop), Err(IndexError::NotAnIndex { .. })));
+}
+
+fn refuses(folder: &Path, access: Access) {
+    let opened = index::open(&Place::Folder(folder.to_owned()), access).map(drop);
+    assert!(matches!(&opened, Err(IndexError::OfSketches { .. })), "{opened:?}");
+    let text = opened.unwrap_err().to_string();
+    assert!(text.contains(&folder.display().to_string()) && text.contains("MinHashLSH"), "{text}");
+}
+
+#[test]
+fn whoever_asks_for_documents_is_told() {
+    let above = tempfile::tempdir().unwrap();
+    let folder = above.path().join("sketches");
+    let backend = sqlite::create(&folder, &settings()).unwrap();
+    // Also while it is written to.
+    refuses(&folder, Access::Read);
+    refuses(&folder, WRITE);
+    drop(backend);
+    refuses(&folder, WRITE);
+    let place = Place::Folder(above.path().join("new"));
+    let made = index::create(&place, &settings()).map(drop);
+    assert!(matches!(made, Err(IndexError::Params(_))), "{made:?}");
+    let kept = index::Index::new(Box::new(MemoryBackend::new(settings()))).map(drop);
+    assert!(matches!(kept, Err(IndexError::OfSketches { .. })), "{kept:?}");
+}
+
+#[test]
+fn stored_settings_that_cannot_be_are_told() {
+    let above = tempfile::tempdir().unwrap();
+    let folder = above.path().join("sketches");
+    drop(sqlite::create(&folder, &settings()).unwrap());
+    let catalogue = rusqlite::Connection::open(folder.join("catalog.sqlite")).unwrap();
+    let damage = "UPDATE settings SET json = replace(json, '\"rows\":4,\"threshold\"', \
+                  '\"rows\":0,\"threshold\"')";
+    assert_eq!(catalogue.execute(damage, []).unwrap(), 1);
+    drop(catalogue);
+    for access in [Access::Read, WRITE] {
+        let opened = sqlite::open(&folder, access).map(drop);
+        assert!(matches!(opened, Err(IndexError::NotAnIndex { .. })), "{opened:?}");
+    }
+}
+
+#[test]
+fn settings_of_documents_are_stored_as_ever() {
+    use lookalike_core::params::{Params, Wishes};
+    use lookalike_index::settings::Store;
+    let params = Params::new(&Wishes::default()).unwrap();
+    let settings = Settings::new(&params, "", Store::Sets).unwrap();
+    assert!(!settings.to_json().contains("sketches"), "{}", settings.to_json());
+    assert!(settings.to_json().ends_with("\"store\":\"sets\"}"), "{}", settings.to_json());
+    assert_eq!(Settings::from_json(&settings.to_json(), "x").unwrap(), settings);
+}

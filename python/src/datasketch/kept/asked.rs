@@ -1,0 +1,245 @@
+//! Questions to an index of sketches.
+
+use super::ids::{ORIGINAL, REPEATED, nth, split};
+use super::refused::Refused;
+use super::shelf::{Open, Shelf, records_of, repeated};
+use lookalike::store::IndexError;
+use lookalike::store::backend::{Snapshot, bucket_keys};
+use lookalike::store::entry::{Record, Wanted, shown};
+use lookalike::store::settings::Settings;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// A record of a key.
+pub(super) struct Row {
+    /// The number of its row.
+    pub(super) number: u64,
+    /// The id of the key.
+    pub(super) id: String,
+    /// How many records the key had before.
+    pub(super) repeat: u32,
+    /// The pickle of the key, where the id says another that is equal.
+    pub(super) original: Option<String>,
+    /// The bytes of its bands; empty where they were not asked for.
+    pub(super) bands: Vec<Vec<u8>>,
+}
+
+impl Row {
+    fn of(record: &Record, settings: Option<&Settings>) -> Result<Self, IndexError> {
+        let (id, repeat) = split(&record.id);
+        let original = match record.metadata.get(ORIGINAL) {
+            None => None,
+            Some(serde_json::Value::String(pickle)) => Some(pickle.clone()),
+            Some(_) => return Err(damaged(record, "the pickle of its key is no text".to_owned())),
+        };
+        let bands = settings.map(|settings| bands_of(record, settings)).transpose()?;
+        Ok(Self {
+            number: record.number,
+            id: id.to_owned(),
+            repeat,
+            original,
+            bands: bands.unwrap_or_default(),
+        })
+    }
+}
+
+fn damaged(record: &Record, why: String) -> IndexError {
+    let what = format!("the key {:?} (row {})", shown(&record.id), record.number);
+    IndexError::Damaged { what, why }
+}
+
+/// The numbers that keep the bands of a record, band by band.
+fn numbers<'a>(record: &'a Record, settings: &Settings) -> Result<&'a [u32], IndexError> {
+    let (got, expected) = (record.signature.len(), settings.num_hashes);
+    if got != expected {
+        return Err(damaged(record, format!("it has {got} numbers, expected are {expected}")));
+    }
+    Ok(&record.signature)
+}
+
+fn bands_of(record: &Record, settings: &Settings) -> Result<Vec<Vec<u8>>, IndexError> {
+    let mut bands = Vec::with_capacity(settings.bands);
+    for packed in numbers(record, settings)?.chunks(settings.rows.max(1)) {
+        let mut band = Vec::new();
+        if let Some(sketches) = &settings.sketches {
+            sketches.unpack(packed, &mut band);
+        }
+        bands.push(band);
+    }
+    Ok(bands)
+}
+
+/// Bands that are asked for.
+struct Probe {
+    signature: Vec<u32>,
+    /// Which of them can be in the index at all.
+    asked: Vec<usize>,
+}
+
+impl Probe {
+    fn new<B: AsRef<[u8]>>(settings: &Settings, bands: &[(usize, B)]) -> Self {
+        let rows = settings.rows;
+        let (mut signature, mut asked) = (vec![0; settings.num_hashes], Vec::new());
+        let mut packed = Vec::new();
+        for (at, band) in bands {
+            packed.clear();
+            let sketches = settings.sketches.as_ref();
+            let fits = sketches.is_some_and(|one| one.pack(band.as_ref(), &mut packed).is_ok());
+            // What no sketch of the index can have, none has.
+            if let Some(place) = signature.get_mut(at * rows..(at + 1) * rows)
+                && fits
+            {
+                place.copy_from_slice(&packed);
+                asked.push(*at);
+            }
+        }
+        Self { signature, asked }
+    }
+
+    fn keys(&self, settings: &Settings) -> Vec<u64> {
+        let mut keys = Vec::new();
+        bucket_keys(settings, &self.signature, &mut keys);
+        self.asked.iter().filter_map(|at| keys.get(*at).copied()).collect()
+    }
+
+    fn shares_a_band(&self, signature: &[u32], rows: usize) -> bool {
+        self.asked.iter().any(|at| {
+            let band = at * rows..(at + 1) * rows;
+            self.signature.get(band.clone()) == signature.get(band)
+        })
+    }
+}
+
+impl Shelf {
+    /// The keys that have one of these bands, each once.
+    ///
+    /// # Errors
+    /// What keeps the index from being read.
+    pub(super) fn find<B: AsRef<[u8]>>(&self, bands: &[(usize, B)]) -> Result<Vec<Row>, Refused> {
+        let Some(open) = self.settled()? else { return Ok(Vec::new()) };
+        let settings = &open.settings;
+        let probe = Probe::new(settings, bands);
+        let mut snapshot = open.backend.snapshot()?;
+        let (mut candidates, mut found) = (Vec::new(), Vec::new());
+        snapshot.candidates(&probe.keys(settings), &mut candidates)?;
+        let wanted = Wanted { signature: true, metadata: true, ..Wanted::default() };
+        snapshot.records(&candidates, wanted, &mut |record| {
+            // A document without a signature has no bands; nothing else is of another length.
+            if probe.shares_a_band(numbers(record, settings)?, settings.rows) {
+                found.push(Row::of(record, None)?);
+            }
+            Ok(())
+        })?;
+        if found.iter().any(|row| row.repeat > 0) {
+            let mut met = HashSet::new();
+            found.retain(|row| met.insert(row.id.clone()));
+        }
+        Ok(found)
+    }
+
+    /// Whether there is a key.
+    ///
+    /// # Errors
+    /// As [`find`](Self::find).
+    pub(super) fn has(&self, id: &str) -> Result<bool, Refused> {
+        let Some(open) = self.settled()? else { return Ok(false) };
+        Ok(open.backend.snapshot()?.number_of(id)?.is_some())
+    }
+
+    /// How many keys there are.
+    ///
+    /// # Errors
+    /// As [`find`](Self::find).
+    pub(super) fn size(&self) -> Result<u64, Refused> {
+        let Some(open) = self.settled()? else { return Ok(0) };
+        let mut snapshot = open.backend.snapshot()?;
+        let repeated = repeated(&mut *snapshot)?;
+        // The row that says how many were repeated is no key, either.
+        Ok(snapshot.len().saturating_sub(repeated + u64::from(repeated > 0)))
+    }
+
+    /// The records of a key, with their bands.
+    ///
+    /// # Errors
+    /// As [`find`](Self::find).
+    pub(super) fn rows_of(&self, id: &str) -> Result<Vec<Row>, Refused> {
+        let Some(open) = self.settled()? else { return Ok(Vec::new()) };
+        let mut snapshot = open.backend.snapshot()?;
+        let count = records_of(&mut *snapshot, id)?;
+        Ok(rows_of(&mut *snapshot, &open.settings, id, count)?)
+    }
+
+    /// All records from here on.
+    ///
+    /// # Errors
+    /// As [`find`](Self::find).
+    pub(super) fn scan(&self, from: u64) -> Result<Option<Scan>, Refused> {
+        let Some(open) = self.settled()? else { return Ok(None) };
+        let snapshot = open.backend.snapshot()?;
+        Ok(Some(Scan { snapshot, open, next: from }))
+    }
+}
+
+/// The first `count` records of a key.
+fn rows_of(
+    snapshot: &mut dyn Snapshot,
+    settings: &Settings,
+    id: &str,
+    count: u32,
+) -> Result<Vec<Row>, IndexError> {
+    let mut numbers = Vec::new();
+    for at in 0..count {
+        numbers.extend(snapshot.number_of(&nth(id, at))?);
+    }
+    let mut rows = Vec::with_capacity(numbers.len());
+    let wanted = Wanted { signature: true, metadata: true, ..Wanted::default() };
+    snapshot.records(&numbers, wanted, &mut |record| {
+        rows.push(Row::of(record, Some(settings))?);
+        Ok(())
+    })?;
+    Ok(rows)
+}
+
+/// All records at one moment, piece by piece.
+pub(super) struct Scan {
+    snapshot: Box<dyn Snapshot>,
+    open: Arc<Open>,
+    next: u64,
+}
+
+impl Scan {
+    /// The next records, at most so many; none at the end. Bands are empty where they are not
+    /// asked for.
+    ///
+    /// # Errors
+    /// What keeps them from being read.
+    pub(super) fn next(&mut self, most: usize, bands: bool) -> Result<Vec<Row>, Refused> {
+        let settings = bands.then_some(&*self.open.settings);
+        let wanted = Wanted { signature: bands, metadata: true, ..Wanted::default() };
+        let mut rows = Vec::new();
+        // One piece may hold the row that is no key, and nothing else.
+        while rows.is_empty() {
+            let mut last = None;
+            self.snapshot.scan(self.next, most, wanted, &mut |record| {
+                last = Some(record.number);
+                if record.id != REPEATED {
+                    rows.push(Row::of(record, settings)?);
+                }
+                Ok(())
+            })?;
+            match last {
+                Some(last) => self.next = last + 1,
+                None => break,
+            }
+        }
+        Ok(rows)
+    }
+
+    /// The bands of the first record of a key that has others.
+    ///
+    /// # Errors
+    /// What keeps it from being read.
+    pub(super) fn first_of(&mut self, id: &str) -> Result<Vec<Row>, Refused> {
+        Ok(rows_of(&mut *self.snapshot, &self.open.settings, id, 1)?)
+    }
+}

@@ -1,0 +1,430 @@
+//! The tables of a `MinHashLSH` in a folder: what [`Tables`](super::tables::Tables) are in memory.
+//!
+//! ```text
+//! keys ─ ids.rs ─► ids ─┐
+//! bands ────────────────┴─ shelf.rs, waiting.rs ─► folder ─ asked.rs ─► rows ─ ids.rs ─► keys
+//! ```
+//!
+//! Locks are taken without the interpreter's only, so that nobody waits for both.
+
+mod asked;
+mod ids;
+mod refused;
+mod shelf;
+mod waiting;
+
+use crate::error::StoreError;
+use crate::index::patience::patiently;
+use asked::{Row, Scan};
+use ids::Key;
+use lookalike::index::time;
+use pyo3::exceptions::{PyIndexError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::{PyBytes, PyDict, PyList, PySet, PyTuple};
+use refused::{Refused, told};
+use shelf::{Shelf, Wished};
+use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+/// Rows that are read at a time.
+const PIECE: usize = 1_024;
+
+/// Keys by the bands of their sketches, in a folder.
+#[pyclass(frozen, weakref, name = "DsKept", module = "lookalike._engine")]
+pub(crate) struct Kept {
+    /// The process that opened it. One that was forked from it shares the file positions, the locks
+    /// and none of the threads, so that anything it did would damage the index: it does nothing.
+    process: u32,
+    name: String,
+    bands: usize,
+    /// `None` when it is dropped only.
+    shelf: Option<Shelf>,
+}
+
+/// Keys or rows, and the number to go on from.
+type Page<'py> = (Bound<'py, PyList>, u64);
+
+impl Kept {
+    /// # Errors
+    /// `StoreError` in a process that was forked.
+    fn shelf(&self) -> PyResult<&Shelf> {
+        let here = std::process::id();
+        // Before any lock is touched, which another thread may have had when the process forked.
+        match &self.shelf {
+            Some(shelf) if self.process == here => Ok(shelf),
+            _ => Err(StoreError::new_err(format!(
+                "{} was opened by process {}, this is process {here}, forked from it: open it in \
+                 this process with another MinHashLSH, 'readonly': True beside the one that writes",
+                self.name, self.process
+            ))),
+        }
+    }
+
+    /// Does something without the interpreter's lock.
+    fn detached<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&Shelf) -> Result<T, Refused> + Send,
+    ) -> PyResult<T> {
+        let shelf = self.shelf()?;
+        py.detach(|| work(shelf)).map_err(|refused| refused.told(&self.name))
+    }
+
+    /// Does long work on what is in the folder, while signals are looked for.
+    fn patiently<T: Send + 'static>(
+        &self,
+        py: Python<'_>,
+        nothing: T,
+        work: impl FnOnce(&shelf::Open) -> Result<T, lookalike::store::IndexError> + Send + 'static,
+    ) -> PyResult<T> {
+        let Some(open) = self.detached(py, Shelf::settled)? else { return Ok(nothing) };
+        patiently(py, move || work(&open))?.map_err(|error| told(error, &self.name))
+    }
+
+    fn key<'py>(&self, py: Python<'py>, row: &Row) -> PyResult<Bound<'py, PyAny>> {
+        ids::key(py, &self.name, row.number, &row.id, row.original.as_deref())
+    }
+
+    fn keys<'py>(&self, py: Python<'py>, rows: &[Row]) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        rows.iter().map(|row| self.key(py, row)).collect()
+    }
+
+    fn found<'py>(
+        &self,
+        py: Python<'py>,
+        bands: &[(usize, PyBackedBytes)],
+    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let rows = self.detached(py, |shelf| shelf.find(bands))?;
+        self.keys(py, &rows)
+    }
+
+    /// The next rows; none at the end.
+    fn next(&self, py: Python<'_>, scan: &mut Scan, bands: bool) -> PyResult<Vec<Row>> {
+        py.check_signals()?;
+        py.detach(|| scan.next(PIECE, bands)).map_err(|refused| refused.told(&self.name))
+    }
+
+    fn empty_counts<'py>(&self, py: Python<'py>) -> Vec<Bound<'py, PyDict>> {
+        (0..self.bands).map(|_| PyDict::new(py)).collect()
+    }
+}
+
+/// Counts the buckets of a record that no earlier one of its key is in.
+fn count<'py>(
+    py: Python<'py>,
+    counts: &[Bound<'py, PyDict>],
+    row: &Row,
+    earlier: &[Vec<Vec<u8>>],
+) -> PyResult<()> {
+    for (at, (band, of_band)) in row.bands.iter().zip(counts).enumerate() {
+        if earlier.iter().any(|bands| bands.get(at) == Some(band)) {
+            continue;
+        }
+        let bucket = PyBytes::new(py, band);
+        let before = of_band.get_item(&bucket)?;
+        let before = before.map_or(Ok(0), |count| count.extract::<u64>())?;
+        of_band.set_item(bucket, before + 1)?;
+    }
+    Ok(())
+}
+
+fn by_band(bands: Vec<PyBackedBytes>) -> Vec<(usize, PyBackedBytes)> {
+    bands.into_iter().enumerate().collect()
+}
+
+#[pymethods]
+impl Kept {
+    /// Opens the folder `path`, or takes note of one that the first sketch makes.
+    #[new]
+    #[expect(clippy::too_many_arguments, reason = "settings of an index")]
+    fn new(
+        py: Python<'_>,
+        path: PathBuf,
+        num_perm: usize,
+        bands: usize,
+        rows: usize,
+        prepickle: bool,
+        hashfunc: Option<String>,
+        read_only: bool,
+    ) -> PyResult<Self> {
+        let name = path.display().to_string();
+        // Where the process is may change before the first sketch.
+        let folder = std::path::absolute(&path)
+            .map_err(|error| StoreError::new_err(format!("{name:?} is no path: {error}")))?;
+        let wished = Wished { num_perm, bands, rows, prepickle, hashfunc };
+        let shelf = py.detach(|| Shelf::new(folder, wished, read_only));
+        let shelf = Some(shelf.map_err(|refused| refused.told(&name))?);
+        Ok(Self { process: std::process::id(), name, bands, shelf })
+    }
+
+    #[getter]
+    fn path(&self) -> &str {
+        &self.name
+    }
+
+    /// The scheme of its sketches, where that is known.
+    #[getter]
+    fn scheme(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        self.detached(py, Shelf::scheme)
+    }
+
+    /// Adds a key; false where it is there already, and `is_new` is asked for. Changes are written
+    /// when there are `most`.
+    fn insert(
+        &self,
+        py: Python<'_>,
+        key: &Bound<'_, PyAny>,
+        bands: Vec<PyBackedBytes>,
+        scheme: Option<String>,
+        is_new: bool,
+        most: usize,
+    ) -> PyResult<bool> {
+        self.shelf()?;
+        let key = Key::of(key)?;
+        self.detached(py, |shelf| shelf.insert(key, &bands, scheme.as_deref(), is_new, most))
+    }
+
+    /// Adds keys with their bands, all or none.
+    fn insert_all(
+        &self,
+        py: Python<'_>,
+        rows: Vec<(Bound<'_, PyAny>, Vec<PyBackedBytes>)>,
+        scheme: Option<String>,
+    ) -> PyResult<()> {
+        self.shelf()?;
+        let rows = rows.into_iter().map(|(key, bands)| Ok((Key::of(&key)?, bands)));
+        let rows = rows.collect::<PyResult<Vec<_>>>()?;
+        self.detached(py, |shelf| shelf.insert_all(rows, scheme.as_deref()))
+    }
+
+    /// Takes a key out; false where it is not there.
+    fn remove(&self, py: Python<'_>, key: &Bound<'_, PyAny>, most: usize) -> PyResult<bool> {
+        self.shelf()?;
+        let key = Key::of(key)?;
+        self.detached(py, |shelf| shelf.remove(&key.id, most))
+    }
+
+    /// Writes what waits.
+    fn commit(&self, py: Python<'_>) -> PyResult<()> {
+        self.detached(py, Shelf::commit)
+    }
+
+    /// Writes what waits and lets the folder go; nothing happens in a process that was forked.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        if self.process == std::process::id() { self.detached(py, Shelf::close) } else { Ok(()) }
+    }
+
+    /// The keys that share a bucket with these bands.
+    fn _find_bands<'py>(
+        &self,
+        py: Python<'py>,
+        bands: Vec<PyBackedBytes>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        PyList::new(py, self.found(py, &by_band(bands))?)
+    }
+
+    /// Those that share one of the first `count` buckets.
+    fn _find_in<'py>(
+        &self,
+        py: Python<'py>,
+        bands: Vec<PyBackedBytes>,
+        count: usize,
+    ) -> PyResult<Bound<'py, PySet>> {
+        if count > self.bands {
+            return Err(PyValueError::new_err(format!(
+                "b must be less or equal to the number of hash tables, {}, got {count}",
+                self.bands
+            )));
+        }
+        let mut bands = by_band(bands);
+        bands.truncate(count);
+        PySet::new(py, self.found(py, &bands)?)
+    }
+
+    fn _has(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
+        self.shelf()?;
+        let key = Key::of(key)?;
+        self.detached(py, |shelf| shelf.has(&key.id))
+    }
+
+    /// All keys in the order of insertion.
+    fn _keys<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let keys = PyList::empty(py);
+        let Some(mut scan) = self.detached(py, |shelf| shelf.scan(0))? else { return Ok(keys) };
+        loop {
+            let rows = self.next(py, &mut scan, false)?;
+            if rows.is_empty() {
+                return Ok(keys);
+            }
+            for row in rows.iter().filter(|row| row.repeat == 0) {
+                keys.append(self.key(py, row)?)?;
+            }
+        }
+    }
+
+    /// Some keys from a row on, and the row to go on from; None at the end.
+    fn _page<'py>(&self, py: Python<'py>, start: u64) -> PyResult<Option<Page<'py>>> {
+        let Some(mut scan) = self.detached(py, |shelf| shelf.scan(start))? else { return Ok(None) };
+        let rows = self.next(py, &mut scan, false)?;
+        let Some(last) = rows.last().map(|row| row.number) else { return Ok(None) };
+        let firsts: Vec<Row> = rows.into_iter().filter(|row| row.repeat == 0).collect();
+        Ok(Some((PyList::new(py, self.keys(py, &firsts)?)?, last + 1)))
+    }
+
+    /// Every record: its key and its bands.
+    fn _rows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let all = PyList::empty(py);
+        let Some(mut scan) = self.detached(py, |shelf| shelf.scan(0))? else { return Ok(all) };
+        loop {
+            let rows = self.next(py, &mut scan, true)?;
+            if rows.is_empty() {
+                return Ok(all);
+            }
+            for row in &rows {
+                let bands = PyList::new(py, row.bands.iter().map(|band| PyBytes::new(py, band)))?;
+                all.append(PyTuple::new(py, [self.key(py, row)?, bands.into_any()])?)?;
+            }
+        }
+    }
+
+    fn _size(&self, py: Python<'_>) -> PyResult<u64> {
+        self.detached(py, Shelf::size)
+    }
+
+    /// The bands of `key`; none if it is not there.
+    fn _bands_of<'py>(
+        &self,
+        py: Python<'py>,
+        key: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        self.shelf()?;
+        let key = Key::of(key)?;
+        let rows = self.detached(py, |shelf| shelf.rows_of(&key.id))?;
+        let bands = rows.iter().flat_map(|row| &row.bands);
+        PyList::new(py, bands.map(|band| PyBytes::new(py, band)).collect::<Vec<_>>())
+    }
+
+    /// The keys of one bucket.
+    fn _bucket<'py>(
+        &self,
+        py: Python<'py>,
+        band: usize,
+        bucket_key: PyBackedBytes,
+    ) -> PyResult<Bound<'py, PyList>> {
+        if band >= self.bands {
+            return Err(PyIndexError::new_err(format!(
+                "expected a band from 0 to {}, got {band}",
+                self.bands
+            )));
+        }
+        PyList::new(py, self.found(py, &[(band, bucket_key)])?)
+    }
+
+    /// For each band, how many keys each of its buckets has.
+    fn _counts<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let counts = self.empty_counts(py);
+        let Some(mut scan) = self.detached(py, |shelf| shelf.scan(0))? else { return Ok(counts) };
+        // Of keys that were inserted again: the bands that they had before.
+        let mut repeated: HashMap<String, Vec<Vec<Vec<u8>>>> = HashMap::new();
+        loop {
+            let rows = self.next(py, &mut scan, true)?;
+            if rows.is_empty() {
+                return Ok(counts);
+            }
+            for row in rows {
+                if row.repeat == 0 {
+                    count(py, &counts, &row, &[])?;
+                    continue;
+                }
+                if !repeated.contains_key(&row.id) {
+                    let first = py.detach(|| scan.first_of(&row.id));
+                    let first = first.map_err(|refused| refused.told(&self.name))?;
+                    let bands = first.into_iter().map(|row| row.bands).collect();
+                    repeated.insert(row.id.clone(), bands);
+                }
+                let earlier = repeated.entry(row.id.clone()).or_default();
+                count(py, &counts, &row, earlier)?;
+                earlier.push(row.bands);
+            }
+        }
+    }
+
+    /// The same, of these keys only; what is not there is left out.
+    fn _counts_of<'py>(
+        &self,
+        py: Python<'py>,
+        keys: Vec<Bound<'py, PyAny>>,
+    ) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        self.shelf()?;
+        let counts = self.empty_counts(py);
+        let mut met = HashSet::new();
+        for key in keys {
+            let key = Key::of(&key)?;
+            let rows = self.detached(py, |shelf| shelf.rows_of(&key.id))?;
+            if !met.insert(key.id) {
+                continue;
+            }
+            let mut earlier = Vec::new();
+            for row in rows {
+                count(py, &counts, &row, &earlier)?;
+                earlier.push(row.bands);
+            }
+        }
+        Ok(counts)
+    }
+
+    /// Place, what, and whether it can be repaired, of each problem.
+    fn check(&self, py: Python<'_>) -> PyResult<Vec<(String, String, bool)>> {
+        let problems = self.patiently(py, Vec::new(), |open| open.backend.check())?;
+        let row = |problem: lookalike::store::backend::Problem| {
+            (problem.place, problem.what, problem.repairable)
+        };
+        Ok(problems.into_iter().map(row).collect())
+    }
+
+    fn repair(&self, py: Python<'_>) -> PyResult<()> {
+        self.patiently(py, (), |open| open.backend.repair())
+    }
+
+    fn compact(&self, py: Python<'_>) -> PyResult<()> {
+        self.patiently(py, (), |open| open.backend.compact(time::now()))
+    }
+
+    /// Copies the index to a new folder; false where nothing is there to be copied.
+    fn backup(&self, py: Python<'_>, to: PathBuf) -> PyResult<bool> {
+        let to = std::path::absolute(&to).map_err(|error| {
+            StoreError::new_err(format!("{} is no path: {error}", to.display()))
+        })?;
+        self.patiently(py, false, move |open| open.backend.backup(&to).map(|()| true))
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        let Some(shelf) = self.shelf.take() else { return };
+        if std::process::id() != self.process {
+            std::mem::forget(shelf);
+            return;
+        }
+        // Threads that close it must not wait for the lock that this one has.
+        let shelf = Mutex::new(Some(shelf));
+        let take = || shelf.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let _ = Python::try_attach(|py| {
+            let done = py.detach(|| take().map_or(Ok(()), |shelf| shelf.close()));
+            match done {
+                Ok(()) => {}
+                Err(refused) => refused.told(&self.name).write_unraisable(py, None),
+            }
+        });
+        // Where there is no interpreter any more, there is nobody to be told.
+        if let Some(shelf) = take() {
+            let _ = shelf.close();
+        }
+    }
+}
+
+pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Kept>()
+}

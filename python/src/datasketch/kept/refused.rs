@@ -1,0 +1,168 @@
+//! What keeps an index of sketches from doing something, as errors of Python.
+
+use crate::error::{DamagedError, MismatchError, StoreError, index_error};
+use lookalike::store::IndexError;
+use lookalike::store::error::Unwritable;
+use lookalike::store::sketches::Unfit;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+/// Why something is not done.
+pub(super) enum Refused {
+    /// The index is closed.
+    Closed,
+    /// There is an index of documents.
+    Documents,
+    /// The folder that the index would be made in is not there.
+    NoPlace { above: String },
+    /// The index was made with other settings.
+    Mismatch { what: &'static str, has: String, asked: String },
+    /// The sketch is of another scheme.
+    Scheme { known: Option<String>, got: String },
+    /// It has another number of bands.
+    Bands { expected: usize, got: usize },
+    /// A band is not like those that are kept.
+    Unfit(Unfit),
+    /// A key was inserted too often.
+    Repeats { most: u32 },
+    /// The folder cannot be used.
+    Index(IndexError),
+    /// What was to be written is, and the index cannot be opened again.
+    Left { error: IndexError },
+    /// It cannot be written, and so many changes are undone.
+    Undone { error: IndexError, count: usize },
+}
+
+impl From<IndexError> for Refused {
+    fn from(error: IndexError) -> Self {
+        Self::Index(error)
+    }
+}
+
+impl From<Unfit> for Refused {
+    fn from(unfit: Unfit) -> Self {
+        Self::Unfit(unfit)
+    }
+}
+
+impl Refused {
+    /// The error of the index `name`.
+    pub(super) fn told(self, name: &str) -> PyErr {
+        match self {
+            Self::Closed => {
+                StoreError::new_err(format!("{name} is closed: open it with another MinHashLSH"))
+            }
+            Self::Documents => StoreError::new_err(format!(
+                "{name} is an index of documents, expected one of sketches, or nothing yet: open \
+                 it with lookalike.Index.open, or use another path"
+            )),
+            Self::NoPlace { above } => StoreError::new_err(format!(
+                "{name} cannot be made: {above} is no folder, or nothing is named in it; make \
+                 that folder first, or use another path"
+            )),
+            Self::Mismatch { what, has, asked } => MismatchError::new_err(format!(
+                "{name} was made with {what} {has}, got {asked}: open it with {what} {has}, or use \
+                 another path"
+            )),
+            Self::Scheme { known, got } => scheme(name, known.as_deref(), &got),
+            Self::Bands { expected, got } => {
+                PyValueError::new_err(format!("expected {expected} bands of a key, got {got}"))
+            }
+            Self::Unfit(unfit) => PyValueError::new_err(unlike(name, unfit)),
+            Self::Repeats { most } => PyValueError::new_err(format!(
+                "{name} takes a key at most {most} times, it was inserted once more: remove it \
+                 first, or use another key"
+            )),
+            Self::Index(error) => told(error, name),
+            Self::Left { error } => StoreError::new_err(format!(
+                "{name} is written, but was not opened again: {error}; open it with another \
+                 MinHashLSH"
+            )),
+            Self::Undone { error, count } => undone(error, count, name),
+        }
+    }
+}
+
+fn scheme(name: &str, known: Option<&str>, got: &str) -> PyErr {
+    PyValueError::new_err(match known {
+        Some(known) => format!(
+            "MinHash scheme '{got}' does not match scheme '{known}' of the MinHash previously \
+             given to this index; make all of them with scheme='{known}'"
+        ),
+        None => format!(
+            "MinHash scheme '{got}' does not match that of the sketches in {name}, which have \
+             none; give it sketches without a scheme only, or use another path"
+        ),
+    })
+}
+
+fn unlike(name: &str, unfit: Unfit) -> String {
+    match unfit {
+        Unfit::Length { expected, got } => format!(
+            "a band has {got} bytes, expected {expected}, as every band in {name} has: give it \
+             sketches of one kind, and a hashfunc that returns equally many bytes for each band"
+        ),
+        Unfit::Value { got } => format!(
+            "a value of a sketch with scheme 'legacy' is {got}, expected less than 2**32: name \
+             the scheme that its values have"
+        ),
+    }
+}
+
+/// What the folder came to, with remedies as Python has them.
+pub(super) fn told(error: IndexError, name: &str) -> PyErr {
+    match &error {
+        IndexError::Missing { .. } => StoreError::new_err(format!(
+            "there is no index {name}: name one that is there; without 'readonly' one is made \
+             where nothing is"
+        )),
+        IndexError::Exists { index } => {
+            StoreError::new_err(format!("{index} exists already: use another path"))
+        }
+        IndexError::NotAnIndex { why, .. } => StoreError::new_err(format!(
+            "{name} is no index: {why}; it is left as it is, use another path"
+        )),
+        IndexError::InUse { .. } => StoreError::new_err(format!(
+            "{name} is open already, in this process or in another: close() that index first, use \
+             another path, or only read it with 'readonly': True"
+        )),
+        IndexError::ReadOnly { cause: Unwritable::Opened, .. } => StoreError::new_err(format!(
+            "{name} was opened with 'readonly': True, a writing one is needed: open it without"
+        )),
+        IndexError::ReadOnly { cause: Unwritable::FileSystem | Unwritable::Rights, .. } => {
+            StoreError::new_err(format!(
+                "{name} cannot be written to: this user has no right to, or its file system is \
+                 mounted for reading only; change that, or open it with 'readonly': True"
+            ))
+        }
+        IndexError::Damaged { what, why } => DamagedError::new_err(format!(
+            "{name}: {what} is damaged: {why}; check() of the index says what repair() makes \
+             right, restore the rest from a backup()"
+        )),
+        IndexError::DamagedCatalogue { file, why } => DamagedError::new_err(format!(
+            "{file} is damaged: {why}; restore a backup(), or delete the folder and insert the \
+             sketches again"
+        )),
+        _ => index_error(error),
+    }
+}
+
+fn undone(error: IndexError, count: usize, name: &str) -> PyErr {
+    let changes = match count {
+        1 => "the change is undone".to_owned(),
+        _ => format!("the {count} changes that were not on the disk yet are undone"),
+    };
+    match error {
+        IndexError::DiskFull { .. } => StoreError::new_err(format!(
+            "the disk of {name} is full: {changes}; make room, or use another path"
+        )),
+        IndexError::Exists { .. } => StoreError::new_err(format!(
+            "{name} was made by something else since this index was opened: {changes}; open it \
+             anew, or use another path"
+        )),
+        IndexError::Io { .. } | IndexError::Database { .. } => {
+            StoreError::new_err(format!("{name} cannot be written to: {error}; {changes}"))
+        }
+        error => told(error, name),
+    }
+}

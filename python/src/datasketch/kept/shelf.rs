@@ -1,0 +1,461 @@
+//! An index of sketches in a folder: who has it open, and what is written to it.
+//!
+//! ```text
+//! insert, remove → Waiting ─ together → folder
+//! any question   → what waits is written first → folder (asked.rs)
+//! ```
+//!
+//! The folder is made with the first sketch, since only that says what all of them are like.
+
+use super::ids::{Key, MOST_REPEATS, REPEATED, nth};
+use super::refused::Refused;
+use super::waiting::{Planned, Waiting};
+use lookalike::index::time;
+use lookalike::store::IndexError;
+use lookalike::store::backend::{Backend, Change, Snapshot};
+use lookalike::store::entry::{Entry, Metadata, Wanted};
+use lookalike::store::error::Unwritable;
+use lookalike::store::index::Access;
+use lookalike::store::settings::Settings;
+use lookalike::store::sketches::Sketches;
+use lookalike::store::sqlite;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// How long another one that is just closing is waited for.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// What an index is opened with, and was made with.
+pub(super) struct Wished {
+    pub(super) num_perm: usize,
+    pub(super) bands: usize,
+    pub(super) rows: usize,
+    pub(super) prepickle: bool,
+    pub(super) hashfunc: Option<String>,
+}
+
+/// What is in the folder.
+pub(super) struct Open {
+    pub(super) backend: Box<dyn Backend>,
+    pub(super) settings: Arc<Settings>,
+}
+
+enum Slot {
+    /// There is no folder yet.
+    Nothing,
+    Open(Arc<Open>),
+    Closed,
+}
+
+/// An index of sketches.
+pub(super) struct Shelf {
+    folder: PathBuf,
+    wished: Wished,
+    is_read_only: bool,
+    /// Whoever writes has it; taken before `slot`.
+    writing: Mutex<Waiting>,
+    /// Whether a session has changes that are not on the disk.
+    waits: AtomicBool,
+    slot: Mutex<Slot>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Wished {
+    /// The settings of an index whose first sketch has these bands.
+    fn settings<B: AsRef<[u8]>>(&self, bands: &[B], scheme: Option<&str>) -> Settings {
+        let sketches = Sketches {
+            num_perm: self.num_perm,
+            rows: self.rows,
+            scheme: scheme.map(str::to_owned),
+            band_bytes: bands.first().map_or(0, |band| band.as_ref().len()),
+            // Its values are below 2³² and are given as 8 bytes.
+            halved: self.hashfunc.is_none() && scheme == Some("legacy"),
+            prepickle: self.prepickle,
+            hashfunc: self.hashfunc.clone(),
+        };
+        Settings::of_sketches(self.bands, sketches)
+    }
+
+    /// Refuses an index of documents, and one that was made with other settings.
+    fn expect(&self, has: &Settings) -> Result<(), Refused> {
+        let Some(sketches) = &has.sketches else { return Err(Refused::Documents) };
+        let params = |bands: usize, rows: usize| format!("({bands}, {rows})");
+        let pickled = |is_so: bool| if is_so { "True" } else { "False" }.to_owned();
+        let name = |name: &Option<String>| name.clone().unwrap_or_else(|| "None".to_owned());
+        let pairs = [
+            ("num_perm", sketches.num_perm.to_string(), self.num_perm.to_string()),
+            ("params", params(has.bands, sketches.rows), params(self.bands, self.rows)),
+            ("prepickle", pickled(sketches.prepickle), pickled(self.prepickle)),
+            ("hashfunc", name(&sketches.hashfunc), name(&self.hashfunc)),
+        ];
+        match pairs.into_iter().find(|(_, has, asked)| has != asked) {
+            Some((what, has, asked)) => Err(Refused::Mismatch { what, has, asked }),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Shelf {
+    /// Opens the index in a folder, or takes note of a folder that is not there yet.
+    ///
+    /// # Errors
+    /// What is there is no index of sketches, or one that was made with other settings.
+    pub(super) fn new(
+        folder: PathBuf,
+        wished: Wished,
+        is_read_only: bool,
+    ) -> Result<Self, Refused> {
+        let slot = match folder.symlink_metadata() {
+            Err(error) if error.kind() == ErrorKind::NotFound && !is_read_only => {
+                look_above(&folder)?;
+                Slot::Nothing
+            }
+            _ => Slot::Open(Arc::new(opened(&folder, &wished, is_read_only)?)),
+        };
+        Ok(Self {
+            folder,
+            wished,
+            is_read_only,
+            writing: Mutex::default(),
+            waits: AtomicBool::new(false),
+            slot: Mutex::new(slot),
+        })
+    }
+
+    /// What is in the folder, if there is one.
+    fn open(&self) -> Result<Option<Arc<Open>>, Refused> {
+        match &*lock(&self.slot) {
+            Slot::Nothing => Ok(None),
+            Slot::Open(open) => Ok(Some(Arc::clone(open))),
+            Slot::Closed => Err(Refused::Closed),
+        }
+    }
+
+    /// The same, when all that waits is written.
+    ///
+    /// # Errors
+    /// It is closed, or what waits cannot be written.
+    pub(super) fn settled(&self) -> Result<Option<Arc<Open>>, Refused> {
+        if self.waits.load(Ordering::Acquire) {
+            self.write(&mut lock(&self.writing))?;
+        }
+        self.open()
+    }
+
+    /// The scheme of its sketches, where that is known.
+    ///
+    /// # Errors
+    /// It is closed.
+    pub(super) fn scheme(&self) -> Result<Option<String>, Refused> {
+        let of = |settings: &Settings| settings.sketches.as_ref()?.scheme.clone();
+        if let Some(open) = self.open()? {
+            return Ok(of(&open.settings));
+        }
+        Ok(lock(&self.writing).settings.as_deref().and_then(of))
+    }
+
+    /// Adds a key with bands; false where `is_new` is asked for and it is not. Changes are written
+    /// when there are `most`.
+    ///
+    /// # Errors
+    /// The bands are not like those before, or it cannot be written.
+    pub(super) fn insert<B: AsRef<[u8]>>(
+        &self,
+        key: Key,
+        bands: &[B],
+        scheme: Option<&str>,
+        is_new: bool,
+        most: usize,
+    ) -> Result<bool, Refused> {
+        let mut waiting = self.writer()?;
+        let open = self.open()?;
+        let count = waiting.count(open.as_deref(), &key.id)?;
+        if is_new && count > 0 {
+            waiting.rest();
+            return Ok(false);
+        }
+        let planned = self.plan(&mut waiting, open.as_deref(), (key, count), bands, scheme);
+        waiting.rest();
+        planned?;
+        self.write_above(&mut waiting, most)?;
+        Ok(true)
+    }
+
+    /// Adds bands under keys, all or none.
+    ///
+    /// # Errors
+    /// As [`insert`](Self::insert).
+    pub(super) fn insert_all<B: AsRef<[u8]>>(
+        &self,
+        rows: Vec<(Key, Vec<B>)>,
+        scheme: Option<&str>,
+    ) -> Result<(), Refused> {
+        let mut waiting = self.writer()?;
+        // What a session has collected is not undone with these.
+        self.write(&mut waiting)?;
+        let open = self.open()?;
+        for (key, bands) in rows {
+            let count = waiting.count(open.as_deref(), &key.id);
+            let planned = count.map_err(Refused::from).and_then(|count| {
+                self.plan(&mut waiting, open.as_deref(), (key, count), &bands, scheme)
+            });
+            if planned.is_err() {
+                *waiting = Waiting::default();
+                return planned;
+            }
+        }
+        self.write(&mut waiting)
+    }
+
+    /// Removes all records of a key; false where there are none. Changes are written when there are
+    /// `most`.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub(super) fn remove(&self, id: &str, most: usize) -> Result<bool, Refused> {
+        let mut waiting = self.writer()?;
+        let open = self.open()?;
+        let count = waiting.count(open.as_deref(), id)?;
+        if count == 0 {
+            waiting.rest();
+            return Ok(false);
+        }
+        waiting.remove(id, count);
+        self.write_above(&mut waiting, most)?;
+        Ok(true)
+    }
+
+    /// Writes what waits.
+    ///
+    /// # Errors
+    /// What keeps it from being written; it is undone then.
+    pub(super) fn commit(&self) -> Result<(), Refused> {
+        self.settled().map(drop)
+    }
+
+    /// Writes what waits, and lets the folder go.
+    ///
+    /// # Errors
+    /// As [`commit`](Self::commit); it is closed all the same.
+    pub(super) fn close(&self) -> Result<(), Refused> {
+        let mut waiting = lock(&self.writing);
+        let done = self.write(&mut waiting);
+        let before = std::mem::replace(&mut *lock(&self.slot), Slot::Closed);
+        drop(before);
+        match done {
+            Err(Refused::Closed) => Ok(()),
+            done => done,
+        }
+    }
+
+    /// The right to write.
+    fn writer(&self) -> Result<MutexGuard<'_, Waiting>, Refused> {
+        let waiting = lock(&self.writing);
+        self.open()?;
+        if self.is_read_only {
+            let index = self.folder.display().to_string();
+            let cause = Unwritable::Opened;
+            return Err(Refused::Index(IndexError::ReadOnly { index, cause }));
+        }
+        Ok(waiting)
+    }
+
+    /// Has a record wait.
+    fn plan<B: AsRef<[u8]>>(
+        &self,
+        waiting: &mut Waiting,
+        open: Option<&Open>,
+        (key, count): (Key, u32),
+        bands: &[B],
+        scheme: Option<&str>,
+    ) -> Result<(), Refused> {
+        let known = open.map(|open| &open.settings).or(waiting.settings.as_ref());
+        let settings = match known {
+            Some(settings) => Arc::clone(settings),
+            None => Arc::new(self.wished.settings(bands, scheme)),
+        };
+        expect_scheme(&settings, scheme)?;
+        let signature = signature(&settings, bands)?;
+        if count >= MOST_REPEATS {
+            return Err(Refused::Repeats { most: MOST_REPEATS });
+        }
+        if open.is_none() {
+            waiting.settings = Some(settings);
+        }
+        waiting.add(key, count, signature);
+        Ok(())
+    }
+
+    /// Writes where `most` changes wait, or no more may.
+    fn write_above(&self, waiting: &mut Waiting, most: usize) -> Result<(), Refused> {
+        if waiting.planned.len() >= most.max(1) {
+            return self.write(waiting);
+        }
+        self.waits.store(true, Ordering::Release);
+        Ok(())
+    }
+
+    /// Writes all that waits in one transaction. Nothing waits any more, then.
+    fn write(&self, waiting: &mut Waiting) -> Result<(), Refused> {
+        let waiting = std::mem::take(waiting);
+        let count = waiting.planned.len();
+        let done = if count == 0 { Ok(()) } else { self.write_changes(waiting) };
+        self.waits.store(false, Ordering::Release);
+        done.map_err(|error| match error {
+            Refused::Index(error) => Refused::Undone { error, count },
+            error => error,
+        })
+    }
+
+    fn write_changes(&self, mut waiting: Waiting) -> Result<(), Refused> {
+        let open = self.open()?;
+        let now = time::now();
+        let note = match open.as_deref() {
+            _ if waiting.repeated == 0 => None,
+            Some(open) => {
+                Some(repeated(waiting.snapshot(open)?)?.saturating_add_signed(waiting.repeated))
+            }
+            None => Some(0_u64.saturating_add_signed(waiting.repeated)),
+        };
+        waiting.let_go();
+        let mut metadata = Metadata::new();
+        let mut changes: Vec<Change<'_>> =
+            waiting.planned.iter().map(|planned| planned.change(now)).collect();
+        match note {
+            None => {}
+            Some(0) => changes.push(Change::Remove(REPEATED)),
+            Some(count) => {
+                metadata.insert(REPEATED.to_owned(), count.into());
+                changes.push(Change::Put(entry(REPEATED, &[], &metadata, now)));
+            }
+        }
+        if let Some(open) = open {
+            open.backend.write(&changes)?;
+            return Ok(());
+        }
+        let Some(settings) = &waiting.settings else { return Ok(()) };
+        sqlite::create_filled(&self.folder, settings, &changes)?;
+        let opened = sqlite::open(&self.folder, Access::Write { wait: PATIENCE });
+        let (slot, done) = match opened {
+            Ok(backend) => {
+                let settings = Arc::clone(settings);
+                (Slot::Open(Arc::new(Open { backend, settings })), Ok(()))
+            }
+            // What is written stays.
+            Err(error) => (Slot::Closed, Err(Refused::Left { error })),
+        };
+        *lock(&self.slot) = slot;
+        done
+    }
+}
+
+impl Planned {
+    fn change(&self, now: i64) -> Change<'_> {
+        match self {
+            Self::Add { id, signature, metadata } => {
+                Change::Add(entry(id, signature, metadata, now))
+            }
+            Self::Remove { id } => Change::Remove(id),
+        }
+    }
+}
+
+fn entry<'a>(id: &'a str, signature: &'a [u32], metadata: &'a Metadata, added: i64) -> Entry<'a> {
+    Entry {
+        id,
+        fingerprint: 0,
+        bytes: 0,
+        signature,
+        set: &[],
+        text: None,
+        metadata,
+        added,
+        modified: None,
+        expires: None,
+    }
+}
+
+/// Whether a folder can be made.
+fn look_above(folder: &Path) -> Result<(), Refused> {
+    let above = folder.parent().filter(|above| !above.as_os_str().is_empty());
+    let is_there = above.is_none_or(Path::is_dir);
+    if folder.file_name().is_none() || !is_there {
+        let above = above.unwrap_or(folder).display().to_string();
+        return Err(Refused::NoPlace { above });
+    }
+    Ok(())
+}
+
+fn opened(folder: &Path, wished: &Wished, is_read_only: bool) -> Result<Open, Refused> {
+    wished.expect(&sqlite::settings(folder)?)?;
+    let access = if is_read_only { Access::Read } else { Access::Write { wait: PATIENCE } };
+    let backend = sqlite::open(folder, access)?;
+    let settings = Arc::new(backend.settings().clone());
+    // It may be another one by now.
+    wished.expect(&settings)?;
+    Ok(Open { backend, settings })
+}
+
+fn expect_scheme(settings: &Settings, scheme: Option<&str>) -> Result<(), Refused> {
+    let known = settings.sketches.as_ref().and_then(|sketches| sketches.scheme.as_deref());
+    match scheme {
+        Some(got) if known != Some(got) => {
+            let known = known.map(str::to_owned);
+            Err(Refused::Scheme { known, got: got.to_owned() })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The numbers that keep all bands of a sketch.
+fn signature<B: AsRef<[u8]>>(settings: &Settings, bands: &[B]) -> Result<Vec<u32>, Refused> {
+    let Some(sketches) = &settings.sketches else { return Err(Refused::Documents) };
+    if bands.len() != settings.bands {
+        return Err(Refused::Bands { expected: settings.bands, got: bands.len() });
+    }
+    let mut signature = Vec::with_capacity(settings.num_hashes);
+    for band in bands {
+        sketches.pack(band.as_ref(), &mut signature)?;
+    }
+    Ok(signature)
+}
+
+/// How many records of a key are stored. Those of one key have all numbers from 0 on.
+pub(super) fn records_of(snapshot: &mut dyn Snapshot, id: &str) -> Result<u32, IndexError> {
+    let mut is_there =
+        |at: u32| Ok::<bool, IndexError>(snapshot.number_of(&nth(id, at))?.is_some());
+    let (mut there, mut step) = (0, 1);
+    while there < MOST_REPEATS && is_there(there + step - 1)? {
+        there += step;
+        step *= 2;
+    }
+    // The next `step` are not all there.
+    while step > 1 {
+        step /= 2;
+        if is_there(there + step - 1)? {
+            there += step;
+        }
+    }
+    Ok(there)
+}
+
+/// How many records are not the first of their key.
+pub(super) fn repeated(snapshot: &mut dyn Snapshot) -> Result<u64, IndexError> {
+    let Some(number) = snapshot.number_of(REPEATED)? else { return Ok(0) };
+    let wanted = Wanted { metadata: true, ..Wanted::default() };
+    let mut count = None;
+    snapshot.records(&[number], wanted, &mut |record| {
+        count = record.metadata.get(REPEATED).and_then(serde_json::Value::as_u64);
+        Ok(())
+    })?;
+    count.ok_or_else(|| IndexError::Damaged {
+        what: format!("row {number}"),
+        why: "it does not say how many keys were inserted again".to_owned(),
+    })
+}

@@ -1,0 +1,90 @@
+//! Changes of a session that are not written yet.
+
+use super::ids::{Key, ORIGINAL, nth};
+use super::shelf::{Open, records_of};
+use lookalike::store::IndexError;
+use lookalike::store::backend::Snapshot;
+use lookalike::store::entry::Metadata;
+use lookalike::store::settings::Settings;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// One change.
+pub(super) enum Planned {
+    Add { id: String, signature: Vec<u32>, metadata: Metadata },
+    Remove { id: String },
+}
+
+/// Changes in order, and what is known because of them.
+#[derive(Default)]
+pub(super) struct Waiting {
+    pub(super) planned: Vec<Planned>,
+    /// How many records keys have that were changed.
+    counts: HashMap<String, u32>,
+    /// How many more records are not the first of their key.
+    pub(super) repeated: i64,
+    /// What the folder will be made with, where there is none.
+    pub(super) settings: Option<Arc<Settings>>,
+    /// What is on the disk, for as long as nothing is written.
+    snapshot: Option<Box<dyn Snapshot>>,
+}
+
+impl Waiting {
+    /// What is on the disk.
+    ///
+    /// # Errors
+    /// What keeps it from being read.
+    pub(super) fn snapshot(&mut self, open: &Open) -> Result<&mut dyn Snapshot, IndexError> {
+        let snapshot = match self.snapshot.take() {
+            Some(snapshot) => snapshot,
+            None => open.backend.snapshot()?,
+        };
+        Ok(&mut **self.snapshot.insert(snapshot))
+    }
+
+    /// How many records of a key there are, with what waits.
+    ///
+    /// # Errors
+    /// What keeps them from being read.
+    pub(super) fn count(&mut self, open: Option<&Open>, id: &str) -> Result<u32, IndexError> {
+        if let Some(count) = self.counts.get(id) {
+            return Ok(*count);
+        }
+        match open {
+            Some(open) => records_of(self.snapshot(open)?, id),
+            None => Ok(0),
+        }
+    }
+
+    /// Lets go of what is on the disk, so that its log need not be kept.
+    pub(super) fn let_go(&mut self) {
+        self.snapshot = None;
+    }
+
+    /// The same where nothing waits: a session may come back soon, nothing else.
+    pub(super) fn rest(&mut self) {
+        if self.planned.is_empty() {
+            self.let_go();
+        }
+    }
+
+    /// Adds a record of a key that has `count`.
+    pub(super) fn add(&mut self, key: Key, count: u32, signature: Vec<u32>) {
+        self.repeated += i64::from(count > 0);
+        let mut metadata = Metadata::new();
+        if let Some(original) = key.original {
+            metadata.insert(ORIGINAL.to_owned(), original.into());
+        }
+        let id = nth(&key.id, count).into_owned();
+        self.planned.push(Planned::Add { id, signature, metadata });
+        self.counts.insert(key.id, count + 1);
+    }
+
+    /// Removes the `count` records of a key.
+    pub(super) fn remove(&mut self, id: &str, count: u32) {
+        self.repeated -= i64::from(count.saturating_sub(1));
+        let records = (0..count).map(|at| Planned::Remove { id: nth(id, at).into_owned() });
+        self.planned.extend(records);
+        self.counts.insert(id.to_owned(), 0);
+    }
+}
