@@ -155,7 +155,7 @@ class BucketView(_View):
 
     def itemcounts(self) -> dict[bytes, int]:
         """How many keys each bucket has."""
-        return self._tables._counts()[self._band]
+        return self._tables._counts_in(self._band)
 
     def status(self) -> dict[str, int]:
         """``{"keyspace_size": …}``."""

@@ -263,24 +263,25 @@ impl Store {
 
     /// Of each band: the buckets of these keys, and how many of them are in each.
     pub(super) fn counts(&self, owners: &[u32]) -> Vec<Vec<(Vec<u8>, usize)>> {
-        (0..self.count)
-            .map(|band| {
-                let mut places: HashMap<&[u8], usize> = HashMap::new();
-                let mut counts: Vec<(Vec<u8>, usize)> = Vec::new();
-                for number in owners.iter().flat_map(|&owner| self.records_of(owner)) {
-                    if self.is_repeated(number, band) {
-                        continue;
-                    }
-                    let key = self.band(number, band);
-                    let place = *places.entry(key).or_insert(counts.len());
-                    match counts.get_mut(place) {
-                        Some((_, count)) => *count += 1,
-                        None => counts.push((key.to_vec(), 1)),
-                    }
-                }
-                counts
-            })
-            .collect()
+        (0..self.count).map(|band| self.counts_in(band, owners)).collect()
+    }
+
+    /// The same of one band.
+    pub(super) fn counts_in(&self, band: usize, owners: &[u32]) -> Vec<(Vec<u8>, usize)> {
+        let mut places: HashMap<&[u8], usize> = HashMap::new();
+        let mut counts: Vec<(Vec<u8>, usize)> = Vec::new();
+        for number in owners.iter().flat_map(|&owner| self.records_of(owner)) {
+            if self.is_repeated(number, band) {
+                continue;
+            }
+            let key = self.band(number, band);
+            let place = *places.entry(key).or_insert(counts.len());
+            match counts.get_mut(place) {
+                Some((_, count)) => *count += 1,
+                None => counts.push((key.to_vec(), 1)),
+            }
+        }
+        counts
     }
 
     fn length_at(&self, start: usize, band: usize) -> usize {

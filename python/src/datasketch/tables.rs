@@ -141,14 +141,29 @@ impl Tables {
         let counted = slf.try_borrow()?.store.counts(owners);
         let counts = PyList::empty(py);
         for band in counted {
-            let of_band = PyDict::new(py);
-            for (key, count) in band {
-                of_band.set_item(PyBytes::new(py, &key), count)?;
-            }
-            counts.append(of_band)?;
+            counts.append(dict_of(py, band)?)?;
         }
         Ok(counts)
     }
+
+    /// # Errors
+    /// `IndexError` where there is no such band.
+    fn check_band(&self, band: usize) -> PyResult<()> {
+        let bands = self.store.bands();
+        if band < bands {
+            return Ok(());
+        }
+        let text = format!("expected a band from 0 to {}, got {band}", bands.saturating_sub(1));
+        Err(PyIndexError::new_err(text))
+    }
+}
+
+fn dict_of(py: Python<'_>, counts: Vec<(Vec<u8>, usize)>) -> PyResult<Bound<'_, PyDict>> {
+    let dict = PyDict::new(py);
+    for (key, count) in counts {
+        dict.set_item(PyBytes::new(py, &key), count)?;
+    }
+    Ok(dict)
 }
 
 /// What a function of the user's makes of each band.
@@ -404,12 +419,7 @@ impl Tables {
     ) -> PyResult<Bound<'py, PyList>> {
         let keys = {
             let this = slf.try_borrow()?;
-            if band >= this.store.bands() {
-                return Err(PyIndexError::new_err(format!(
-                    "expected a band from 0 to {}, got {band}",
-                    this.store.bands()
-                )));
-            }
+            this.check_band(band)?;
             this.keys_at(slf.py(), &this.store.bucket(band, bucket_key))
         };
         PyList::new(slf.py(), keys)
@@ -419,6 +429,17 @@ impl Tables {
     fn _counts<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyList>> {
         let owners = Self::all_owners(slf)?;
         Self::counts(slf, &owners)
+    }
+
+    /// The same of one band.
+    fn _counts_in<'py>(slf: &Bound<'py, Self>, band: usize) -> PyResult<Bound<'py, PyDict>> {
+        let owners = Self::all_owners(slf)?;
+        let counts = {
+            let this = slf.try_borrow()?;
+            this.check_band(band)?;
+            this.store.counts_in(band, &owners)
+        };
+        dict_of(slf.py(), counts)
     }
 
     /// The same, of these keys only; what is not there is left out.

@@ -106,6 +106,17 @@ impl Kept {
         py.detach(|| scan.next(PIECE, bands)).map_err(|refused| refused.told(&self.name))
     }
 
+    /// # Errors
+    /// `IndexError` where there is no such band.
+    fn check_band(&self, band: usize) -> PyResult<()> {
+        if band < self.bands {
+            return Ok(());
+        }
+        let text =
+            format!("expected a band from 0 to {}, got {band}", self.bands.saturating_sub(1));
+        Err(PyIndexError::new_err(text))
+    }
+
     fn empty_counts<'py>(&self, py: Python<'py>) -> Vec<Bound<'py, PyDict>> {
         (0..self.bands).map(|_| PyDict::new(py)).collect()
     }
@@ -313,13 +324,14 @@ impl Kept {
         band: usize,
         bucket_key: PyBackedBytes,
     ) -> PyResult<Bound<'py, PyList>> {
-        if band >= self.bands {
-            return Err(PyIndexError::new_err(format!(
-                "expected a band from 0 to {}, got {band}",
-                self.bands
-            )));
-        }
+        self.check_band(band)?;
         PyList::new(py, self.found(py, &[(band, bucket_key)])?)
+    }
+
+    /// How many keys each bucket of one band has.
+    fn _counts_in<'py>(&self, py: Python<'py>, band: usize) -> PyResult<Bound<'py, PyDict>> {
+        self.check_band(band)?;
+        Ok(self._counts(py)?.swap_remove(band))
     }
 
     /// For each band, how many keys each of its buckets has.
