@@ -17,6 +17,7 @@
 //! | `postgres` | an index in a PostgreSQL database, for several writers |
 //! | [`filter`] | conditions on metadata |
 //! | [`query`] | a document asked for: its candidates, verified |
+//! | [`stored`] | the same for a document of the index |
 //! | [`index`] | an opened index, wherever it is kept |
 //!
 //! Nothing here reads files of documents, cuts texts into shingles, prints, or looks at the clock.
@@ -34,6 +35,7 @@ pub mod set;
 pub mod settings;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
+pub mod stored;
 
 pub use error::IndexError;
 pub use index::Index;
