@@ -30,10 +30,10 @@ index = lookalike.Index.create(path + "/index")
 if call == "files":
     # One that looks for Ctrl-C, beside those that read.
     limit(started + 1)
-    print(index.add(pathlib.Path(path + "/docs.jsonl"), threads=3))
+    print(index.add(pathlib.Path(path + "/docs.jsonl"), threads=3).added)
 elif call == "documents":
     limit(started)
-    print(index.add(docs, threads=4))
+    print(index.add(docs, threads=4).added)
 else:
     index.add(docs)
     limit(started + 1)
@@ -54,8 +54,7 @@ def test_files_are_read_by_the_threads_there_are(tmp_path: Path, started: int) -
         for i in range(20_000):
             text = f"word{i} this is text number {i} and some more words " * 20
             file.write(json.dumps({"id": f"d{i}", "text": text}) + "\n")
-    expected = "Added(added=20000, replaced=0, existing=0, without_shingles=0, skipped=[])\n"
-    assert outcome("files", started, tmp_path) == expected
+    assert outcome("files", started, tmp_path) == "20000\n"
     with lookalike.Index.open(tmp_path / "index") as index:
         assert list(index.ids()) == [f"d{i}" for i in range(20_000)]
 
@@ -64,8 +63,7 @@ def test_files_are_read_by_the_threads_there_are(tmp_path: Path, started: int) -
 def test_documents_are_shingled_and_written_by_the_threads_there_are(
     tmp_path: Path, started: int
 ) -> None:
-    expected = "Added(added=9000, replaced=0, existing=0, without_shingles=0, skipped=[])\n"
-    assert outcome("documents", started, tmp_path) == expected
+    assert outcome("documents", started, tmp_path) == "9000\n"
     with lookalike.Index.open(tmp_path / "index") as index:
         assert list(index.ids()) == [str(i) for i in range(9000)]
 
