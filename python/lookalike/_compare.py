@@ -36,7 +36,8 @@ class Comparison:
     containment_a: float
     #: The part of the second text's shingles that the first has: 0 to 1.
     containment_b: float
-    #: The Jaccard similarity as signatures estimate it; ``None`` where a text has no token.
+    #: The Jaccard similarity as signatures estimate it; ``None`` where a text has no token, and for
+    #: ``exact`` and containment, which use none.
     estimate: float | None
     #: Shingles that both have.
     shared: int

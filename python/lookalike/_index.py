@@ -440,7 +440,7 @@ class Index(Upkeep):
 
         :param texts: The texts.
         :param with_texts: Whether matches have their texts.
-        :param threads: Threads to use; None for one per processor.
+        :param threads: Threads to use, 1024 at most; None for one per processor.
         :returns: Matches of each text, in the order of the texts.
 
         >>> import lookalike, tempfile, os

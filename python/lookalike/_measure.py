@@ -188,11 +188,12 @@ def tune(
 ) -> Tuned:
     """Chooses bands and rows for a threshold and a recall, by what a sample of the documents says.
 
-    :param docs: documents as for :func:`lookalike.find`; without any, the cost is that of newswire
-        articles.
+    :param docs: documents as for :func:`lookalike.find`; without any, the choice is that of
+        :func:`lookalike.find`, and the cost that of newswire articles.
     :param sample: documents to draw, from 1; all where there are fewer. They are drawn by their ids,
         which may repeat here.
-    :param documents: how many the collection has that is planned for; those of ``docs`` by default.
+    :param documents: how many the collection has that is planned for; those of ``docs`` by default, a
+        million without any.
     :param shingles: rules to try, such as ``["words:3", "chars:9"]``; ten usual ones by default.
 
     >>> import lookalike

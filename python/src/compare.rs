@@ -5,11 +5,9 @@ use crate::error::{DocumentError, OptionError};
 use crate::inputs::{Input, Inputs};
 use crate::options::Options;
 use lookalike::core::params::Params;
-use lookalike::core::shingle::Shingler;
-use lookalike::core::signature::Signer;
-use lookalike::core::verify::{self, Overlap};
 use lookalike::difference::Differences;
 use lookalike::error::Error;
+use lookalike::likeness::Likeness;
 use lookalike::read::{Collection, Document, Scratch, Sink, Skipped};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -46,59 +44,28 @@ pub(crate) fn compare(
     let compared = call::reading(py, None, move |watch| {
         let texts = texts(&theirs.open()?, watch)?;
         let [a, b] = texts.found.as_slice() else { return Ok(Err(texts)) };
-        Ok(Ok(figures(a, b, &params, differences, watch)?))
+        let likeness = Likeness::of(a, b, &params, watch)?;
+        let stretches = if differences { stretches(a, b, &params) } else { Vec::new() };
+        Ok(Ok((likeness, stretches)))
     })?;
-    let Figures { overlap, estimate, stretches, similar } = compared.map_err(|texts| {
+    let (likeness, stretches) = compared.map_err(|texts| {
         let text = match texts.skipped {
             Some(skipped) => format!("compare takes two documents; {skipped}"),
             None => format!("compare takes two documents, got {}", texts.count),
         };
         DocumentError::new_err(text)
     })?;
+    let Likeness { overlap, estimate, similar, .. } = likeness;
     let dict = PyDict::new(py);
     dict.set_item("jaccard", overlap.jaccard())?;
     dict.set_item("containment_a", overlap.containment_left())?;
     dict.set_item("containment_b", overlap.containment_right())?;
-    dict.set_item("estimate", estimate)?;
+    dict.set_item("estimate", estimate.map(|estimate| estimate.jaccard))?;
     dict.set_item("shared", overlap.intersection)?;
     dict.set_item("shingles_a", overlap.left)?;
     dict.set_item("shingles_b", overlap.right)?;
     dict.set_item("similar", similar)?;
     Ok((dict.unbind(), stretches))
-}
-
-struct Figures {
-    overlap: Overlap,
-    estimate: Option<f64>,
-    stretches: Vec<Stretch>,
-    similar: bool,
-}
-
-fn figures(
-    a: &str,
-    b: &str,
-    params: &Params,
-    differences: bool,
-    watch: &Watch,
-) -> Result<Figures, Error> {
-    let mut shingler = Shingler::new(params.shingle());
-    let mut set = |text: &str| {
-        let mut set = Vec::new();
-        shingler.set(text, &mut set);
-        watch.go_on().map(|()| set)
-    };
-    let (left, right) = (set(a)?, set(b)?);
-    let mut signer = Signer::new(params.scheme(), params.num_hashes(), params.seed());
-    let mut sign = |text: &str| {
-        let signature = signer.sign(shingler.shingle(text).hashes).to_vec();
-        watch.go_on().map(|()| signature)
-    };
-    let both = !left.is_empty() && !right.is_empty() && !params.exact();
-    let estimate = if both { Some(verify::estimate(&sign(a)?, &sign(b)?)) } else { None };
-    let stretches = if differences { stretches(a, b, params) } else { Vec::new() };
-    let overlap = verify::overlap(&left, &right);
-    let similar = overlap.reaches(params.measure(), params.threshold());
-    Ok(Figures { overlap, estimate, stretches, similar })
 }
 
 fn stretches(a: &str, b: &str, params: &Params) -> Vec<Stretch> {

@@ -24,12 +24,15 @@ use lookalike::core::shingle::Shingler;
 use lookalike::core::signature::Signer;
 use lookalike::error::Error;
 use lookalike::progress::{Progress, Stage};
-use lookalike::read::{BlockNumber, Collection, Document, Scratch, Sink, SkipReason, Skipped};
+use lookalike::read::{
+    BlockNumber, Collection, Document, ReadError, Scratch, Sink, SkipReason, Skipped,
+};
+use lookalike::run::workers::{Earliest, on_threads};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// Signs and bands documents: `id`, `shingles` (how many different ones), `fingerprint` (16 bytes),
@@ -112,35 +115,27 @@ fn prepared(
 ) -> Result<Vec<Part>, Error> {
     let start = Instant::now();
     watch.begin(Stage::Prepare, collection.bytes());
-    let done: Mutex<Vec<(BlockNumber, Part)>> = Mutex::default();
-    let work = || -> Result<(), Error> {
-        let mut maker = Maker::new(params);
-        let mut scratch = Scratch::default();
-        while let Some(block) = collection.next_block()? {
-            block.read(&mut scratch, &mut maker)?;
+    let failed = Earliest::<BlockNumber, ReadError>::default();
+    let done = on_threads(threads, |stop| {
+        let (mut maker, mut scratch) = (Maker::new(params), Scratch::default());
+        let mut parts = Vec::new();
+        while !stop.asked() {
+            let Some(block) = collection.next_block()? else { break };
+            if let Err(error) = block.read(&mut scratch, &mut maker) {
+                failed.keep(block.number(), error);
+                stop.ask();
+                break;
+            }
             let mut part = std::mem::take(&mut maker.part);
             part.source = block.number().source;
-            let bytes = maker.take_bytes();
-            done.lock().unwrap_or_else(PoisonError::into_inner).push((block.number(), part));
-            watch.advance(bytes)?;
+            parts.push((block.number(), part));
+            watch.advance(maker.take_bytes())?;
         }
-        Ok(())
-    };
-    std::thread::scope(|scope| {
-        // Where the system gives no more threads, the work is done by those there are.
-        let thread = || std::thread::Builder::new().spawn_scoped(scope, work).ok();
-        let others: Vec<_> = (1..threads.get()).map_while(|_| thread()).collect();
-        let mut result = work();
-        for other in others {
-            match other.join() {
-                Ok(other) => result = result.and(other),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
-        result
-    })?;
+        Ok(parts)
+    });
+    let parts = failed.or::<_, Error>(done)?;
     watch.end(Stage::Prepare, start.elapsed());
-    let mut parts = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut parts: Vec<(BlockNumber, Part)> = parts.into_iter().flatten().collect();
     parts.sort_unstable_by_key(|(number, _)| *number);
     Ok(parts.into_iter().map(|(_, part)| part).collect())
 }

@@ -4,9 +4,9 @@ use crate::call;
 use crate::error::{OptionError, params_error};
 use crate::inputs::{Input, Inputs};
 use crate::options::Options;
-use lookalike::core::curve::{self as curves, Cost};
-use lookalike::core::params::{Params, ShingleRule, Unit};
-use lookalike::tune::{self as tuning, Profile};
+use lookalike::core::curve::{self as curves, Choice};
+use lookalike::core::params::{Params, ShingleRule};
+use lookalike::tune::{self as tuning, Measured, Plan, Profile, Similarities};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::sync::Arc;
@@ -52,82 +52,64 @@ pub(crate) fn tune(
         return Err(OptionError::new_err(text));
     }
     let tried: Result<Vec<ShingleRule>, _> = tried.iter().map(|rule| rule.parse()).collect();
-    let rules = rules(&wishes.shingle, &tried.map_err(|error| params_error(&error))?)?;
+    let rules =
+        tuning::rules_to_try(&wishes.shingle, &tried.map_err(|error| params_error(&error))?);
     let measured = match &documents {
         None => None,
         Some(documents) => {
             let inputs = Arc::new(Inputs::new(py, documents, None, reading)?);
-            let (theirs, seed) = (Arc::clone(&inputs), wishes.seed);
+            let (theirs, used, seed) = (Arc::clone(&inputs), wishes.shingle.clone(), wishes.seed);
             Some(call::reading(py, progress.as_ref(), move |watch| {
-                let sample = tuning::sample(&theirs.open()?, sample, seed, watch)?;
-                let profiles = tuning::measure(&sample.texts, &rules, watch)?;
-                Ok((sample.documents, sample.texts.len(), profiles))
+                Measured::of(&theirs.open()?, sample, seed, &rules, &used, watch)
             })?)
         }
     };
-    let used = |profile: &&Profile| same(&profile.rule, &wishes.shingle);
-    let profile = measured.as_ref().and_then(|(.., profiles)| profiles.iter().find(used));
-    let documents = count.or(measured.as_ref().map(|(documents, ..)| *documents));
-    let mut cost = Cost::default();
-    if let Some(profile) = profile.filter(|profile| profile.similarities.pairs() > 0) {
-        cost = profile.similarities.cost(cost.documents);
-    }
-    cost.documents = documents.unwrap_or(cost.documents);
-    let open = wishes.bands.is_none() && wishes.rows.is_none();
-    let choice = if open {
-        curves::choose_for(wishes.threshold, wishes.recall, wishes.num_hashes, &cost)
-    } else {
-        let (num_hashes, bands, rows) = (params.num_hashes(), params.bands(), params.rows());
-        Ok(curves::Choice { num_hashes, bands, rows })
-    };
-    let choice = choice.map_err(|error| params_error(&error))?;
-    let dict = PyDict::new(py);
-    dict.set_item("threshold", wishes.threshold)?;
-    dict.set_item("recall", wishes.recall)?;
-    dict.set_item("num_hashes", choice.num_hashes)?;
-    dict.set_item("bands", choice.bands)?;
-    dict.set_item("rows", choice.rows)?;
-    let predicted = curves::candidate_probability(wishes.threshold, choice.bands, choice.rows);
-    dict.set_item("predicted_recall", predicted)?;
-    dict.set_item("documents", cost.documents)?;
-    let candidates = cost.candidates(choice.bands, choice.rows) * cost.documents as f64;
-    dict.set_item("candidates", candidates)?;
-    dict.set_item("microseconds_per_document", cost.per_document_ns(choice) / 1000.0)?;
-    dict.set_item("bandings", bandings(py, &wishes, choice, &cost)?)?;
-    dict.set_item("sampled", measured.as_ref().map_or(0, |(_, sampled, _)| *sampled))?;
-    let profiles = measured.as_ref().map_or(&[][..], |(.., profiles)| profiles);
-    dict.set_item("shingles", self::profiles(py, profiles, wishes.threshold)?)?;
-    dict.set_item("advice", advice(profiles, &wishes.shingle, wishes.threshold))?;
-    let similarities = profile.map_or(&[][..], |profile| profile.similarities.above_zero());
-    dict.set_item("similarities", similarities)?;
-    dict.set_item("pairs", profile.map_or(0, |profile| profile.similarities.pairs()))?;
+    let plan = tuning::plan(&wishes, &params, measured.as_ref(), count);
+    let plan = plan.map_err(|error| params_error(&error))?;
+    let dict = planned(py, &plan)?;
+    add_measured(&dict, measured.as_ref(), plan.threshold)?;
     Ok(dict.unbind())
 }
 
-/// The rules to try: those named and the one in use, or the usual ones.
-fn rules(used: &ShingleRule, tried: &[ShingleRule]) -> PyResult<Vec<ShingleRule>> {
-    if tried.is_empty() {
-        return Ok(tuning::usual_rules(used));
-    }
-    let mut lengths: Vec<(Unit, usize)> = tried.iter().map(|r| (r.unit(), r.size())).collect();
-    lengths.push((used.unit(), used.size()));
-    lengths.sort_by_key(|(unit, size)| (*unit as u8, *size));
-    lengths.dedup();
-    tuning::rules(used, &lengths).map_err(|error| params_error(&error))
+/// What was chosen, and what else could be of that length.
+fn planned<'py>(py: Python<'py>, plan: &Plan) -> PyResult<Bound<'py, PyDict>> {
+    let Choice { num_hashes, bands, rows } = plan.best;
+    let banding = plan.banding(plan.best);
+    let dict = PyDict::new(py);
+    dict.set_item("threshold", plan.threshold)?;
+    dict.set_item("recall", plan.recall)?;
+    dict.set_item("num_hashes", num_hashes)?;
+    dict.set_item("bands", bands)?;
+    dict.set_item("rows", rows)?;
+    dict.set_item("predicted_recall", banding.recall)?;
+    dict.set_item("documents", plan.cost.documents)?;
+    dict.set_item("candidates", banding.candidates)?;
+    dict.set_item("microseconds_per_document", banding.cost_ns / 1000.0)?;
+    dict.set_item("bandings", bandings(py, plan)?)?;
+    Ok(dict)
 }
 
-fn same(a: &ShingleRule, b: &ShingleRule) -> bool {
-    (a.unit(), a.size()) == (b.unit(), b.size())
+/// What the sample says, if there is one.
+fn add_measured(
+    dict: &Bound<'_, PyDict>,
+    measured: Option<&Measured>,
+    threshold: f64,
+) -> PyResult<()> {
+    let profiles = measured.map_or(&[][..], |measured| &measured.profiles);
+    let used = measured.and_then(Measured::used).map(|profile| &profile.similarities);
+    let advised = measured.and_then(|measured| measured.advice(threshold));
+    let advised = advised.and_then(|advice| profiles.get(advice.advised));
+    dict.set_item("sampled", measured.map_or(0, |measured| measured.sample.texts.len()))?;
+    dict.set_item("shingles", self::profiles(dict.py(), profiles, threshold)?)?;
+    dict.set_item("advice", advised.map(|profile| profile.rule.to_string()))?;
+    dict.set_item("similarities", used.map_or(&[][..], Similarities::above_zero))?;
+    dict.set_item("pairs", used.map_or(0, Similarities::pairs))
 }
 
-fn bandings<'py>(
-    py: Python<'py>,
-    wishes: &lookalike::core::params::Wishes,
-    choice: curves::Choice,
-    cost: &Cost,
-) -> PyResult<Bound<'py, PyList>> {
+fn bandings<'py>(py: Python<'py>, plan: &Plan) -> PyResult<Bound<'py, PyList>> {
     let list = PyList::empty(py);
-    for banding in curves::table(wishes.threshold, wishes.recall, choice.num_hashes, cost) {
+    let Plan { threshold, recall, cost, best, .. } = plan;
+    for banding in curves::table(*threshold, *recall, best.num_hashes, cost) {
         let dict = PyDict::new(py);
         dict.set_item("bands", banding.bands)?;
         dict.set_item("rows", banding.rows)?;
@@ -164,11 +146,4 @@ fn profiles<'py>(
         list.append(dict)?;
     }
     Ok(list)
-}
-
-/// The rule that suits better than the one in use, if one does.
-fn advice(profiles: &[Profile], used: &ShingleRule, threshold: f64) -> Option<String> {
-    let current = profiles.iter().position(|profile| same(&profile.rule, used))?;
-    let advice = tuning::advise(profiles, current, threshold)?;
-    profiles.get(advice.advised).map(|profile| profile.rule.to_string())
 }

@@ -236,3 +236,19 @@ def test_text_is_not_copied() -> None:
     for line in made.stdout.splitlines():
         more, length = map(int, line.split())
         assert more < length, "the texts are twice in memory"
+
+
+@pytest.mark.parametrize("call", [lookalike.prepare, lookalike.find])
+@pytest.mark.parametrize("threads", [1, 2, 8])
+def test_the_first_bad_row_is_told_whatever_the_threads(call: Any, threads: int) -> None:
+    count, bad = 40_000, (9_000, 20_000, 30_000)
+    whole = pa.array([f"w{i} " * 50 for i in range(count)])
+    _, offsets, words = whole.buffers()
+    broken = bytearray(words.to_pybytes())
+    for row in bad:
+        broken[memoryview(offsets).cast("i")[row]] = 0xFF
+    given = pa.Array.from_buffers(pa.string(), count, [None, offsets, pa.py_buffer(bytes(broken))])
+    for _ in range(3):
+        with pytest.raises(lookalike.errors.DocumentError) as raised:
+            call(given, threads=threads)
+        assert raised.value.row == bad[0]

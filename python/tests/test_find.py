@@ -343,6 +343,9 @@ def test_compare() -> None:
     assert c.containment_a == c.containment_b == pytest.approx(2 / 3)
     assert not c.similar
     assert lookalike.compare("", "a").estimate is None
+    assert lookalike.compare(a, b).estimate is not None
+    assert lookalike.compare(a, b, exact=True).estimate is None
+    assert lookalike.compare(a, b, measure="containment").estimate is None
     told = lookalike.compare(a, b, differences=True).differences
     assert "".join(d.a for d in told) == a
     assert "".join(d.b for d in told) == b
@@ -422,6 +425,9 @@ except lookalike.errors.OptionError as error:
     assert done.stdout.startswith("1\n- can be read only once")
 
 
+TUNED = ["one two three four five six seven eight nine ten eleven twelve"] * 60
+
+
 def test_tune_follows_the_formula() -> None:
     tuned = lookalike.tune(threshold=0.7, recall=0.95)
     predicted = 1 - (1 - 0.7**tuned.rows) ** tuned.bands
@@ -437,6 +443,48 @@ def test_tune_follows_the_formula() -> None:
         lookalike.tune(exact=True)
     with pytest.raises(OptionError):
         lookalike.tune(threshold=0.01, recall=0.999999, num_hashes=4)
+
+
+@pytest.mark.parametrize("documents", [None, 2, 100, 10**9, 10**12])
+@pytest.mark.parametrize("given", ["", "one", "alike", "unlike"])
+def test_tune_advises_what_the_command_does(
+    program: str, tmp_path: Path, given: str, documents: int | None
+) -> None:
+    made = {"one": TUNED[:1], "alike": TUNED, "unlike": texts(300)}
+    path = tmp_path / "docs.jsonl"
+    for threshold in (0.5, 0.8):
+        command = [program, "tune", "--json", "--threshold", str(threshold)]
+        if documents is not None:
+            command += ["--documents", str(documents)]
+        if given:
+            lines = [json.dumps({"id": str(i), "text": text}) for i, text in enumerate(made[given])]
+            path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+            command.append(str(path))
+        told = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+        ours = lookalike.tune(path if given else None, threshold=threshold, documents=documents)
+        choice, measured = told["choice"], told["measured"] or {}
+        for name in ("num_hashes", "bands", "rows"):
+            assert getattr(ours, name) == choice[name]
+        assert ours.documents == told["documents"]
+        assert ours.predicted_recall == choice["recall_at_threshold"]
+        assert ours.sampled == measured.get("drawn", 0)
+        shingles = [profile["shingle"] for profile in measured.get("shingles", [])]
+        assert [profile["shingle"] for profile in ours.shingles] == shingles
+        assert ours.advice == (measured.get("advice") or {}).get("shingle")
+        if not given:
+            found = lookalike.find(["a b c"], threshold=threshold).parameters
+            assert [found[name] for name in ("num_hashes", "bands", "rows")] == [
+                ours.num_hashes,
+                ours.bands,
+                ours.rows,
+            ]
+
+
+def test_tune_is_for_the_documents_there_are() -> None:
+    assert lookalike.tune(TUNED[:1]).documents == 1
+    assert lookalike.tune().documents == 1_000_000
+    assert lookalike.tune(texts(60)).documents == 60
+    assert lookalike.tune(texts(60), documents=7).documents == 7
 
 
 def test_results_without_any_package() -> None:

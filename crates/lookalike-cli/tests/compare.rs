@@ -177,3 +177,13 @@ fn long_texts_take_seconds_and_cut_is_said() {
     assert_has(&text, &["Not similar", "more; --all shows them", "cut short"]);
     assert!(text.len() < 200_000, "{}", text.len());
 }
+
+#[test]
+fn what_uses_no_signatures_estimates_nothing() {
+    let other = FOX.replace("brown", "red");
+    for arguments in [&["--exact"][..], &["--measure", "containment"]] {
+        let value = json(FOX, &other, &[arguments, &["--threshold", "0.1"]].concat());
+        assert!(value["estimate"].is_null() && value["similar"] == true, "{value}");
+    }
+    assert!(json(FOX, &other, &[])["estimate"]["bands_shared"].is_u64());
+}

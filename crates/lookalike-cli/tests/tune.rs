@@ -177,6 +177,8 @@ fn few_and_empty_documents_are_no_failure() {
         assert!(text.contains("Too few documents"), "{text}");
         assert!(text.contains("--num-hashes 128 --bands 21 --rows 6"), "{text}");
     }
+    assert_eq!(json(folder.path(), &["one.train"])["documents"], 1);
+    assert_eq!(json(folder.path(), &["one.train", "--documents", "9"])["documents"], 9);
     let text = printed(folder.path(), &["bad.jsonl", "--skip-bad"]);
     assert!(text.contains("1 skipped:\n  bad.jsonl:2: "), "{text}");
     let output = tune(folder.path(), &["bad.jsonl"]);

@@ -18,6 +18,7 @@
 //! | `postgres` | an index in a PostgreSQL database, for several writers |
 //! | [`filter`] | conditions on metadata |
 //! | [`query`] | a document asked for: its candidates, verified |
+//! | [`stored`] | the same for a document of the index |
 //! | [`index`] | an opened index, wherever it is kept |
 //!
 //! Nothing here reads files of documents, cuts texts into shingles, prints, or looks at the clock.
@@ -36,6 +37,7 @@ pub mod settings;
 pub mod sketches;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
+pub mod stored;
 
 pub use error::IndexError;
 pub use index::Index;

@@ -14,10 +14,11 @@ use axum::response::Response;
 use lookalike::index::Preparer;
 use lookalike::index::time;
 use lookalike::store::IndexError;
-use lookalike::store::backend::{Done, Snapshot};
+use lookalike::store::backend::Done;
 use lookalike::store::entry::{MAX_METADATA_BYTES, Metadata, Record, Wanted};
 use lookalike::store::set;
 use lookalike::store::settings::Store;
+use lookalike::store::stored::record;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -213,24 +214,8 @@ pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> Answer
 
 /// The document with an id, unless it has expired.
 pub(crate) fn find(worker: &Worker, id: &str, wanted: Wanted) -> Result<Record, Problem> {
-    find_at(&mut *worker.index.snapshot()?, id, wanted)
-}
-
-/// The same at one moment.
-pub(crate) fn find_at(
-    snapshot: &mut dyn Snapshot,
-    id: &str,
-    wanted: Wanted,
-) -> Result<Record, Problem> {
-    let mut found = None;
-    if let Some(number) = snapshot.number_of(id)? {
-        snapshot.records(&[number], wanted, &mut |record| {
-            found = Some(record.clone());
-            Ok(())
-        })?;
-    }
-    let now = time::now();
-    found.filter(|record| !record.is_expired(now)).ok_or_else(|| Problem::unknown_document(id))
+    let found = record(&mut *worker.index.snapshot()?, id, time::now(), wanted)?;
+    found.ok_or_else(|| Problem::unknown_document(id))
 }
 
 /// What is shown of a document. Needs its set, signature and metadata.

@@ -2,7 +2,7 @@
 
 use crate::app::{Answer, App, json_bytes};
 use crate::body;
-use crate::documents::{bytes, check_text, find_at};
+use crate::documents::{bytes, check_text};
 use crate::json;
 use crate::pool::Worker;
 use crate::problem::{Code, Problem};
@@ -10,11 +10,12 @@ use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use lookalike::core::error::ParamsError;
 use lookalike::index::time;
+use lookalike::store::IndexError;
 use lookalike::store::backend::Snapshot;
 use lookalike::store::entry::{Metadata, Wanted};
 use lookalike::store::filter::Filter;
-use lookalike::store::query::{self, Match, Probe, Question, Similarity};
-use lookalike::store::{IndexError, set};
+use lookalike::store::query::{self, Match, Question, Similarity};
+use lookalike::store::stored::query_stored;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::sync::Arc;
@@ -109,7 +110,7 @@ impl Asked {
         let filters = filters.iter().map(|text| text.parse());
         let filters = filters.collect::<Result<Vec<Filter>, IndexError>>()?;
         let wanted = Wanted { metadata: self.metadata.unwrap_or(true), ..Wanted::default() };
-        let mut question = Question {
+        let question = Question {
             threshold,
             top: Some(top as usize),
             filters: &filters,
@@ -130,25 +131,10 @@ impl Asked {
                 self.found(answer, threshold, shingles, &mut *snapshot)
             }
             (None, Some(id)) => {
-                let wanted = Wanted { set: true, signature: true, ..Wanted::default() };
-                // One moment for both: by another the document may have another number, and
-                // would be found itself.
-                let mut snapshot = index.snapshot()?;
-                let record = find_at(&mut *snapshot, id, wanted)?;
-                let mut own = Vec::new();
-                if let Some(code) = &record.set {
-                    set::decode(code, &mut own)?;
-                }
-                question.except = Some(record.number);
-                let probe = Probe {
-                    set: &own,
-                    fingerprint: record.fingerprint,
-                    signature: &record.signature,
-                };
-                let shingles = record.set.is_some().then_some(own.len());
-                let settings = index.settings();
-                let answer = query::query(&mut *snapshot, settings, &probe, &question, scratch)?;
-                self.found(answer, threshold, shingles, &mut *snapshot)
+                let (mut snapshot, settings) = (index.snapshot()?, index.settings());
+                let found = query_stored(&mut *snapshot, settings, id, &question, scratch)?;
+                let (stored, answer) = found.ok_or_else(|| Problem::unknown_document(id))?;
+                self.found(answer, threshold, stored.shingles(), &mut *snapshot)
             }
             (None, None) => Err(bad("expected text, or id of a document that is there")),
             (Some(_), Some(_)) => Err(bad("there are both text and id: leave one out")),

@@ -17,10 +17,12 @@
 //! | [`tune`] | a threshold, a recall, a sample | bands × rows, what they cost, advice |
 //! | [`digest`] | documents | 128 bits that tell whether two readings saw the same |
 //! | [`index`] | an index and texts | documents in it, what resembles a text, groups |
+//! | [`likeness`] | two texts | how alike they are |
 //! | [`difference`] | two texts | the words that differ |
 //! | [`progress`] | – | how a run tells how far it is |
 //!
-//! Only [`run`] and [`audit`] have threads. Nothing here prints, exits or looks at the environment.
+//! Only [`run`], [`audit`] and [`index`] have threads; where the system gives fewer than are asked
+//! for, those do the same. Nothing here prints, exits or looks at the environment.
 //! The algorithms are in [`core`].
 
 pub mod audit;
@@ -30,6 +32,7 @@ pub mod digest;
 pub mod error;
 pub mod evaluate;
 pub mod index;
+pub mod likeness;
 pub mod progress;
 pub mod read;
 pub mod run;

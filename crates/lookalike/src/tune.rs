@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! collection  sample → 2,000 documents  measure(rule) → Profile { similarities, vocabulary, … }
-//!   profiles  advise → which shingle, and why        similarities  cost → curve::choose_for
+//!   profiles  advise → which shingle, and why        similarities  plan → bands, rows, cost
 //! ```
 //!
 //! Most pairs of a large collection are unrelated. What a rule makes of them decides two things:
@@ -11,6 +11,10 @@
 //! alphabet of c letters that are really used (about 20 in English), is far greater than `l`. Here
 //! nothing is assumed about alphabets: the pairs of the sample are compared. Two documents count as
 //! unrelated where they have no [`RELATED_WORDS`] words in a row in common.
+
+mod plan;
+
+pub use plan::{Measured, Plan, plan, rules_to_try};
 
 use crate::error::Error;
 use crate::progress::{Interrupted, Progress, Stage};

@@ -4,16 +4,18 @@ use super::convert::time;
 use super::json::dictionary;
 use super::opened::{Handle, Tools};
 use lookalike::index::time::now;
+use lookalike::run::MAX_THREADS;
+use lookalike::run::workers::{Earliest, on_threads};
 use lookalike::store::entry::{Record, Wanted, shown};
 use lookalike::store::filter::Filter;
-use lookalike::store::query::{Answer, Match, Probe, Question, Similarity, query};
+use lookalike::store::query::{Answer, Match, Question, Similarity};
 use lookalike::store::settings::Store;
+use lookalike::store::stored::query_stored;
 use lookalike::store::{Index, IndexError, set};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 /// What is asked of every text.
 #[derive(Debug, Clone)]
@@ -33,13 +35,13 @@ pub(super) struct Found {
 }
 
 impl Asked {
-    fn question(&self, index: &Index, except: Option<u64>) -> Question<'_> {
+    fn question(&self, index: &Index) -> Question<'_> {
         Question {
             threshold: self.threshold.unwrap_or(index.settings().threshold),
             top: self.top,
             filters: &self.filters,
             now: now(),
-            except,
+            except: None,
             wanted: Wanted { metadata: true, text: self.texts, ..Wanted::default() },
         }
     }
@@ -54,7 +56,7 @@ impl Asked {
 
     fn ask(&self, index: &Index, tools: &mut Tools, text: &str) -> Result<Found, IndexError> {
         let probe = tools.preparer.prepare(text).probe();
-        let question = self.question(index, None);
+        let question = self.question(index);
         let answer = index.query(&probe, &question, &mut tools.scratch)?;
         let shingles = Some(probe.set.len());
         Ok(Found { answer, threshold: question.threshold, shingles })
@@ -66,77 +68,65 @@ impl Asked {
     /// # Errors
     /// As those of the engine.
     pub(super) fn of_id(&self, handle: &Handle, id: &str) -> Result<Option<Found>, IndexError> {
-        let index = &handle.index;
-        let mut snapshot = index.snapshot()?;
-        let wanted = Wanted { signature: true, set: true, ..Wanted::default() };
-        let Some(number) = snapshot.number_of(id)? else { return Ok(None) };
-        let mut record = None;
-        snapshot.records(&[number], wanted, &mut |found| {
-            record = Some(found.clone());
-            Ok(())
-        })?;
-        let Some(record) = record.filter(|record| !record.is_expired(now())) else {
-            return Ok(None);
-        };
-        let mut set = Vec::new();
-        if let Some(code) = &record.set {
-            set::decode(code, &mut set)?;
-        }
-        let shingles = record.set.is_some().then_some(set.len());
-        let (fingerprint, signature) = (record.fingerprint, record.signature.as_slice());
-        let probe = Probe { set: &set, fingerprint, signature };
-        let question = self.question(index, Some(number));
-        let answer = handle.with_tools(|index, tools| {
-            query(&mut *snapshot, index.settings(), &probe, &question, &mut tools.scratch)
-        })?;
-        Ok(Some(Found { answer, threshold: question.threshold, shingles }))
+        handle.with_tools(|index, tools| {
+            let (mut snapshot, settings) = (index.snapshot()?, index.settings());
+            let question = self.question(index);
+            let found = query_stored(&mut *snapshot, settings, id, &question, &mut tools.scratch)?;
+            Ok(found.map(|(stored, answer)| Found {
+                answer,
+                threshold: question.threshold,
+                shingles: stored.shingles(),
+            }))
+        })
     }
 
     /// What resembles each of several texts, by several threads. Ends early where `stop` is set.
     ///
     /// # Errors
-    /// The first of the engine's.
+    /// As those of the engine, of the first text that has one.
     pub(super) fn of_texts<S: AsRef<str> + Sync>(
         &self,
         handle: &Handle,
         texts: &[S],
         threads: NonZeroUsize,
-        stop: &AtomicBool,
+        unwanted: &AtomicBool,
     ) -> Result<Vec<Found>, IndexError> {
-        let next = AtomicUsize::new(0);
-        let all = Mutex::new((Vec::with_capacity(texts.len()), None));
-        let work = || {
-            let mut found = Vec::new();
-            let done = handle.with_tools(|index, tools| {
-                loop {
+        let (next, failed) = (AtomicUsize::new(0), Earliest::default());
+        let threads = threads.min(NonZeroUsize::new(texts.len()).unwrap_or(NonZeroUsize::MIN));
+        let done = on_threads(threads, |stop| {
+            handle.with_tools(|index, tools| {
+                let mut found = Vec::new();
+                while !stop.asked() && !unwanted.load(Ordering::Relaxed) {
                     let at = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(text) = texts.get(at).filter(|_| !stop.load(Ordering::Relaxed)) else {
-                        return Ok(());
-                    };
-                    found.push((at, self.ask(index, tools, text.as_ref())?));
+                    let Some(text) = texts.get(at) else { break };
+                    match self.ask(index, tools, text.as_ref()) {
+                        Ok(one) => found.push((at, one)),
+                        Err(error) => {
+                            failed.keep(at, error);
+                            stop.ask();
+                        }
+                    }
                 }
-            });
-            let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
-            all.0.append(&mut found);
-            if let Err(error) = done {
-                // The others need not go on.
-                next.fetch_max(texts.len(), Ordering::Relaxed);
-                all.1 = Some(error);
-            }
-        };
-        std::thread::scope(|scope| {
-            for _ in 1..threads.get().min(texts.len()) {
-                scope.spawn(work);
-            }
-            work();
+                Ok(found)
+            })
         });
-        let (mut found, failed) = all.into_inner().unwrap_or_else(PoisonError::into_inner);
-        if let Some(error) = failed {
-            return Err(error);
-        }
+        let found = failed.or::<_, IndexError>(done)?;
+        let mut found: Vec<(usize, Found)> = found.into_iter().flatten().collect();
         found.sort_unstable_by_key(|(at, _)| *at);
         Ok(found.into_iter().map(|(_, found)| found).collect())
     }
+}
+
+/// How many threads are to be used; one per processor where nothing is said.
+///
+/// # Errors
+/// How many there may be, in words.
+pub(super) fn threads(given: Option<usize>) -> Result<NonZeroUsize, String> {
+    if let Some(got) = given.filter(|threads| !(1..=MAX_THREADS).contains(threads)) {
+        return Err(format!("threads is {got}, expected 1 to {MAX_THREADS}"));
+    }
+    let all = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    Ok(given.and_then(NonZeroUsize::new).unwrap_or_else(all))
 }
 
 /// What is wanted of texts that the index does not keep.

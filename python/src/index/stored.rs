@@ -7,7 +7,7 @@ use super::groups;
 use super::json::metadata;
 use super::opened::Opened;
 use super::patience::patiently;
-use super::query::{Asked, document, expect_texts, unknown};
+use super::query::{self, Asked, document, expect_texts, unknown};
 use super::read::{self, Files, LeftOut};
 use super::table::Tables;
 use super::telling::told;
@@ -15,15 +15,15 @@ use crate::error::{OptionError, run_error};
 use crate::find::Findings;
 use lookalike::index::{self, NewDocument, time};
 use lookalike::store::IndexError;
-use lookalike::store::entry::{Record, Wanted};
+use lookalike::store::entry::Wanted;
 use lookalike::store::filter::Filter;
 use lookalike::store::index::{Access, Place};
 use lookalike::store::settings::Store;
+use lookalike::store::stored::record;
 use lookalike::write::{Output, OutputFormat, Target};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyDict, PyIterator, PyList, PyTuple};
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -274,13 +274,12 @@ impl StoredIndex {
         threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyList>> {
         let asked = asked(threshold, limit, filters, texts)?;
+        let threads = query::threads(threads).map_err(OptionError::new_err)?;
         let rows = given.enumerate();
         let rows = rows.map(|(row, one)| text(&one?, || format!("text {row}")));
         let rows = rows.collect::<PyResult<Vec<PyBackedStr>>>()?;
         let handle = self.opened.get()?;
         expect_texts(&handle.index, texts).map_err(OptionError::new_err)?;
-        let all = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        let threads = threads.and_then(NonZeroUsize::new).unwrap_or_else(all);
         let stop = Arc::new(AtomicBool::new(false));
         let told_to_stop = Arc::clone(&stop);
         let work = move || (asked.of_texts(&handle, &rows, threads, &told_to_stop), rows);
@@ -299,23 +298,23 @@ impl StoredIndex {
         id: &Bound<'py, PyAny>,
     ) -> PyResult<Option<Bound<'py, PyTuple>>> {
         let id = text(id, || "the id".to_owned())?;
-        let record = self.opened.detached(py, |handle| {
+        let found = self.opened.detached(py, |handle| {
             let wanted = Wanted {
                 metadata: true,
                 set: handle.index.settings().store != Store::Signatures,
                 text: handle.index.settings().store == Store::Texts,
                 ..Wanted::default()
             };
-            record_of(handle.index.snapshot()?.as_mut(), &id, wanted)
+            record(handle.index.snapshot()?.as_mut(), &id, time::now(), wanted)
         })?;
-        record.map(|record| document(py, &record)).transpose()
+        found.map(|found| document(py, &found)).transpose()
     }
 
     fn contains(&self, py: Python<'_>, id: &Bound<'_, PyAny>) -> PyResult<bool> {
         let id = text(id, || "the id".to_owned())?;
         self.opened.detached(py, |handle| {
-            let found = record_of(handle.index.snapshot()?.as_mut(), &id, Wanted::default())?;
-            Ok(found.is_some())
+            let mut snapshot = handle.index.snapshot()?;
+            Ok(record(snapshot.as_mut(), &id, time::now(), Wanted::default())?.is_some())
         })
     }
 
@@ -417,19 +416,4 @@ impl StoredIndex {
             error => run_error(error),
         })
     }
-}
-
-/// The document with an id that has not expired.
-fn record_of(
-    snapshot: &mut dyn lookalike::store::backend::Snapshot,
-    id: &str,
-    wanted: Wanted,
-) -> Result<Option<Record>, IndexError> {
-    let Some(number) = snapshot.number_of(id)? else { return Ok(None) };
-    let mut found = None;
-    snapshot.records(&[number], wanted, &mut |record| {
-        found = Some(record.clone());
-        Ok(())
-    })?;
-    Ok(found.filter(|record| !record.is_expired(time::now())))
 }

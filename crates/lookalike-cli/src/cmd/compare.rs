@@ -8,14 +8,13 @@ use crate::options::{ParameterArgs, ShingleArgs};
 use crate::text_width::terminal_columns;
 use crate::wording::WordingArgs;
 use anstyle::{AnsiColor, Style};
-use lookalike::core::band;
 use lookalike::core::curve;
 use lookalike::core::params::{Measure, Params};
-use lookalike::core::shingle::Shingler;
-use lookalike::core::signature::Signer;
-use lookalike::core::verify::{self, Overlap};
+use lookalike::core::verify::Overlap;
 use lookalike::difference::{Differences, Stretch};
 use lookalike::error::Error;
+use lookalike::likeness::Likeness;
+use lookalike::progress::Silent;
 use lookalike::read::{
     Collection, Document, Format, ReadError, ReadOptions, Scratch, Sink, Skipped,
 };
@@ -81,7 +80,7 @@ pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
         return Err(ReadError::StdinTwice.into());
     }
     let (a, b) = (read(&args.a, args, worker)?, read(&args.b, args, worker)?);
-    let likeness = Likeness::of(&a, &b, &params);
+    let likeness = Likeness::of(&a, &b, &params, &Silent).map_err(Error::from)?;
     let differences =
         (!args.no_diff).then(|| Differences::between(&a, &b, params.shingle(), Some(PATIENCE)));
     let names = [&args.a, &args.b].map(|path| match path.to_string_lossy() {
@@ -89,19 +88,18 @@ pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
         name => name.into_owned(),
     });
     let marks = anstream::AutoStream::choice(&io::stdout()) == anstream::ColorChoice::Never;
+    let told = Told { likeness: &likeness, names: &names, params: &params };
     let mut out = io::BufWriter::new(anstream::stdout().lock());
     if args.json {
-        let value = likeness.json(&names, &params, differences.as_ref());
-        writeln!(out, "{value:#}")?;
+        writeln!(out, "{:#}", told.json(differences.as_ref()))?;
     } else {
-        likeness.write(&mut out, &names, &params)?;
+        told.write(&mut out)?;
         if let Some(differences) = &differences {
             write_differences(&mut out, differences, likeness.same_text, marks, args.all)?;
         }
     }
     out.flush()?;
-    let similar = likeness.overlap.reaches(params.measure(), params.threshold());
-    Ok(if args.exit_code && similar { ExitCode::from(3) } else { ExitCode::SUCCESS })
+    Ok(if args.exit_code && likeness.similar { ExitCode::from(3) } else { ExitCode::SUCCESS })
 }
 
 /// The text of a file or of standard input.
@@ -157,45 +155,18 @@ fn read(path: &Path, args: &Args, worker: Worker<'_>) -> Result<String, Failure>
     )))
 }
 
-/// What can be said of two texts.
-struct Likeness {
-    overlap: Overlap,
-    /// Byte for byte.
-    same_text: bool,
-    /// From signatures; nothing where one of the documents is empty.
-    estimate: Option<Estimate>,
+/// What is told of two texts.
+struct Told<'a> {
+    likeness: &'a Likeness,
+    names: &'a [String; 2],
+    params: &'a Params,
 }
 
-#[derive(Clone, Copy)]
-struct Estimate {
-    jaccard: f64,
-    bands_shared: usize,
-}
-
-impl Likeness {
-    fn of(a: &str, b: &str, params: &Params) -> Self {
-        let mut shingler = Shingler::new(params.shingle());
-        let (mut left, mut right) = (Vec::new(), Vec::new());
-        shingler.set(a, &mut left);
-        shingler.set(b, &mut right);
-        let mut signer = Signer::new(params.scheme(), params.num_hashes(), params.seed());
-        let mut sign = |text: &str| signer.sign(shingler.shingle(text).hashes).to_vec();
-        let estimate = (!left.is_empty() && !right.is_empty()).then(|| {
-            let (first, second) = (sign(a), sign(b));
-            let keys = |signature: &[u32]| {
-                let mut keys = vec![0; params.bands()];
-                band::bucket_keys(signature, params.rows(), &mut keys);
-                keys
-            };
-            let shared = keys(&first).iter().zip(keys(&second)).filter(|(x, y)| **x == *y).count();
-            Estimate { jaccard: verify::estimate(&first, &second), bands_shared: shared }
-        });
-        Self { overlap: verify::overlap(&left, &right), same_text: a == b, estimate }
-    }
-
-    fn write(&self, out: &mut impl Write, names: &[String; 2], params: &Params) -> io::Result<()> {
+impl Told<'_> {
+    fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        let Self { names, params, .. } = self;
         let bold = Style::new().bold();
-        let overlap = &self.overlap;
+        let overlap = &self.likeness.overlap;
         for (letter, name, shingles) in
             [("A", &names[0], overlap.left), ("B", &names[1], overlap.right)]
         {
@@ -212,7 +183,7 @@ impl Likeness {
             let share = percent(overlap.intersection, size);
             writeln!(out, "Containment       {share} of {from} stands in {into}")?;
         }
-        if let Some(estimate) = self.estimate {
+        if let Some(estimate) = self.likeness.estimate {
             writeln!(
                 out,
                 "Estimate          {:.4} ± {:.4}  from {} hashes ({})",
@@ -229,26 +200,25 @@ impl Likeness {
                  probability {chance:.4}"
             )?;
         }
-        let similar = overlap.reaches(params.measure(), params.threshold());
-        let color = if similar { AnsiColor::Green } else { AnsiColor::Yellow };
+        let color = if self.likeness.similar { AnsiColor::Green } else { AnsiColor::Yellow };
         let style = color.on_default().bold();
-        writeln!(out, "\n{style}{}{style:#}", self.verdict(params))?;
-        if let Some(remark) = self.remark(params, names) {
+        writeln!(out, "\n{style}{}{style:#}", self.verdict())?;
+        if let Some(remark) = self.remark() {
             writeln!(out, "{remark}")?;
         }
         Ok(())
     }
 
     /// One sentence.
-    fn verdict(&self, params: &Params) -> String {
-        let (measure, threshold) = (params.measure(), params.threshold());
+    fn verdict(&self) -> String {
+        let (measure, threshold) = (self.params.measure(), self.params.threshold());
         let exact = match measure {
-            Measure::Jaccard => self.overlap.six_decimals(),
+            Measure::Jaccard => self.likeness.overlap.six_decimals(),
             Measure::Containment => {
-                format!("containment {}", self.overlap.six_decimals_of(measure))
+                format!("containment {}", self.likeness.overlap.six_decimals_of(measure))
             }
         };
-        if self.overlap.reaches(params.measure(), threshold) {
+        if self.likeness.similar {
             format!("Similar: {exact} reaches the threshold of {threshold}.")
         } else {
             format!("Not similar: {exact} is below the threshold of {threshold}.")
@@ -256,8 +226,9 @@ impl Likeness {
     }
 
     /// What the figures alone do not say.
-    fn remark(&self, params: &Params, names: &[String; 2]) -> Option<String> {
-        let Overlap { intersection, left, right } = self.overlap;
+    fn remark(&self) -> Option<String> {
+        let Self { names, params, .. } = self;
+        let Overlap { intersection, left, right } = self.likeness.overlap;
         let rule = params.shingle();
         if left == 0 || right == 0 {
             let who = match (left, right) {
@@ -267,7 +238,7 @@ impl Likeness {
             };
             return Some(format!("{who} no token; an empty document resembles nothing."));
         }
-        if self.same_text {
+        if self.likeness.same_text {
             return Some("The texts are equal.".to_owned());
         }
         if intersection == left && left == right {
@@ -275,8 +246,8 @@ impl Likeness {
                 "Both have the same shingles; the texts differ in what these leave out.".into(),
             );
         }
-        let similar = self.overlap.reaches(params.measure(), params.threshold());
-        let missed = self.estimate.is_some_and(|estimate| estimate.bands_shared == 0);
+        let similar = self.likeness.similar;
+        let missed = self.likeness.estimate.is_some_and(|estimate| estimate.bands_shared == 0);
         if similar && missed {
             return Some("They share no band, so `find` with these parameters misses them.".into());
         }
@@ -297,13 +268,9 @@ impl Likeness {
         })
     }
 
-    fn json(
-        &self,
-        names: &[String; 2],
-        params: &Params,
-        differences: Option<&Differences>,
-    ) -> Value {
-        let overlap = &self.overlap;
+    fn json(&self, differences: Option<&Differences>) -> Value {
+        let Self { names, params, .. } = self;
+        let overlap = &self.likeness.overlap;
         let six = |value: f64| (value * 1e6).round() / 1e6;
         let number = overlap.six_decimals().parse::<f64>().unwrap_or_default();
         let mut value = json!({
@@ -319,14 +286,14 @@ impl Likeness {
             "containment_b": six(overlap.containment_right()),
             "measure": params.measure().to_string(),
             "threshold": params.threshold(),
-            "similar": overlap.reaches(params.measure(), params.threshold()),
-            "equal_texts": self.same_text,
+            "similar": self.likeness.similar,
+            "equal_texts": self.likeness.same_text,
             "num_hashes": params.num_hashes(),
             "bands": params.bands(),
             "rows": params.rows(),
             "estimate": Value::Null,
         });
-        if let Some(estimate) = self.estimate {
+        if let Some(estimate) = self.likeness.estimate {
             value["estimate"] = json!({
                 "jaccard": six(estimate.jaccard),
                 "standard_error": six(standard_error(overlap.jaccard(), params.num_hashes())),

@@ -13,11 +13,12 @@ use lookalike::index::Preparer;
 use lookalike::index::time;
 use lookalike::read::{Collection, Document, Format, ReadOptions, Scratch, Sink, Skipped, Wording};
 use lookalike::store::backend::Snapshot;
-use lookalike::store::entry::{Record, Wanted};
+use lookalike::store::entry::Wanted;
 use lookalike::store::filter::Filter;
-use lookalike::store::query::{Probe, Question, Scratch as Buffers, query};
+use lookalike::store::query::{Question, Scratch as Buffers, query};
 use lookalike::store::settings::Store;
-use lookalike::store::{Index, IndexError, set};
+use lookalike::store::stored::query_stored;
+use lookalike::store::{Index, IndexError};
 use std::path::{Path, PathBuf};
 
 const EXAMPLE: &str = "\
@@ -138,13 +139,13 @@ struct Asker<'a> {
 }
 
 impl Asker<'_> {
-    fn question(&self, except: Option<u64>) -> Question<'_> {
+    fn question(&self) -> Question<'_> {
         Question {
             threshold: self.args.threshold.unwrap_or(self.index.settings().threshold),
             top: Some(self.args.top).filter(|top| *top > 0),
             filters: &self.args.filter,
             now: self.now,
-            except,
+            except: None,
             wanted: Wanted { metadata: self.args.json, text: self.args.text, ..Wanted::default() },
         }
     }
@@ -163,26 +164,10 @@ impl Asker<'_> {
                  there are"
             ))
         };
-        let number = snapshot.number_of(id)?.ok_or_else(unknown)?;
-        let wanted = Wanted { signature: true, set: true, ..Wanted::default() };
-        let mut record = Record::default();
-        snapshot.records(&[number], wanted, &mut |found| {
-            record = found.clone();
-            Ok(())
-        })?;
-        if record.is_expired(self.now) {
-            return Err(unknown());
-        }
-        let mut set = Vec::new();
-        if let Some(code) = &record.set {
-            set::decode(code, &mut set)?;
-        }
-        let (fingerprint, signature) = (record.fingerprint, record.signature.as_slice());
-        let probe = Probe { set: &set, fingerprint, signature };
-        let question = self.question(Some(number));
-        let settings = self.index.settings();
-        let answer = query(snapshot, settings, &probe, &question, &mut Buffers::default())?;
-        Ok(asking.tell(id, &probe, question.threshold, &answer)?)
+        let (settings, question) = (self.index.settings(), self.question());
+        let found = query_stored(snapshot, settings, id, &question, &mut Buffers::default())?;
+        let (stored, answer) = found.ok_or_else(unknown)?;
+        Ok(asking.tell(id, &stored.probe(), question.threshold, &answer)?)
     }
 
     /// Asks for all documents of a collection, in order.
@@ -225,7 +210,7 @@ struct Ask<'a, 'b> {
 impl Ask<'_, '_> {
     fn ask(&mut self, document: &Document<'_>) -> Result<(), Failure> {
         let probe = self.preparer.prepare(document.text).probe();
-        let question = self.asker.question(None);
+        let question = self.asker.question();
         let settings = self.asker.index.settings();
         let answer = query(&mut *self.snapshot, settings, &probe, &question, &mut self.buffers);
         let answer = answer.map_err(|error: IndexError| Failure::from(error))?;

@@ -79,17 +79,19 @@ pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
     }
     let measured =
         if args.inputs.is_empty() { None } else { Some(Measured::of(args, &wishes, worker)?) };
-    let plan = Plan::new(args, &wishes, &params, measured.as_ref())?;
+    let sample = measured.as_ref().map(Measured::measured);
+    let chosen = lookalike::tune::plan(&wishes, &params, sample, args.documents)?;
+    let plan = Plan::new(chosen);
     if let Some(path) = &args.svg {
         let failed = |source| Error::Write { path: path.clone(), source };
-        write_whole(path, plan.curve(plan.best).svg().as_bytes()).map_err(failed)?;
+        write_whole(path, plan.curve().svg().as_bytes()).map_err(failed)?;
     }
     let mut out = io::BufWriter::new(anstream::stdout().lock());
     if args.json {
         writeln!(out, "{:#}", plan.json(measured.as_ref()))?;
     } else {
         if let Some(measured) = &measured {
-            measured.write(&mut out, plan.threshold)?;
+            measured.write(&mut out, params.threshold())?;
             writeln!(out)?;
         }
         plan.write(&mut out, args)?;

@@ -8,6 +8,7 @@ use lookalike_index::entry::Wanted;
 use lookalike_index::filter::Filter;
 use lookalike_index::query::{Match, Question, Scratch, Similarity, query};
 use lookalike_index::settings::Store;
+use lookalike_index::stored::query_stored;
 
 /// A page that is there three thousand times, a third of them copies and a third of them with some
 /// shingles of their own, is compared as if each stood alone, with the same buffers for each
@@ -32,6 +33,7 @@ pub fn large_groups_are_verified<P: Place>(fresh: impl Fn() -> P) {
         bucket_keys(&settings, &probe.signature, &mut keys);
         let among = candidates(&mut *snapshot, &keys);
         let except = snapshot.number_of(&probe.id).unwrap();
+        let (id, expires) = (&probe.id, probe.expires);
         for filters in [vec![], vec!["n<500".parse::<Filter>().unwrap()]] {
             let mut wanted: Vec<(usize, &str)> = documents
                 .iter()
@@ -58,10 +60,29 @@ pub fn large_groups_are_verified<P: Place>(fresh: impl Fn() -> P) {
                 assert_eq!(answer.found, wanted.len() as u64);
                 let got: Vec<(usize, &str)> = answer.matches.iter().map(of).collect();
                 assert_eq!(got, wanted[..top.unwrap_or(wanted.len()).min(wanted.len())]);
+                let question = Question { except: None, ..question };
+                let found =
+                    query_stored(&mut *snapshot, &settings, id, &question, &mut scratch).unwrap();
+                if expires.is_some_and(|expires| expires <= 30) {
+                    assert!(found.is_none());
+                } else {
+                    let (stored, again) = found.unwrap();
+                    assert_eq!((stored.shingles(), again), (Some(probe.set.len()), answer));
+                }
             }
         }
     }
     assert!(all > 3000, "{all}");
+    let question = Question {
+        threshold: 0.7,
+        top: None,
+        filters: &[],
+        now: 30,
+        except: None,
+        wanted: Wanted::default(),
+    };
+    let none = query_stored(&mut *snapshot, &settings, "no such", &question, &mut scratch);
+    assert!(none.unwrap().is_none());
 }
 
 /// How many shingles both have.

@@ -3,10 +3,9 @@
 use crate::error::Error;
 use crate::progress::Progress;
 use crate::read::{BlockNumber, Collection, ReadError, Scratch, Sink};
-use crate::run::workers::on_threads;
+use crate::run::workers::{Earliest, on_threads};
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 /// What a thread does with the documents it is given.
 pub(super) trait Visitor: Sink + Send {
@@ -23,7 +22,7 @@ pub(super) fn each_document<V: Visitor>(
     make: impl Fn() -> V + Sync,
 ) -> Result<Vec<V>, Error> {
     let told = AtomicU64::new(0);
-    let failure: Mutex<Option<(BlockNumber, ReadError)>> = Mutex::new(None);
+    let failed = Earliest::<BlockNumber, ReadError>::default();
     let visitors = on_threads(threads, |stop| {
         let mut visitor = make();
         let mut scratch = Scratch::default();
@@ -34,20 +33,14 @@ pub(super) fn each_document<V: Visitor>(
             let reference = collection.is_reference(block.number().source);
             visitor.block(block.number(), reference);
             if let Err(error) = block.read(&mut scratch, &mut visitor) {
-                let mut first = failure.lock().unwrap_or_else(PoisonError::into_inner);
-                if first.as_ref().is_none_or(|(earlier, _)| block.number() < *earlier) {
-                    *first = Some((block.number(), error));
-                }
+                failed.keep(block.number(), error);
                 stop.ask();
             }
             progress.advance(before.saturating_sub(told.fetch_max(before, Ordering::Relaxed)))?;
         }
         Ok(visitor)
     });
-    if let Some((_, error)) = failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        return Err(error.into());
-    }
-    let visitors = visitors?;
+    let visitors = failed.or::<_, Error>(visitors)?;
     let read = collection.bytes_read();
     progress.advance(read.saturating_sub(told.into_inner()))?;
     Ok(visitors)

@@ -4,10 +4,11 @@ use super::ordered::Ordered;
 use super::part::{Maker, Part, Row};
 use super::prepare::Preparer;
 use crate::error::Error;
-use crate::progress::{Progress, Stage};
-use crate::read::{Collection, Skipped};
-use lookalike_index::backend::{Change, Done, Snapshot};
+use crate::progress::{Interrupted, Progress, Stage};
+use crate::read::{Block, Collection, ReadError, Skipped};
+use lookalike_index::backend::{Change, Done};
 use lookalike_index::entry::Wanted;
+use lookalike_index::stored::record;
 use lookalike_index::{Index, IndexError};
 use std::collections::HashSet;
 use std::num::NonZeroUsize;
@@ -51,7 +52,7 @@ pub struct AddOptions {
     pub expires: Option<i64>,
     /// Whether documents that no index takes are left out and listed rather than an error.
     pub skip_bad: bool,
-    /// Threads to use, beside the one that writes.
+    /// Threads to use at most, beside the one that writes.
     pub threads: NonZeroUsize,
 }
 
@@ -116,58 +117,93 @@ pub fn add(
 ) -> Result<Added, Box<Broken>> {
     let start = Instant::now();
     progress.begin(Stage::Add, collection.bytes());
-    let ordered = Ordered::new(options.threads.get());
-    let handed_out = Mutex::new(0);
-    let told = AtomicU64::new(0);
-    let work = || {
-        let _maker = ordered.maker();
-        let mut maker = match Preparer::new(index.settings()) {
-            Ok(preparer) => Maker::new(collection, preparer, options),
-            Err(error) => {
-                ordered.put(0, Part::failed(error));
-                return;
+    let (handed_out, told) = (Mutex::new(0), AtomicU64::new(0));
+    let reading = Reading { index, collection, options, progress, handed_out, told };
+    let mut writer = Writer::new(index, options);
+    writer.added.skipped.extend_from_slice(collection.listed());
+    let written = reading.write(&mut writer);
+    progress.end(Stage::Add, start.elapsed());
+    match written {
+        Ok(()) => Ok(writer.done()),
+        Err(error) => Err(Box::new(Broken { before: writer.added, error })),
+    }
+}
+
+/// A collection on its way into an index.
+struct Reading<'a> {
+    index: &'a Index,
+    collection: &'a Collection,
+    options: &'a AddOptions,
+    progress: &'a dyn Progress,
+    /// Blocks that were handed out.
+    handed_out: Mutex<u64>,
+    /// Bytes that were told of.
+    told: AtomicU64,
+}
+
+impl Reading<'_> {
+    /// Has all of it read by other threads and written by this one.
+    fn write(&self, writer: &mut Writer<'_>) -> Result<(), Error> {
+        let ordered = &Ordered::new(self.options.threads.get());
+        std::thread::scope(|scope| {
+            let _taker = ordered.taker();
+            for number in 0..self.options.threads.get() {
+                let (maker, preparer) = (ordered.maker(), self.preparer()?);
+                let work = move || {
+                    let _maker = maker;
+                    self.parts(preparer).all(|(number, part)| ordered.put(number, part))
+                };
+                if std::thread::Builder::new().spawn_scoped(scope, work).is_ok() {
+                    continue;
+                }
+                // Where the system gives no more threads, those there are read; without any, this
+                // one does.
+                if number == 0 {
+                    return writer.write_all(self.parts(self.preparer()?).map(|(_, part)| part));
+                }
+                break;
             }
-        };
-        let mut wanted = Ok(());
-        while let Some((number, block)) = next(collection, &handed_out) {
+            writer.write_all(std::iter::from_fn(|| ordered.take()))
+        })
+    }
+
+    fn preparer(&self) -> Result<Preparer, IndexError> {
+        Preparer::new(self.index.settings())
+    }
+
+    /// The blocks that one thread takes, each with its number; one that fails is the last.
+    fn parts(&self, preparer: Preparer) -> impl Iterator<Item = (u64, Part)> {
+        let mut maker = Maker::new(self.collection, preparer, self.options);
+        let (mut wanted, mut failed) = (Ok(()), false);
+        std::iter::from_fn(move || {
+            if failed {
+                return None;
+            }
+            let (number, block) = self.next()?;
             let part = match (wanted, block) {
                 (Ok(()), Ok(block)) => maker.part(&block),
                 (Ok(()), Err(error)) => Part::failed(error),
                 (Err(interrupted), _) => Part::failed(interrupted),
             };
-            let failed = part.failure.is_some();
-            if !ordered.put(number, part) || failed {
-                break;
-            }
-            let read = collection.bytes_read();
-            wanted = progress.advance(read.saturating_sub(told.fetch_max(read, Ordering::Relaxed)));
-        }
-    };
-    let outcome = std::thread::scope(|scope| {
-        for _ in 0..options.threads.get() {
-            scope.spawn(work);
-        }
-        let mut writer = Writer::new(index, options);
-        writer.added.skipped.extend_from_slice(collection.listed());
-        let written = writer.write_all(&ordered);
-        ordered.give_up();
-        match written {
-            Ok(()) => Ok(writer.done()),
-            Err(error) => Err(Box::new(Broken { before: writer.added, error })),
-        }
-    });
-    progress.end(Stage::Add, start.elapsed());
-    outcome
-}
+            failed = part.failure.is_some();
+            wanted = self.tell();
+            Some((number, part))
+        })
+    }
 
-type Numbered = (u64, Result<crate::read::Block, crate::read::ReadError>);
+    /// The next block in reading order, and its number.
+    fn next(&self) -> Option<(u64, Result<Block, ReadError>)> {
+        let mut number = self.handed_out.lock().unwrap_or_else(PoisonError::into_inner);
+        let block = self.collection.next_block_in_order().transpose()?;
+        *number += 1;
+        Some((*number - 1, block))
+    }
 
-/// The next block in reading order, and its number.
-fn next(collection: &Collection, handed_out: &Mutex<u64>) -> Option<Numbered> {
-    let mut number = handed_out.lock().unwrap_or_else(PoisonError::into_inner);
-    let block = collection.next_block_in_order().transpose()?;
-    *number += 1;
-    Some((*number - 1, block))
+    fn tell(&self) -> Result<(), Interrupted> {
+        let read = self.collection.bytes_read();
+        let before = self.told.fetch_max(read, Ordering::Relaxed);
+        self.progress.advance(read.saturating_sub(before))
+    }
 }
 
 /// Writes parts as they come.
@@ -198,9 +234,9 @@ impl<'a> Writer<'a> {
         self.added
     }
 
-    fn write_all(&mut self, ordered: &Ordered<Part>) -> Result<(), Error> {
+    fn write_all(&mut self, parts: impl Iterator<Item = Part>) -> Result<(), Error> {
         let mut batch: Vec<Part> = Vec::new();
-        while let Some(mut part) = ordered.take() {
+        for mut part in parts {
             let failure = part.failure.take();
             batch.push(part);
             let rows: usize = batch.iter().map(|part| part.rows.len()).sum();
@@ -260,7 +296,8 @@ impl<'a> Writer<'a> {
         let before = rows.len();
         rows.retain(|(part, row)| {
             let id = part.id(row);
-            let known = is_there(&mut *snapshot, id, now).unwrap_or_else(|error| {
+            let known = record(&mut *snapshot, id, now, Wanted::default());
+            let known = known.map(|known| known.is_some()).unwrap_or_else(|error| {
                 failure = Some(error);
                 true
             });
@@ -288,15 +325,4 @@ impl<'a> Writer<'a> {
             _ => None,
         }
     }
-}
-
-/// Whether there is a document with this id that has not expired.
-fn is_there(snapshot: &mut dyn Snapshot, id: &str, now: i64) -> Result<bool, IndexError> {
-    let Some(number) = snapshot.number_of(id)? else { return Ok(false) };
-    let mut is_there = false;
-    snapshot.records(&[number], Wanted::default(), &mut |record| {
-        is_there = !record.is_expired(now);
-        Ok(())
-    })?;
-    Ok(is_there)
 }

@@ -19,9 +19,9 @@ struct State<T> {
 }
 
 impl<T> Ordered<T> {
-    /// For so many threads that make values.
+    /// For so many threads at most that make values.
     pub(super) fn new(makers: usize) -> Self {
-        let state = State { next: 0, waiting: BTreeMap::new(), makers, given_up: false };
+        let state = State { next: 0, waiting: BTreeMap::new(), makers: 0, given_up: false };
         Self { state: Mutex::new(state), changed: Condvar::new(), window: 4 * makers as u64 }
     }
 
@@ -48,7 +48,7 @@ impl<T> Ordered<T> {
         true
     }
 
-    /// The next value; `None` when there will be none.
+    /// The next value; `None` when there will be none. All makers are there before it is asked for.
     pub(super) fn take(&self) -> Option<T> {
         let mut state = self.state();
         loop {
@@ -58,22 +58,32 @@ impl<T> Ordered<T> {
                 self.changed.notify_all();
                 return Some(value);
             }
-            if state.makers == 0 {
+            if state.makers == 0 || state.given_up {
                 return None;
             }
             state = self.wait(state);
         }
     }
 
-    /// Nothing more is wanted.
-    pub(super) fn give_up(&self) {
-        self.state().given_up = true;
-        self.changed.notify_all();
+    /// Who takes values: nothing more is wanted when this is dropped, in whatever way.
+    pub(super) fn taker(&self) -> Taker<'_, T> {
+        Taker(self)
     }
 
     /// One thread that makes values; it ends when this is dropped, in whatever way.
     pub(super) fn maker(&self) -> Maker<'_, T> {
+        self.state().makers += 1;
         Maker(self)
+    }
+}
+
+/// See [`Ordered::taker`].
+pub(super) struct Taker<'a, T>(&'a Ordered<T>);
+
+impl<T> Drop for Taker<'_, T> {
+    fn drop(&mut self) {
+        self.0.state().given_up = true;
+        self.0.changed.notify_all();
     }
 }
 
@@ -82,7 +92,10 @@ pub(super) struct Maker<'a, T>(&'a Ordered<T>);
 
 impl<T> Drop for Maker<'_, T> {
     fn drop(&mut self) {
-        self.0.state().makers -= 1;
+        let mut state = self.0.state();
+        state.makers -= 1;
+        // The value it was about to make is missing, so that nobody gets any further.
+        state.given_up |= std::thread::panicking();
         self.0.changed.notify_all();
     }
 }
@@ -95,17 +108,19 @@ mod tests {
     #[test]
     fn values_come_in_order_whoever_makes_them() {
         let (ordered, counter) = (Ordered::new(3), AtomicU64::new(0));
-        let work = || {
-            let _maker = ordered.maker();
-            loop {
-                let number = counter.fetch_add(1, Ordering::Relaxed);
-                if number >= 500 || !ordered.put(number, number * 2) {
-                    return;
-                }
+        let work = || loop {
+            let number = counter.fetch_add(1, Ordering::Relaxed);
+            if number >= 500 || !ordered.put(number, number * 2) {
+                return;
             }
         };
         let taken: Vec<u64> = std::thread::scope(|scope| {
-            (0..3).for_each(|_| drop(scope.spawn(work)));
+            for maker in [ordered.maker(), ordered.maker(), ordered.maker()] {
+                scope.spawn(move || {
+                    let _maker = maker;
+                    work();
+                });
+            }
             std::iter::from_fn(|| ordered.take()).collect()
         });
         assert_eq!(taken, (0..500).map(|n| n * 2).collect::<Vec<u64>>());
@@ -115,12 +130,35 @@ mod tests {
     fn who_gives_up_lets_the_others_end() {
         let ordered = Ordered::new(1);
         std::thread::scope(|scope| {
-            scope.spawn(|| {
-                let _maker = ordered.maker();
+            let (taker, maker) = (ordered.taker(), ordered.maker());
+            let ordered = &ordered;
+            scope.spawn(move || {
+                let _maker = maker;
                 assert!((0..1_000_000).any(|number| !ordered.put(number, ())));
             });
             assert_eq!(ordered.take(), Some(()));
-            ordered.give_up();
+            drop(taker);
         });
+    }
+
+    #[test]
+    fn a_maker_that_panics_ends_all() {
+        let ordered = Ordered::new(2);
+        let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            std::thread::scope(|scope| {
+                let (_taker, one, other) = (ordered.taker(), ordered.maker(), ordered.maker());
+                let ordered = &ordered;
+                scope.spawn(move || {
+                    let _maker = one;
+                    assert!((1..1_000_000).any(|number| !ordered.put(number, ())));
+                });
+                scope.spawn(move || {
+                    let _maker = other;
+                    panic!("the value 0 never comes");
+                });
+                assert_eq!(ordered.take(), None);
+            });
+        }));
+        assert!(ended.is_err());
     }
 }

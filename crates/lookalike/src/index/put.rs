@@ -11,6 +11,7 @@ use lookalike_index::{Index, IndexError};
 use std::slice::ChunksMut;
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::Builder;
 
 /// Documents that are best handed over together.
 pub const BATCH_DOCUMENTS: usize = 4096;
@@ -107,29 +108,48 @@ fn unexpected(index: &Index, error: &Error) -> IndexError {
     IndexError::Database { index, why, transient: false }
 }
 
-/// Writes batches in a thread of its own while this one makes the next.
+/// Writes batches in a thread of its own while this one makes the next; in this one, where the
+/// system gives no other.
 fn write_beside<E>(
     writer: &mut Writer<'_>,
     first: Batch<E>,
-    mut next: impl FnMut() -> Batch<E>,
+    next: impl FnMut() -> Batch<E>,
 ) -> (Option<End<E>>, Option<Error>) {
-    let (sender, receiver) = sync_channel::<Vec<Part>>(1);
+    let writer = Mutex::new(writer);
+    let write =
+        |parts: Vec<Part>| writer.lock().unwrap_or_else(PoisonError::into_inner).write(parts).err();
     std::thread::scope(|scope| {
-        let writing =
-            scope.spawn(move || receiver.iter().find_map(|parts| writer.write(parts).err()));
-        let mut batch = first;
-        let end = loop {
-            // Nobody takes it where writing failed.
-            let is_taken = sender.send(batch.parts).is_ok();
-            if batch.end.is_some() || !is_taken {
-                break batch.end;
-            }
-            batch = next();
+        let (sender, receiver) = sync_channel::<Vec<Part>>(1);
+        let work = move || receiver.iter().find_map(write);
+        let Ok(writing) = Builder::new().spawn_scoped(scope, work) else {
+            let mut failed = None;
+            let end = hand_over(first, next, |parts| {
+                failed = write(parts);
+                failed.is_none()
+            });
+            return (end, failed);
         };
+        // Nobody takes them where writing failed.
+        let end = hand_over(first, next, |parts| sender.send(parts).is_ok());
         drop(sender);
         let failed = writing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         (end, failed)
     })
+}
+
+/// Hands over one batch after the other, until one is the last, or is not taken any more.
+fn hand_over<E>(
+    first: Batch<E>,
+    mut next: impl FnMut() -> Batch<E>,
+    mut take: impl FnMut(Vec<Part>) -> bool,
+) -> Option<End<E>> {
+    let mut batch = first;
+    loop {
+        if !take(batch.parts) || batch.end.is_some() {
+            return batch.end;
+        }
+        batch = next();
+    }
 }
 
 /// Why there are no more documents.
@@ -192,18 +212,24 @@ impl Makers<'_> {
             self.idle.push(Preparer::new(self.index.settings())?);
         }
         let chunks = Mutex::new(documents.chunks_mut(CHUNK).enumerate());
-        let (idle, chunks) = (&mut self.idle[..threads], &chunks);
-        let mut made = match idle {
-            [one] => make_all(one, chunks, first),
-            several => std::thread::scope(|scope| {
-                let work = |preparer| scope.spawn(move || make_all(preparer, chunks, first));
-                let working: Vec<_> = several.iter_mut().map(work).collect();
-                let joined = working.into_iter().flat_map(|thread| {
-                    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-                });
-                joined.collect()
-            }),
+        let chunks = &chunks;
+        let Some((own, others)) = self.idle[..threads].split_first_mut() else {
+            return Ok(Vec::new());
         };
+        let mut made = std::thread::scope(|scope| {
+            // Where the system gives no more threads, the work is done by those there are.
+            let work = |preparer| {
+                let work = move || make_all(preparer, chunks, first);
+                Builder::new().spawn_scoped(scope, work).ok()
+            };
+            let working: Vec<_> = others.iter_mut().map_while(work).collect();
+            let mut made = make_all(own, chunks, first);
+            for thread in working {
+                let theirs = thread.join();
+                made.extend(theirs.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+            }
+            made
+        });
         made.sort_unstable_by_key(|made| made.number);
         Ok(made)
     }

@@ -28,7 +28,7 @@ pub(super) fn band_buckets(
     let bands = options.params.bands();
     let counter = Counter::default();
     let lists = Mutex::new(lists);
-    on_threads(options.threads, |stop| {
+    on_threads::<_, Error>(options.threads, |stop| {
         let mut scratch = BandScratch::default();
         let (mut keys, mut numbers) = (Vec::new(), Vec::new());
         while let Some(band) = counter.next(bands) {

@@ -26,7 +26,7 @@ pub(super) fn decide(
 ) -> Result<Decided, Error> {
     let counter = Counter::default();
     let most_pairs = MAX_PAIRS.min((budget.batch() / PAIR_BYTES) as u64);
-    let all = on_threads(options.threads, |stop| {
+    let all = on_threads::<_, Error>(options.threads, |stop| {
         let mut sets = Sets::new(documents, options, budget.sets());
         let mut decided = Decided::default();
         while let Some(i) = counter.next(batch.candidates.len()) {

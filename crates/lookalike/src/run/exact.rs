@@ -80,7 +80,7 @@ impl Exact<'_> {
     ) -> Result<(), Error> {
         let counter = Counter::default();
         let params = &self.options.params;
-        on_threads(self.options.threads, |stop| {
+        on_threads::<_, Error>(self.options.threads, |stop| {
             let mut tools = Tools::new(self.options);
             let mut scratch = Scratch::default();
             let (mut out, mut gathered) = (Vec::new(), Vec::new());
@@ -129,7 +129,7 @@ impl Exact<'_> {
         let ranges = standing.ranges(self.budget, self.options.threads.get());
         let counter = Counter::default();
         let lists = Mutex::new(lists);
-        on_threads(self.options.threads, |stop| {
+        on_threads::<_, Error>(self.options.threads, |stop| {
             while let Some(i) = counter.next(ranges.len()) {
                 if stop.asked() {
                     break;

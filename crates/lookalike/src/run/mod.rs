@@ -46,7 +46,7 @@ mod shingles;
 mod skipped;
 mod sources;
 mod traits;
-pub(crate) mod workers;
+pub mod workers;
 mod written;
 
 pub use documents::SourceCounts;

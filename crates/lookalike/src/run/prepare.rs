@@ -10,7 +10,7 @@ use super::shingles::Cutter;
 use super::skipped::{SkippedFile, SkippedWriter};
 use super::sources::{Sources, Tally};
 use super::traits::KeepRules;
-use super::workers::on_threads;
+use super::workers::{Earliest, on_threads};
 use crate::digest::Inputs;
 use crate::error::Error;
 use crate::progress::Progress;
@@ -22,8 +22,8 @@ use lookalike_core::band;
 use lookalike_core::hash;
 use lookalike_core::signature::Signer;
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 /// What all threads share.
 pub(super) struct Prepare<'a> {
@@ -60,8 +60,8 @@ impl Prepare<'_> {
         // Blocks of one source are given out in order and finished once begun, so of several
         // failures in it the first is told, whoever meets it. Between sources it is the first of
         // those met.
-        let failure: Mutex<Option<(BlockNumber, ReadError)>> = Mutex::new(None);
-        on_threads(self.options.threads, |stop| {
+        let failed = Earliest::<BlockNumber, ReadError>::default();
+        let done = on_threads(self.options.threads, |stop| {
             let mut preparer = Preparer::new(self, &skipped, &sources);
             let mut scratch = Scratch::default();
             while !stop.asked() {
@@ -76,10 +76,7 @@ impl Prepare<'_> {
                 match part {
                     Ok(part) => store.push(part, &preparer.take_tallies())?,
                     Err(error) => {
-                        let mut first = failure.lock().unwrap_or_else(PoisonError::into_inner);
-                        if first.as_ref().is_none_or(|(earlier, _)| number < *earlier) {
-                            *first = Some((number, error));
-                        }
+                        failed.keep(number, error);
                         stop.ask();
                     }
                 }
@@ -88,10 +85,8 @@ impl Prepare<'_> {
             }
             preparer.finish();
             Ok(())
-        })?;
-        if let Some((_, error)) = failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            return Err(error.into());
-        }
+        });
+        failed.or::<_, Error>(done)?;
         let parts = store.finish()?;
         if let Some(checkpoint) = self.checkpoint {
             checkpoint.prepared()?;

@@ -1,31 +1,67 @@
 //! The only threads: the same work on each, until there is no more or somebody fails.
 
-use crate::error::Error;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread::Builder;
 
 /// Lets workers know that one of them failed, so that the others stop early.
 #[derive(Debug, Default)]
-pub(crate) struct Stop(AtomicBool);
+pub struct Stop(AtomicBool);
 
 impl Stop {
     /// Asks all workers to stop.
-    pub(crate) fn ask(&self) {
+    pub fn ask(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
     /// Whether to stop.
-    pub(crate) fn asked(&self) -> bool {
+    pub fn asked(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// Runs `work` on every thread and gives what each returns, in no particular order. The first
-/// error met in that order is returned when all have stopped.
-pub(crate) fn on_threads<T: Send>(
+/// The failure of the earliest of several pieces of work. Where pieces are given out in order and
+/// are finished once begun, it is the same one for any number of threads.
+#[derive(Debug)]
+pub struct Earliest<K, E>(Mutex<Option<(K, E)>>);
+
+impl<K, E> Default for Earliest<K, E> {
+    fn default() -> Self {
+        Self(Mutex::new(None))
+    }
+}
+
+impl<K: Ord, E> Earliest<K, E> {
+    /// What failed, and which piece of work it was.
+    pub fn keep(&self, at: K, error: E) {
+        let mut first = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if first.as_ref().is_none_or(|(earlier, _)| at < *earlier) {
+            *first = Some((at, error));
+        }
+    }
+
+    /// What all the work came to.
+    ///
+    /// # Errors
+    /// The failure of the earliest piece; without one that of `done`.
+    pub fn or<T, F: From<E>>(self, done: Result<T, F>) -> Result<T, F> {
+        match self.0.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            Some((_, error)) => Err(error.into()),
+            None => done,
+        }
+    }
+}
+
+/// Runs `work` on every thread, or on as many as the system gives, and gives what each returns, in
+/// no particular order.
+///
+/// # Errors
+/// The first one met in that order, when all have stopped.
+pub fn on_threads<T: Send, E: Send>(
     threads: NonZeroUsize,
-    work: impl Fn(&Stop) -> Result<T, Error> + Sync,
-) -> Result<Vec<T>, Error> {
+    work: impl Fn(&Stop) -> Result<T, E> + Sync,
+) -> Result<Vec<T>, E> {
     let stop = Stop::default();
     let run = || {
         let result = work(&stop);
@@ -39,7 +75,7 @@ pub(crate) fn on_threads<T: Send>(
     }
     std::thread::scope(|scope| {
         // Where the system gives no more threads, the work is done by those there are.
-        let thread = || std::thread::Builder::new().spawn_scoped(scope, run).ok();
+        let thread = || Builder::new().spawn_scoped(scope, run).ok();
         let others: Vec<_> = (1..threads.get()).map_while(|_| thread()).collect();
         let mut results = vec![run()];
         for other in others {
@@ -60,5 +96,36 @@ impl Counter {
     /// The next number below `end`, if there is one.
     pub(crate) fn next(&self, end: usize) -> Option<usize> {
         Some(self.0.fetch_add(1, Ordering::Relaxed)).filter(|i| *i < end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_earliest_failure_is_told_whoever_meets_it() {
+        for threads in [1, 2, 5] {
+            let (next, failed) = (Counter::default(), Earliest::default());
+            let done = on_threads(NonZeroUsize::new(threads).unwrap(), |stop| {
+                while !stop.asked() {
+                    let Some(at) = next.next(200) else { break };
+                    if at % 50 == 20 {
+                        failed.keep(at, format!("number {at}"));
+                        stop.ask();
+                    }
+                }
+                Ok(())
+            });
+            assert_eq!(failed.or(done), Err("number 20".to_owned()));
+        }
+    }
+
+    #[test]
+    fn without_a_failure_it_is_what_was_done() {
+        let failed = Earliest::<u32, String>::default();
+        assert_eq!(failed.or::<_, String>(Ok(5)), Ok(5));
+        let failed = Earliest::<u32, String>::default();
+        assert_eq!(failed.or::<u32, _>(Err("no room".to_owned())), Err("no room".to_owned()));
     }
 }

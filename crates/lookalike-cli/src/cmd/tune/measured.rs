@@ -7,21 +7,15 @@ use crate::difference::{plural, thousands};
 use crate::extraction::Worker;
 use crate::progress_bar::Bar;
 use anstyle::Style;
-use lookalike::core::params::{ShingleRule, Unit, Wishes};
-use lookalike::error::Error;
+use lookalike::core::params::{ShingleRule, Wishes};
 use lookalike::read::{Collection, Skipped};
 use lookalike::tune::{self, Advice, Profile, RELATED_WORDS, Reason, Sample};
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
-/// What a sample of the input says.
+/// What a sample of the input says, and what is advised.
 pub(super) struct Measured {
-    /// Documents drawn.
-    pub(super) sample: Sample,
-    /// What each shingle rule makes of them.
-    profiles: Vec<Profile>,
-    /// The place of the rule in use.
-    current: usize,
+    of: tune::Measured,
     advice: Option<Advice>,
 }
 
@@ -29,39 +23,25 @@ impl Measured {
     /// Draws from the inputs and measures.
     pub(super) fn of(args: &Args, wishes: &Wishes, worker: Worker<'_>) -> Result<Self, Failure> {
         let collection = Collection::open(&args.inputs, &args.reading.options(worker))?;
-        let bar = Bar::new();
-        let sample = tune::sample(&collection, args.sample as usize, wishes.seed, &bar)?;
-        let rule = &wishes.shingle;
-        let rules = if args.tried.is_empty() {
-            tune::usual_rules(rule)
-        } else {
-            let mut lengths: Vec<(Unit, usize)> =
-                args.tried.iter().map(|rule| (rule.unit(), rule.size())).collect();
-            lengths.push((rule.unit(), rule.size()));
-            lengths.sort_by_key(|(unit, size)| (*unit as u8, *size));
-            lengths.dedup();
-            tune::rules(rule, &lengths)?
-        };
-        let used = (rule.unit(), rule.size());
-        let current = rules.iter().position(|rule| (rule.unit(), rule.size()) == used);
-        let current = current.unwrap_or_default();
-        let profiles = tune::measure(&sample.texts, &rules, &bar).map_err(Error::from)?;
-        let advice = tune::advise(&profiles, current, wishes.threshold);
-        Ok(Self { sample, profiles, current, advice })
+        let (size, rule) = (args.sample as usize, &wishes.shingle);
+        let rules = tune::rules_to_try(rule, &args.tried);
+        let of = tune::Measured::of(&collection, size, wishes.seed, &rules, rule, &Bar::new())?;
+        let advice = of.advice(wishes.threshold);
+        Ok(Self { of, advice })
     }
 
-    /// The profile of the rule in use.
-    pub(super) fn used(&self) -> Option<&Profile> {
-        self.profiles.get(self.current)
+    /// What was measured.
+    pub(super) fn measured(&self) -> &tune::Measured {
+        &self.of
     }
 
     /// Writes the table of shingles and the advice.
     pub(super) fn write(&self, out: &mut impl Write, threshold: f64) -> io::Result<()> {
-        let Sample { texts, documents, skipped } = &self.sample;
+        let Sample { texts, documents, skipped } = &self.of.sample;
         let count = plural(*documents as usize, "document");
         writeln!(out, "{count}, {} drawn", thousands(texts.len() as u64))?;
         write_skipped(out, skipped)?;
-        let Some(used) = self.profiles.get(self.current) else { return Ok(()) };
+        let Some(used) = self.of.used() else { return Ok(()) };
         if used.empty > 0 {
             writeln!(out, "{} of them without a token", thousands(used.empty as u64))?;
         }
@@ -70,7 +50,7 @@ impl Measured {
             return writeln!(out, "Too few documents with a token to measure or advise a shingle.");
         }
         heading(out, "Shingles", "")?;
-        write_table(out, &self.lines(threshold), [2, 1], |line| line == self.current + 2)?;
+        write_table(out, &self.lines(threshold), [2, 1], |line| line == self.of.current() + 2)?;
         writeln!(
             out,
             "\nUnrelated: Jaccard similarity of documents with no {RELATED_WORDS} words in a row \
@@ -78,7 +58,7 @@ impl Measured {
              before it falls below {threshold}."
         )?;
         let compared = used.similarities.documents();
-        if self.profiles.iter().any(|p| p.similarities.documents() < p.documents as u64) {
+        if self.of.profiles.iter().any(|p| p.similarities.documents() < p.documents as u64) {
             writeln!(
                 out,
                 "Where comparing all would take long, fewer documents were compared ({} for {}).",
@@ -113,13 +93,13 @@ impl Measured {
         ];
         let mut lines: Vec<Vec<String>> =
             header.iter().map(|row| row.iter().map(|&text| text.to_owned()).collect()).collect();
-        for (place, profile) in self.profiles.iter().enumerate() {
+        for (place, profile) in self.of.profiles.iter().enumerate() {
             let found = &profile.similarities;
             let unit_size = profile.rule.to_string();
             let note = match (profile.is_saturated(threshold), profile.is_too_long()) {
                 (true, _) => "unrelated documents look alike",
                 (_, true) => "many documents are shorter",
-                _ if place == self.current => "in use",
+                _ if place == self.of.current() => "in use",
                 _ => "",
             };
             lines.push(vec![
@@ -139,7 +119,7 @@ impl Measured {
 
     /// The advice and its reason.
     fn sentence(&self, advice: Advice, threshold: f64) -> String {
-        let (used, better) = (&self.profiles[advice.current], &self.profiles[advice.advised]);
+        let (used, better) = (&self.of.profiles[advice.current], &self.of.profiles[advice.advised]);
         let below =
             |profile: &Profile| format!("{:.3}", profile.similarities.unrelated_quantile(0.999));
         let shorter = |profile: &Profile| match profile.short {
@@ -206,7 +186,7 @@ impl Measured {
                 "too_long": profile.is_too_long(),
             })
         };
-        let histogram = self.profiles.get(self.current).map(|used| {
+        let histogram = self.of.used().map(|used| {
             let mut steps = [0u64; 20];
             for similarity in used.similarities.above_zero() {
                 steps[((similarity * 20.0) as usize).min(19)] += 1;
@@ -221,16 +201,16 @@ impl Measured {
                 Reason::NoneFits => "none_fits",
             };
             json!({
-                "shingle": self.profiles[advice.advised].rule.to_string(),
+                "shingle": self.of.profiles[advice.advised].rule.to_string(),
                 "reason": reason,
                 "sentence": self.sentence(advice, threshold),
             })
         });
         json!({
-            "documents": self.sample.documents,
-            "drawn": self.sample.texts.len(),
-            "skipped": self.sample.skipped.iter().map(ToString::to_string).collect::<Vec<_>>(),
-            "shingles": self.profiles.iter().map(profile).collect::<Vec<_>>(),
+            "documents": self.of.sample.documents,
+            "drawn": self.of.sample.texts.len(),
+            "skipped": self.of.sample.skipped.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            "shingles": self.of.profiles.iter().map(profile).collect::<Vec<_>>(),
             "similarities": histogram,
             "advice": advice,
         })

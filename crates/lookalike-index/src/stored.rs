@@ -1,0 +1,72 @@
+//! A document of the index that is asked about: what it is, and what resembles it.
+
+use crate::backend::Snapshot;
+use crate::entry::{Record, Wanted};
+use crate::error::IndexError;
+use crate::query::{Answer, Probe, Question, Scratch, query};
+use crate::set;
+use crate::settings::Settings;
+
+/// A document of the index, with its shingles.
+#[derive(Debug, Clone)]
+pub struct Stored {
+    record: Record,
+    set: Vec<u64>,
+}
+
+impl Stored {
+    /// It as a document to look for.
+    pub fn probe(&self) -> Probe<'_> {
+        let Record { fingerprint, signature, .. } = &self.record;
+        Probe { set: &self.set, fingerprint: *fingerprint, signature }
+    }
+
+    /// How many shingles it has; `None` where the index keeps no sets.
+    pub fn shingles(&self) -> Option<usize> {
+        self.record.set.is_some().then_some(self.set.len())
+    }
+}
+
+/// The document with an id; `None` where there is none, or it had expired by `now`.
+///
+/// # Errors
+/// What keeps the index from being read.
+pub fn record(
+    snapshot: &mut dyn Snapshot,
+    id: &str,
+    now: i64,
+    wanted: Wanted,
+) -> Result<Option<Record>, IndexError> {
+    let Some(number) = snapshot.number_of(id)? else { return Ok(None) };
+    let mut found = None;
+    snapshot.records(&[number], wanted, &mut |record| {
+        found = Some(record.clone());
+        Ok(())
+    })?;
+    Ok(found.filter(|record| !record.is_expired(now)))
+}
+
+/// Finds what resembles a document of the index, but for itself, whatever `question.except` says.
+/// `None` where there is no document with this id, or it has expired. It is looked up in the same
+/// snapshot that is asked: at another moment it may have another number, and would be found itself.
+///
+/// # Errors
+/// As those of [`query`].
+pub fn query_stored(
+    snapshot: &mut dyn Snapshot,
+    settings: &Settings,
+    id: &str,
+    question: &Question<'_>,
+    scratch: &mut Scratch,
+) -> Result<Option<(Stored, Answer)>, IndexError> {
+    let wanted = Wanted { signature: true, set: true, ..Wanted::default() };
+    let Some(record) = record(snapshot, id, question.now, wanted)? else { return Ok(None) };
+    let mut set = Vec::new();
+    if let Some(code) = &record.set {
+        set::decode(code, &mut set)?;
+    }
+    let question = Question { except: Some(record.number), ..*question };
+    let stored = Stored { record, set };
+    let answer = query(snapshot, settings, &stored.probe(), &question, scratch)?;
+    Ok(Some((stored, answer)))
+}

@@ -1,0 +1,107 @@
+//! Two texts in, how alike they are out.
+
+use crate::progress::{Interrupted, Progress};
+use lookalike_core::band;
+use lookalike_core::params::Params;
+use lookalike_core::shingle::Shingler;
+use lookalike_core::signature::Signer;
+use lookalike_core::verify::{self, Overlap};
+
+/// What can be said of two texts.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Likeness {
+    /// Of their shingle sets, exactly.
+    pub overlap: Overlap,
+    /// Whether they are the same byte for byte.
+    pub same_text: bool,
+    /// Whether they reach the threshold.
+    pub similar: bool,
+    /// What signatures say. Nothing where a text has no token, and where the parameters have no
+    /// pair missed, since signatures are not used then.
+    pub estimate: Option<Estimate>,
+}
+
+/// What signatures say of two texts.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Estimate {
+    /// The Jaccard similarity, from 0 to 1.
+    pub jaccard: f64,
+    /// Bands in which both have the same key; without any, they are no candidates.
+    pub bands_shared: usize,
+}
+
+impl Likeness {
+    /// Compares two texts.
+    ///
+    /// # Errors
+    /// [`Interrupted`] where `progress`, asked between the steps, does not want it any more.
+    pub fn of(
+        a: &str,
+        b: &str,
+        params: &Params,
+        progress: &dyn Progress,
+    ) -> Result<Self, Interrupted> {
+        let mut shingler = Shingler::new(params.shingle());
+        let mut set = |text| {
+            let mut set = Vec::new();
+            shingler.set(text, &mut set);
+            progress.advance(0).map(|()| set)
+        };
+        let (left, right) = (set(a)?, set(b)?);
+        let comparable = !left.is_empty() && !right.is_empty() && !params.exact();
+        let estimate = if comparable {
+            let mut signer = Signer::new(params.scheme(), params.num_hashes(), params.seed());
+            let mut sign = |text| {
+                let signature = signer.sign(shingler.shingle(text).hashes).to_vec();
+                progress.advance(0).map(|()| signature)
+            };
+            Some(Estimate::of(&sign(a)?, &sign(b)?, params))
+        } else {
+            None
+        };
+        let overlap = verify::overlap(&left, &right);
+        let similar = overlap.reaches(params.measure(), params.threshold());
+        Ok(Self { overlap, same_text: a == b, similar, estimate })
+    }
+}
+
+impl Estimate {
+    fn of(a: &[u32], b: &[u32], params: &Params) -> Self {
+        let keys = |signature: &[u32]| {
+            let mut keys = vec![0; params.bands()];
+            band::bucket_keys(signature, params.rows(), &mut keys);
+            keys
+        };
+        let bands_shared = keys(a).iter().zip(keys(b)).filter(|(a, b)| **a == *b).count();
+        Self { jaccard: verify::estimate(a, b), bands_shared }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::float_cmp, reason = "1 is 1")]
+mod tests {
+    use super::*;
+    use crate::progress::Silent;
+    use lookalike_core::params::Wishes;
+
+    const A: &str = "one two three four five six seven eight nine ten";
+
+    fn compared(a: &str, b: &str, wishes: &Wishes) -> Likeness {
+        Likeness::of(a, b, &Params::new(wishes).unwrap(), &Silent).unwrap()
+    }
+
+    #[test]
+    fn texts_of_the_same_shingles_share_all_bands() {
+        let found = compared(A, &A.to_uppercase(), &Wishes::default());
+        assert!(found.similar && !found.same_text);
+        let estimate = found.estimate.unwrap();
+        assert_eq!((estimate.jaccard, estimate.bands_shared), (1.0, 21));
+    }
+
+    #[test]
+    fn signatures_say_nothing_where_they_are_not_used() {
+        assert_eq!(compared(A, "", &Wishes::default()).estimate, None);
+        let exact = compared(A, A, &Wishes { exact: true, ..Wishes::default() });
+        assert!(exact.similar && exact.same_text && exact.estimate.is_none());
+    }
+}

@@ -1,0 +1,195 @@
+//! What is asked for, and perhaps a sample, in; bands and rows out.
+
+use super::{Advice, Profile, Sample, advise, measure, sample, settings_of, usual_rules};
+use crate::error::Error;
+use crate::progress::Progress;
+use crate::read::Collection;
+use lookalike_core::curve::{self, Banding, Choice, Cost};
+use lookalike_core::error::ParamsError;
+use lookalike_core::params::{Params, ShingleRule, Unit, Wishes};
+
+/// A sample of a collection, and what shingle rules make of it.
+#[derive(Debug)]
+pub struct Measured {
+    /// Documents drawn.
+    pub sample: Sample,
+    /// What each rule makes of them.
+    pub profiles: Vec<Profile>,
+    /// The place of the rule in use.
+    current: usize,
+}
+
+impl Measured {
+    /// Draws `size` documents and measures them by `rules`, of which `used` is one.
+    ///
+    /// # Errors
+    /// As those of [`sample`] and [`measure`].
+    pub fn of(
+        collection: &Collection,
+        size: usize,
+        seed: u64,
+        rules: &[ShingleRule],
+        used: &ShingleRule,
+        progress: &dyn Progress,
+    ) -> Result<Self, Error> {
+        let sample = sample(collection, size, seed, progress)?;
+        let profiles = measure(&sample.texts, rules, progress)?;
+        let current = rules.iter().position(|rule| length(rule) == length(used));
+        Ok(Self { sample, profiles, current: current.unwrap_or(rules.len()) })
+    }
+
+    /// The place of the rule in use among the profiles.
+    pub fn current(&self) -> usize {
+        self.current
+    }
+
+    /// The profile of the rule in use.
+    pub fn used(&self) -> Option<&Profile> {
+        self.profiles.get(self.current)
+    }
+
+    /// Which rule to use. See [`advise`].
+    pub fn advice(&self, threshold: f64) -> Option<Advice> {
+        advise(&self.profiles, self.current, threshold)
+    }
+}
+
+fn length(rule: &ShingleRule) -> (Unit, usize) {
+    (rule.unit(), rule.size())
+}
+
+/// The rules to measure: those of the lengths named and the one in use, in order of length, or the
+/// usual ones where none is named. All have the settings of the one in use.
+pub fn rules_to_try(used: &ShingleRule, tried: &[ShingleRule]) -> Vec<ShingleRule> {
+    if tried.is_empty() {
+        return usual_rules(used);
+    }
+    let mut rules: Vec<ShingleRule> = tried.iter().chain([used]).cloned().collect();
+    rules.sort_by_key(|rule| (rule.unit() as u8, rule.size()));
+    rules.dedup_by_key(|rule| length(rule));
+    rules.into_iter().map(|rule| settings_of(used, rule)).collect()
+}
+
+/// A choice of bands and rows, and what it is for.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// The similarity from which on pairs are to be found.
+    pub threshold: f64,
+    /// The share of pairs at the threshold that is to be found.
+    pub recall: f64,
+    /// What a run over the collection costs.
+    pub cost: Cost,
+    /// What a run takes without being told.
+    pub usual: Choice,
+    /// The cheapest for the documents measured; the usual one where there are none.
+    pub best: Choice,
+    /// Whether documents were measured: at least two with a token.
+    pub measured: bool,
+}
+
+/// Chooses bands and rows for `params`, which were made of `wishes`.
+///
+/// Only what was measured speaks against what a run takes without being told, and bands or rows
+/// that are named stay. The plan is for `documents`; else for as many as the collection has that
+/// was measured, else for a million. How many there are does not decide the choice on its own: a
+/// run does not know it either when it begins.
+///
+/// # Errors
+/// [`ParamsError`] where no choice of that length reaches the recall.
+pub fn plan(
+    wishes: &Wishes,
+    params: &Params,
+    measured: Option<&Measured>,
+    documents: Option<u64>,
+) -> Result<Plan, ParamsError> {
+    let (threshold, recall) = (params.threshold(), params.recall());
+    let (num_hashes, bands, rows) = (params.num_hashes(), params.bands(), params.rows());
+    let usual = Choice { num_hashes, bands, rows };
+    // Fewer than two documents have no pair to tell anything by.
+    let used = measured.and_then(Measured::used);
+    let used = used.filter(|profile| profile.similarities.pairs() > 0);
+    let mut cost = Cost::default();
+    cost.documents =
+        documents.or(measured.map(|measured| measured.sample.documents)).unwrap_or(cost.documents);
+    if let Some(profile) = used {
+        cost = profile.similarities.cost(cost.documents);
+    }
+    let by_hand = wishes.bands.is_some() || wishes.rows.is_some();
+    let best = if used.is_none() || by_hand {
+        usual
+    } else {
+        curve::choose_for(threshold, recall, wishes.num_hashes, &cost)?
+    };
+    Ok(Plan { threshold, recall, cost, usual, best, measured: used.is_some() })
+}
+
+impl Plan {
+    /// What to expect of a choice.
+    pub fn banding(&self, choice: Choice) -> Banding {
+        let Choice { bands, rows, .. } = choice;
+        let recall = curve::candidate_probability(self.threshold, bands, rows);
+        Banding {
+            bands,
+            rows,
+            recall,
+            reaches: recall >= self.recall,
+            steepest: curve::steepest(bands, rows),
+            candidates: self.cost.candidates(bands, rows) * self.cost.documents as f64,
+            cost_ns: self.cost.per_document_ns(choice),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::progress::Silent;
+
+    fn measured(texts: &[&str]) -> Measured {
+        let texts: Vec<String> = texts.iter().map(|&text| text.to_owned()).collect();
+        let rules = vec![ShingleRule::new(Unit::Words, 5).unwrap()];
+        let profiles = measure(&texts, &rules, &Silent).unwrap();
+        let documents = texts.len() as u64;
+        let sample = Sample { texts, documents, skipped: Vec::new() };
+        Measured { sample, profiles, current: 0 }
+    }
+
+    fn planned(wishes: &Wishes, measured: Option<&Measured>, documents: Option<u64>) -> Plan {
+        plan(wishes, &Params::new(wishes).unwrap(), measured, documents).unwrap()
+    }
+
+    #[test]
+    fn a_number_alone_changes_the_cost_and_no_choice() {
+        for documents in [1, 100, 1_000_000_000_000] {
+            let plan = planned(&Wishes::default(), None, Some(documents));
+            assert_eq!((plan.best, plan.cost.documents), (plan.usual, documents));
+            assert!(!plan.measured);
+        }
+        assert_eq!(planned(&Wishes::default(), None, None).cost.documents, 1_000_000);
+    }
+
+    #[test]
+    fn what_is_measured_decides() {
+        let texts = ["one two three four five six", "seven eight nine ten eleven twelve"];
+        let unlike = measured(&texts);
+        let plan = planned(&Wishes::default(), Some(&unlike), Some(1_000_000));
+        assert!(plan.measured && plan.best != plan.usual);
+        let by_hand = Wishes { bands: Some(21), rows: Some(6), ..Wishes::default() };
+        let plan = planned(&by_hand, Some(&unlike), Some(1_000_000));
+        assert_eq!(plan.best, plan.usual);
+        // Nothing to compare, and still known to be one.
+        let plan = planned(&Wishes::default(), Some(&measured(&texts[..1])), None);
+        assert_eq!((plan.best, plan.cost.documents, plan.measured), (plan.usual, 1, false));
+    }
+
+    #[test]
+    fn rules_are_in_order_and_one_of_each() {
+        let rule = |text: &str| text.parse::<ShingleRule>().unwrap();
+        let used = rule("words:5").with_frequencies(true);
+        let rules = rules_to_try(&used, &[rule("chars:9"), rule("words:3"), rule("words:5")]);
+        let lengths: Vec<_> = rules.iter().map(length).collect();
+        assert_eq!(lengths, [(Unit::Words, 3), (Unit::Words, 5), (Unit::Chars, 9)]);
+        assert!(rules.iter().all(ShingleRule::frequencies));
+        assert_eq!(rules_to_try(&used, &[]).len(), usual_rules(&used).len());
+    }
+}
