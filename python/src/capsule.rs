@@ -5,6 +5,7 @@
 #![expect(unsafe_code, reason = "structures of C behind pointers")]
 
 use crate::c_data;
+use crate::call::PATIENCE;
 use crate::column::{self, type_name};
 use crate::error::{DocumentError, DocumentTypeError};
 use crate::text;
@@ -20,6 +21,7 @@ use pyo3::types::{PyCapsule, PyCapsuleMethods};
 use std::ffi::CStr;
 use std::ptr::NonNull;
 use std::sync::Arc;
+use std::time::Instant;
 
 const STREAM: &CStr = c"arrow_array_stream";
 const ARRAY: &CStr = c"arrow_array";
@@ -81,25 +83,50 @@ fn stream(object: &Bound<'_, PyAny>) -> PyResult<(FFI_ArrowSchema, Vec<FFI_Arrow
     // SAFETY: a capsule of this name holds such a stream. It is moved out, which leaves a released
     // one behind, as the interface asks for.
     let stream = unsafe { FFI_ArrowArrayStream::from_raw(pointer.as_ptr()) };
-    // The producer may be waiting for the interpreter in a thread of its own.
-    object.py().detach(move || read(stream)).map_err(|text| producer_error(&text))
+    let (py, mut stream) = (object.py(), stream);
+    let mut arrays = Vec::new();
+    let schema = read(py, &mut stream, &mut arrays);
+    if schema.is_err() {
+        py.detach(move || drop((stream, arrays)));
+        return schema.map(|schema| (schema, Vec::new()));
+    }
+    py.detach(move || drop(stream));
+    schema.map(|schema| (schema, arrays))
 }
 
+/// Reads everything. The interpreter is let go of meanwhile: the producer may be waiting for it in
+/// a thread of its own; so may who ends the stream.
 fn read(
-    mut stream: FFI_ArrowArrayStream,
-) -> Result<(FFI_ArrowSchema, Vec<FFI_ArrowArray>), String> {
-    let (schema, mut arrays) = (schema(&mut stream)?, Vec::new());
+    py: Python<'_>,
+    stream: &mut FFI_ArrowArrayStream,
+    arrays: &mut Vec<FFI_ArrowArray>,
+) -> PyResult<FFI_ArrowSchema> {
+    let failed = |text: String| producer_error(&text);
+    let schema = py.detach(|| schema(stream)).map_err(failed)?;
+    while py.detach(|| read_on(stream, arrays)).map_err(failed)? {
+        py.check_signals()?;
+    }
+    Ok(schema)
+}
+
+/// Reads arrays until it is time to look for signals; whether there may be more.
+fn read_on(
+    stream: &mut FFI_ArrowArrayStream,
+    arrays: &mut Vec<FFI_ArrowArray>,
+) -> Result<bool, String> {
+    let begun = Instant::now();
     let get_next = stream.get_next().ok_or("the stream lacks a function")?;
-    loop {
+    while begun.elapsed() < PATIENCE {
         let mut array = FFI_ArrowArray::empty();
         // SAFETY: the stream is not released, and this is its own function.
-        let code = unsafe { get_next(&raw mut stream, &raw mut array) };
-        while_ok(code, &mut stream)?;
+        let code = unsafe { get_next(std::ptr::from_mut(stream), &raw mut array) };
+        while_ok(code, stream)?;
         if array.is_released() {
-            return Ok((schema, arrays));
+            return Ok(false);
         }
         arrays.push(array);
     }
+    Ok(true)
 }
 
 /// The names of the columns of a stream that is not read yet; nothing where it is one column.

@@ -25,7 +25,9 @@ ENDLESS = {
     "compare": "lookalike.compare(long, long[::-1], differences=True)",
     "dedup": "lookalike.dedup('docs.jsonl', output='out.jsonl', exact=True, threads=1)",
     "Index.add": "index.add((f'd{i}', base[i % 50]) for i in itertools.count())",
+    "find in a stream": "lookalike.find(relation)",
     "find in a pipe": "lookalike.find(pathlib.Path('pipe.jsonl'))",
+    "dedup of a pipe": "lookalike.dedup(pathlib.Path('pipe.jsonl'), output='out.jsonl')",
     "compare pipes": "lookalike.compare(pathlib.Path('pipe.jsonl'), pathlib.Path('pipe.jsonl'))",
 }
 PREPARE = """
@@ -47,6 +49,12 @@ if call == "dedup":
             file.write(json.dumps({"id": str(i), "text": f"{text} x{i} y{i % 977} z{i % 13}"}) + "\\n")
 if call == "Index.add":
     index = lookalike.Index.create("index")
+if call == "find in a stream":
+    import duckdb
+    rows = "select 'some text ' || range::varchar as text from range(300000000)"
+    connection = duckdb.connect()
+    connection.execute("set threads = 1")
+    relation = connection.sql(rows)
 if "pipe" in call:
     os.mkfifo("pipe.jsonl")
 print("ready", flush=True)
@@ -62,6 +70,8 @@ print("finished", flush=True)
 @pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
 @pytest.mark.parametrize("call", ENDLESS)
 def test_ctrl_c_ends_it(call: str, tmp_path: Path) -> None:
+    if "stream" in call:
+        pytest.importorskip("duckdb")
     child = subprocess.Popen(
         [sys.executable, "-c", PREPARE, call, ENDLESS[call]],
         stdout=subprocess.PIPE,
