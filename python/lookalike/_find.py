@@ -148,6 +148,8 @@ class Found:
         is its row.
 
         :raises DocumentError: there is no such document, or it was skipped.
+        :raises FileError: it is in a file that cannot be read any more, or was named by a path that
+            leads elsewhere from the working directory of this call.
         :raises OptionError: the documents are in an index, which gives their texts.
         """
         number = whole_option("row", row, 0)
@@ -226,7 +228,8 @@ def find(
     :raises KeyboardInterrupt: Ctrl-C, when the work has stopped; so a handler's own exception. Work
         that waits for a pipe is left behind after a second.
 
-    The interpreter is free meanwhile; documents in memory are not copied. Cost: one pass over the
+    The interpreter is free meanwhile; documents in memory are not copied, but for a ``str`` that is
+    not all ASCII, of which the interpreter keeps a copy in UTF-8 with it. Cost: one pass over the
     texts at some hundreds of MB per second and core, and about ``8 · bands + 130`` bytes of
     memory per document.
 

@@ -126,9 +126,16 @@ class Upkeep:
         return self._stored.export(folder_path(path))
 
     def close(self) -> None:
-        """Closes it, once calls of other threads that are under way are done; does nothing where
-        it is closed already. An index that was added to has segments merged first, which takes
-        longer the more was added."""
+        """Closes it: no call can begin, and those of other threads that are under way are waited
+        for, also by another ``close``. Does nothing else where it is closed already. An index that
+        was added to has segments merged first, which takes longer the more was added.
+
+        Called from within a call of the index (by an iterable that it adds, or by ``progress``) it
+        waits for none; the index is closed when the last call ends. So it is where work that
+        Ctrl-C broke off goes on.
+
+        :raises KeyboardInterrupt: Ctrl-C, while others are waited for; they go on.
+        """
         self._stored.close()
 
     def __enter__(self) -> Self:

@@ -1,7 +1,8 @@
 //! `audit`: a report and its documents in, measured recall out.
 
+use crate::arguments;
 use crate::call;
-use crate::error::{OptionError, as_arguments};
+use crate::error::OptionError;
 use crate::inputs::{Input, Inputs};
 use crate::options::Options;
 use lookalike::audit::{Audit, AuditError, AuditOptions, Report, true_neighbours};
@@ -61,7 +62,7 @@ pub(crate) fn options(
     };
     if !(confidence > 0.0 && confidence < 1.0) {
         let error = AuditError::Confidence { got: confidence };
-        return Err(OptionError::new_err(as_arguments(&error.to_string())));
+        return Err(OptionError::new_err(arguments::of_audit(&error)));
     }
     Ok(AuditOptions { sample, seed, confidence, threads, ..AuditOptions::default() })
 }

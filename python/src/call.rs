@@ -17,7 +17,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// How long a Ctrl-C may wait.
-const PATIENCE: Duration = Duration::from_millis(50);
+pub(crate) const PATIENCE: Duration = Duration::from_millis(50);
 /// How long work that is not wanted any more may take to stop, where it can be left behind.
 const GRACE: Duration = Duration::from_secs(1);
 
@@ -37,11 +37,20 @@ impl Watch {
     pub(crate) fn go_on(&self) -> Result<(), Error> {
         Ok(self.advance(0)?)
     }
+
+    /// The stage, of how much, and how much of that is done.
+    fn standing(&self) -> Option<(Stage, Option<u64>, u64)> {
+        let stage = self.stage.lock().unwrap_or_else(PoisonError::into_inner);
+        let (stage, total) = (*stage)?;
+        Some((stage, total, self.done.load(Ordering::Relaxed)))
+    }
 }
 
 impl Progress for Watch {
     fn begin(&self, stage: Stage, total: Option<u64>) {
-        *self.stage.lock().unwrap_or_else(PoisonError::into_inner) = Some((stage, total));
+        let mut told = self.stage.lock().unwrap_or_else(PoisonError::into_inner);
+        *told = Some((stage, total));
+        // Before others see the stage, which has done nothing yet.
         self.done.store(0, Ordering::Relaxed);
     }
 
@@ -152,10 +161,9 @@ fn look_after<T: Send>(
 
 fn tell(py: Python<'_>, watch: &Watch, progress: Option<&Py<PyAny>>) -> PyResult<()> {
     let Some(progress) = progress else { return Ok(()) };
-    let stage = *watch.stage.lock().unwrap_or_else(PoisonError::into_inner);
-    let Some((stage, total)) = stage else { return Ok(()) };
+    let Some((stage, total, done)) = watch.standing() else { return Ok(()) };
     let stays = Stays;
-    let told = progress.call1(py, (stage.to_string(), watch.done.load(Ordering::Relaxed), total));
+    let told = progress.call1(py, (stage.to_string(), done, total));
     std::mem::forget(stays);
     told.map(drop)
 }

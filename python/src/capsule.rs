@@ -6,6 +6,7 @@
 #![expect(unsafe_code, reason = "structures of C behind pointers")]
 
 use crate::c_data;
+use crate::call::PATIENCE;
 use crate::column::{self, type_name};
 use crate::error::{DocumentError, DocumentTypeError};
 use crate::nested;
@@ -22,6 +23,7 @@ use pyo3::types::{PyCapsule, PyCapsuleMethods};
 use std::ffi::CStr;
 use std::ptr::NonNull;
 use std::sync::Arc;
+use std::time::Instant;
 
 const STREAM: &CStr = c"arrow_array_stream";
 const ARRAY: &CStr = c"arrow_array";
@@ -47,15 +49,36 @@ pub(crate) struct Imported {
 /// Everything that an object with `__arrow_c_stream__` or `__arrow_c_array__` has. A stream that
 /// makes its arrays on the way is used up.
 pub(crate) fn import(object: &Bound<'_, PyAny>) -> PyResult<Imported> {
-    let mut batches = Batches::of(object)?;
-    // The producer may be waiting for the interpreter in a thread of its own.
-    object.py().detach(move || {
-        let mut arrays = Vec::new();
-        while let Some(array) = batches.rest.next()? {
-            arrays.push(array);
-        }
-        Ok(Imported { arrays, ..batches.columns })
+    let py = object.py();
+    let (mut batches, mut arrays) = (Batches::of(object)?, Vec::new());
+    let read = read_all(py, &mut batches.rest, &mut arrays);
+    // Who ends a stream may wait for the interpreter, too.
+    py.detach(move || {
+        let Batches { columns, rest } = batches;
+        drop(rest);
+        read.map(|()| Imported { arrays, ..columns })
     })
+}
+
+/// Reads everything. The interpreter is let go of meanwhile: the producer may be waiting for it in
+/// a thread of its own.
+fn read_all(py: Python<'_>, rest: &mut Rest, arrays: &mut Vec<FFI_ArrowArray>) -> PyResult<()> {
+    while py.detach(|| read_on(rest, arrays))? {
+        py.check_signals()?;
+    }
+    Ok(())
+}
+
+/// Reads arrays until it is time to look for signals; whether there may be more.
+fn read_on(rest: &mut Rest, arrays: &mut Vec<FFI_ArrowArray>) -> PyResult<bool> {
+    let begun = Instant::now();
+    while begun.elapsed() < PATIENCE {
+        match rest.next()? {
+            Some(array) => arrays.push(array),
+            None => return Ok(false),
+        }
+    }
+    Ok(true)
 }
 
 /// What an object hands over, a batch at a time: what was handed over before need not be kept.

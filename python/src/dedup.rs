@@ -15,6 +15,7 @@ use lookalike::write::{self, OutputFormat, Target};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// What a list of removed documents can be.
 const LISTS: &[OutputFormat] = &[OutputFormat::Csv, OutputFormat::Jsonl];
@@ -43,13 +44,17 @@ pub(crate) fn dedup(
     find.skip_duplicate_ids = reading.skip_bad;
     let targets = Targets { paths: &paths, output, annotate, removed: target(removed.as_deref())? };
     let inputs = Inputs::new(py, &Input::Paths(paths.clone()), reference.as_ref(), reading)?;
+    let inputs = Arc::new(inputs);
     let reference = inputs.paths().1;
     targets.check_places(reference)?;
-    // Inputs may be pipes, of which another thread writes the other end.
-    let collection = call::long(py, None, |_| Ok(inputs.open()?))?;
+    // Inputs may be pipes, of which another thread writes the other end, or nobody.
+    let theirs = Arc::clone(&inputs);
+    let collection = Arc::new(call::reading(py, None, move |_| Ok(theirs.open()?))?);
     // What cannot be written is told before the work.
     call::long(py, None, |_| Ok(targets.rehearse(&collection, reference, &find)))??;
-    let findings = call::long(py, progress.as_ref(), |watch| run::find(&collection, &find, watch))?;
+    let (read, options) = (Arc::clone(&collection), find.clone());
+    let find_all = move |watch: &call::Watch| run::find(&read, &options, watch);
+    let findings = call::reading(py, progress.as_ref(), find_all)?;
     let (survivors, removed) = targets.create(&collection, reference, &find)?;
     let written = call::long(py, None, |watch| {
         apply(&findings, &collection, &find, survivors, removed, watch).map_err(without_field)

@@ -235,11 +235,12 @@ impl Documents {
         self.rows.fields.iter().map(|(name, _)| name.as_str())
     }
 
-    /// The error for a row without text or id, if there is one.
-    pub(crate) fn complete(&self, py: Python<'_>) -> PyResult<()> {
+    /// The error for a row without text or id, if there is one. `side` names what they are among
+    /// the arguments, in front of the row.
+    pub(crate) fn complete(&self, py: Python<'_>, side: &str) -> PyResult<()> {
         let Some((row, what)) = self.first_missing() else { return Ok(()) };
         let text = format!(
-            "row {row} has no {what} (null); fill it or leave the row out, or let skip_bad=True \
+            "{side}row {row} has no {what} (null); fill it or leave the row out, or let skip_bad=True \
              leave out and count such rows"
         );
         Err(at_row(DocumentError::new_err(text), py, row))

@@ -1,5 +1,6 @@
 //! Errors as Python has them: classes of `lookalike.errors`.
 
+use crate::arguments::{self, as_arguments};
 use lookalike::audit::AuditError;
 use lookalike::core::error::ParamsError;
 use lookalike::error::Error;
@@ -20,9 +21,12 @@ pyo3::import_exception!(lookalike.errors, StoreError);
 /// What documents in memory are called, and those that they are compared with.
 pub(crate) const HELD: [&str; 2] = ["documents", "reference"];
 
+/// What stands in front of a row of each.
+pub(crate) const SIDES: [&str; 2] = ["", "reference, "];
+
 /// What a run came to.
 pub(crate) fn run_error(error: Error) -> PyErr {
-    let text = as_arguments(&error.to_string());
+    let text = arguments::of_run(&error);
     match error {
         Error::Params(error) => params_error(&error),
         Error::Read(error) => read_error(error),
@@ -30,10 +34,10 @@ pub(crate) fn run_error(error: Error) -> PyErr {
         Error::Changed { .. } => ChangedError::new_err(text),
         Error::Audit(error) => audit_error(&error, text),
         Error::DuplicateId { id, first, second } => match (row(&first), row(&second)) {
-            (Some(first), Some(second)) => in_row(
+            (Some((of_first, first)), Some(second)) => in_row(
                 second,
                 &format!(
-                    "the id {id:?} is that of row {first}, too; give every document an id of its \
+                    "the id {id:?} is that of {of_first}row {first}, too; give every document an id of its \
                      own, id=False for rows, or skip_bad=True to leave out the later one"
                 ),
             ),
@@ -60,34 +64,41 @@ fn audit_error(error: &AuditError, text: String) -> PyErr {
     }
 }
 
-/// The row of documents in memory that a place is.
-fn row(place: &str) -> Option<u64> {
+/// The row of documents in memory that a place is, and what stands in front of it.
+fn row(place: &str) -> Option<(&'static str, u64)> {
     let (row, name) = place.strip_prefix("row ")?.split_once(" of ")?;
-    HELD.contains(&name).then(|| row.parse().ok()).flatten()
+    Some((side(name)?, row.parse().ok()?))
+}
+
+/// What stands in front of a row of documents of that name.
+fn side(name: &str) -> Option<&'static str> {
+    HELD.iter().position(|held| *held == name).map(|at| SIDES[at])
 }
 
 /// The error of a document in memory.
-fn in_row(row: u64, what: &str) -> PyErr {
-    let error = DocumentError::new_err(format!("row {row}: {what}"));
+fn in_row((side, row): (&str, u64), what: &str) -> PyErr {
+    let error = DocumentError::new_err(format!("{side}row {row}: {what}"));
     Python::attach(|py| match error.value(py).setattr("row", row) {
         Ok(()) => error,
         Err(other) => other,
     })
 }
 
-/// What is wrong with an option. The engine names options as the command line does; here they are
-/// names of arguments.
+/// What is wrong with an option.
 pub(crate) fn params_error(error: &ParamsError) -> PyErr {
-    OptionError::new_err(as_arguments(&error.to_string()))
+    OptionError::new_err(as_arguments(&error.to_string(), &[]))
 }
 
 /// What kept documents from being read.
 pub(crate) fn read_error(error: ReadError) -> PyErr {
-    let text = as_arguments(&error.to_string());
+    let text = arguments::of_reading(&error);
     match error {
         ReadError::Changed { .. } | ReadError::InputChanged { .. } => ChangedError::new_err(text),
         ReadError::BadRow(skipped) => match skipped.line {
-            Some(row) => in_row(row, &skipped.reason.to_string()),
+            Some(row) => {
+                let side = side(&skipped.source).unwrap_or_default();
+                in_row((side, row), &skipped.reason.to_string())
+            }
             None => DocumentError::new_err(text),
         },
         ReadError::BadRecord(_) => DocumentError::new_err(text),
@@ -118,7 +129,7 @@ fn numbered(text: String, number: i32) -> PyErr {
 
 /// What an index came to.
 pub(crate) fn index_error(error: IndexError) -> PyErr {
-    let text = as_arguments(&error.to_string());
+    let text = arguments::of_index(&error);
     match error {
         IndexError::Params(error) => params_error(&error),
         IndexError::OtherSettings { .. } => MismatchError::new_err(text),
@@ -129,90 +140,4 @@ pub(crate) fn index_error(error: IndexError) -> PyErr {
         IndexError::Filter { .. } => OptionError::new_err(text),
         _ => StoreError::new_err(text),
     }
-}
-
-/// What the command line names `--num-hashes` and so on, and Python `num_hashes`.
-const ARGUMENTS: &[&str] = &[
-    "annotate",
-    "attachments",
-    "bands",
-    "case",
-    "confidence",
-    "encoding",
-    "exact",
-    "follow",
-    "format",
-    "frequencies",
-    "group",
-    "hidden",
-    "html",
-    "id-field",
-    "keep",
-    "language",
-    "line-ids",
-    "max-depth",
-    "max-expanded",
-    "max-file-size",
-    "max-members",
-    "max-pages",
-    "max-seconds",
-    "measure",
-    "memory",
-    "metadata",
-    "no-ignore",
-    "normalize",
-    "num-hashes",
-    "output",
-    "pairs",
-    "quotes",
-    "read-only",
-    "recall",
-    "reference",
-    "removed",
-    "rows",
-    "sample",
-    "scheme",
-    "seed",
-    "segment",
-    "shingle",
-    "signatures",
-    "skip-bad",
-    "source-field",
-    "stop-words",
-    "store",
-    "temp-dir",
-    "text-field",
-    "threads",
-    "threshold",
-    "tokens",
-];
-
-/// `--num-hashes` → `num_hashes`, where an option of that name is meant: names of files stay.
-pub(crate) fn as_arguments(text: &str) -> String {
-    let mut named = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find("--") {
-        let (before, option) = (&rest[..at], &rest[at + 2..]);
-        named.push_str(before);
-        let is_name = |c: char| c.is_ascii_lowercase() || c == '-';
-        let end = option.find(|c| !is_name(c)).unwrap_or(option.len());
-        let before = named.chars().next_back();
-        let alone =
-            before.is_none_or(|c| c.is_whitespace() || c == '(') && !goes_on(&option[end..]);
-        if alone && ARGUMENTS.contains(&&option[..end]) {
-            named.push_str(&option[..end].replace('-', "_"));
-        } else {
-            named.push_str("--");
-            named.push_str(&option[..end]);
-        }
-        rest = &option[end..];
-    }
-    named.push_str(rest);
-    named
-}
-
-/// Whether a name goes on, as that of a file does behind a dot.
-fn goes_on(rest: &str) -> bool {
-    let rest = rest.strip_prefix('.').unwrap_or(rest);
-    rest.starts_with(|c: char| c.is_alphanumeric() || "_/\\*".contains(c))
 }

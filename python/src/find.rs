@@ -7,7 +7,8 @@ use crate::inputs::{Input, Inputs};
 use crate::options::Options;
 use crate::skipped::SkippedColumns;
 use crate::table::Table;
-use arrow_array::builder::{Float64Builder, StringBuilder, UInt64Builder};
+use crate::text_column::TextColumn;
+use arrow_array::builder::{Float64Builder, UInt64Builder};
 use arrow_array::{ArrayRef, BooleanArray, UInt64Array};
 use lookalike::audit::true_neighbours;
 use lookalike::core::params::Measure;
@@ -116,22 +117,27 @@ impl Findings {
 
     /// What was not read: `source`, `line` (from 1; for documents in memory the row, from 0), `id`,
     /// `reason`.
-    fn skipped(&self) -> PyResult<Table> {
-        let mut columns = SkippedColumns::default();
-        for skipped in self.findings.skipped.iter() {
-            columns.push(&skipped.map_err(|error| run_error(Error::of_io(error)))?);
-        }
-        columns.table()
+    fn skipped(&self, py: Python<'_>) -> PyResult<Table> {
+        let columns = py.detach(|| {
+            let mut columns = SkippedColumns::default();
+            for skipped in self.findings.skipped.iter() {
+                columns.push(&skipped.map_err(Error::of_io)?);
+            }
+            Ok(columns)
+        });
+        columns.map_err(run_error)?.table()
     }
 
     /// Documents without a token: `id`.
-    fn empty(&self) -> PyResult<Table> {
-        let mut ids = IdColumn::new(self.ids);
-        for id in self.findings.empty.iter() {
-            let id = id.map_err(|error| run_error(Error::of_io(error)))?;
-            ids.push(Some(&id));
-        }
-        Table::new(vec![("id", ids.finish(), false)])
+    fn empty(&self, py: Python<'_>) -> PyResult<Table> {
+        let ids = py.detach(|| {
+            let mut ids = IdColumn::new(self.ids);
+            for id in self.findings.empty.iter() {
+                ids.push(Some(&id.map_err(Error::of_io)?));
+            }
+            Ok(ids)
+        });
+        Table::new(vec![("id", ids.map_err(run_error)?.finish(), false)])
     }
 
     /// What was decided about every row of documents in memory, in their order: `kept`, `group`,
@@ -178,6 +184,7 @@ impl Findings {
                  of one, where the index was created with store=\"texts\"",
             ));
         }
+        self.inputs.refuse_elsewhere()?;
         let document = self.document(row)?;
         py.detach(|| self.findings.text(document)).map_err(run_error)
     }
@@ -199,6 +206,7 @@ impl Findings {
             ));
         }
         self.inputs.refuse_streams()?;
+        self.inputs.refuse_elsewhere()?;
         let given = Options::new(options)?;
         let seed = given.whole("seed")?.unwrap_or(1);
         let threads = given.threads_or(|| self.options.threads)?;
@@ -217,7 +225,7 @@ impl Findings {
 
     /// Writes groups, pairs, skipped records or the report, as the command line does.
     fn write(&self, py: Python<'_>, what: &str, path: std::path::PathBuf) -> PyResult<()> {
-        let (inputs, reference) = self.inputs.paths();
+        let (inputs, reference) = self.inputs.places();
         lookalike::write::check_places([path.as_path()], None, inputs, reference)
             .map_err(|taken| FileError::new_err(taken.to_string()))?;
         py.detach(|| crate::files::write(what, &path, &self.findings, &self.options))
@@ -303,7 +311,7 @@ impl Similarities {
 struct GroupColumns {
     groups: UInt64Builder,
     ids: IdColumn,
-    roles: StringBuilder,
+    roles: TextColumn,
     keepers: IdColumn,
     similarities: Similarities,
     rows: UInt64Builder,
@@ -315,7 +323,7 @@ impl GroupColumns {
         let mut columns = Self {
             groups: UInt64Builder::new(),
             ids: IdColumn::new(found.ids),
-            roles: StringBuilder::new(),
+            roles: TextColumn::default(),
             keepers: IdColumn::new(found.ids),
             similarities: Similarities::new(found.measures()),
             rows: UInt64Builder::new(),
@@ -345,7 +353,7 @@ impl GroupColumns {
     ) {
         self.groups.append_value(group);
         self.ids.push(Some(id));
-        self.roles.append_value(if overlap.is_some() { "duplicate" } else { "keeper" });
+        self.roles.push(Some(if overlap.is_some() { "duplicate" } else { "keeper" }));
         self.keepers.push(Some(keeper.0));
         self.similarities.push(overlap);
         self.rows.append_option(row);
@@ -356,7 +364,7 @@ impl GroupColumns {
         let mut columns: Vec<(&str, ArrayRef, bool)> = vec![
             ("group", Arc::new(self.groups.finish()), false),
             ("id", self.ids.finish(), false),
-            ("role", Arc::new(self.roles.finish()), false),
+            ("role", self.roles.finish(), false),
             ("keeper", self.keepers.finish(), false),
         ];
         columns.extend(self.similarities.finish(true));

@@ -2,12 +2,10 @@
 
 use crate::documents::Rows;
 use crate::inputs::Input;
-use arrow_array::builder::{Int64Builder, LargeStringBuilder, StringBuilder, UInt64Builder};
-use arrow_array::{Array, ArrayRef};
+use crate::text_column::TextColumn;
+use arrow_array::ArrayRef;
+use arrow_array::builder::{Int64Builder, UInt64Builder};
 use std::sync::Arc;
-
-/// Bytes of texts in a column whose offsets have 32 bits.
-const SMALL: usize = i32::MAX as usize;
 
 /// What ids of results are.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -71,9 +69,7 @@ fn is_number(rows: &Rows) -> bool {
 pub(crate) enum IdColumn {
     Numbers(Int64Builder),
     Unsigned(UInt64Builder),
-    Texts(StringBuilder),
-    /// More texts than the others hold.
-    Large(LargeStringBuilder),
+    Texts(TextColumn),
 }
 
 impl IdColumn {
@@ -81,22 +77,16 @@ impl IdColumn {
         match kind {
             IdKind::Numbers => Self::Numbers(Int64Builder::new()),
             IdKind::Unsigned => Self::Unsigned(UInt64Builder::new()),
-            IdKind::Texts | IdKind::Files => Self::Texts(StringBuilder::new()),
+            IdKind::Texts | IdKind::Files => Self::Texts(TextColumn::default()),
         }
     }
 
     /// Adds an id, or none. What is no number has no value among numbers.
     pub(crate) fn push(&mut self, id: Option<&str>) {
-        if let Self::Texts(texts) = self
-            && texts.values_slice().len() + id.map_or(0, str::len) > SMALL
-        {
-            *self = Self::Large(large(texts));
-        }
         match self {
             Self::Numbers(numbers) => numbers.append_option(id.and_then(|id| id.parse().ok())),
             Self::Unsigned(numbers) => numbers.append_option(id.and_then(|id| id.parse().ok())),
-            Self::Texts(texts) => texts.append_option(id),
-            Self::Large(texts) => texts.append_option(id),
+            Self::Texts(texts) => texts.push(id),
         }
     }
 
@@ -104,18 +94,7 @@ impl IdColumn {
         match self {
             Self::Numbers(numbers) => Arc::new(numbers.finish()),
             Self::Unsigned(numbers) => Arc::new(numbers.finish()),
-            Self::Texts(texts) => Arc::new(texts.finish()),
-            Self::Large(texts) => Arc::new(texts.finish()),
+            Self::Texts(texts) => texts.finish(),
         }
     }
-}
-
-/// The same texts with offsets of 64 bits.
-fn large(texts: &mut StringBuilder) -> LargeStringBuilder {
-    let small = texts.finish();
-    let mut large = LargeStringBuilder::with_capacity(small.len(), small.value_data().len());
-    for text in &small {
-        large.append_option(text);
-    }
-    large
 }

@@ -1,11 +1,11 @@
 //! What a call is given to compare: documents that Python holds, or paths.
 
 use crate::documents::Documents;
-use crate::error::{HELD, OptionError};
+use crate::error::{FileError, HELD, OptionError, SIDES};
 use crate::ids;
 use lookalike::read::{Collection, HeldDocuments, ReadError, ReadOptions, Side};
 use pyo3::prelude::*;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf, absolute};
 
 /// One side of a comparison.
 #[derive(FromPyObject)]
@@ -22,6 +22,8 @@ pub(crate) enum Input {
 pub(crate) struct Inputs {
     documents: Given,
     reference: Given,
+    /// The paths of both sides, whatever becomes of the working directory.
+    places: [Vec<PathBuf>; 2],
     pub(crate) reading: ReadOptions,
 }
 
@@ -65,11 +67,11 @@ impl Inputs {
         reference: Option<&Input>,
         reading: ReadOptions,
     ) -> PyResult<Self> {
-        for input in [Some(documents), reference].into_iter().flatten() {
-            let Input::Documents(held) = input else { continue };
+        for (input, side) in [Some(documents), reference].into_iter().zip(SIDES) {
+            let Some(Input::Documents(held)) = input else { continue };
             let held = held.get();
             if !reading.skip_bad {
-                held.complete(py)?;
+                held.complete(py, side)?;
             }
             let fields: Vec<&str> = held.fields().collect();
             if fields != reading.fields {
@@ -80,17 +82,17 @@ impl Inputs {
             }
         }
         let as_texts = ids::as_texts(documents, reference);
-        Ok(Self {
-            documents: Given::of(Some(documents), HELD[0], as_texts),
-            reference: Given::of(reference, HELD[1], as_texts),
-            reading,
-        })
+        let documents = Given::of(Some(documents), HELD[0], as_texts);
+        let reference = Given::of(reference, HELD[1], as_texts);
+        let places = [places(documents.paths())?, places(reference.paths())?];
+        Ok(Self { documents, reference, places, reading })
     }
 
     /// Neither side: what is compared is in an index.
     pub(crate) fn nothing() -> Self {
         let paths = || Given::Paths(Vec::new());
-        Self { documents: paths(), reference: paths(), reading: ReadOptions::default() }
+        let (documents, reference) = (paths(), paths());
+        Self { documents, reference, places: Default::default(), reading: ReadOptions::default() }
     }
 
     /// Opens them.
@@ -115,8 +117,46 @@ impl Inputs {
         }
     }
 
-    /// The files and folders of both sides.
+    /// Refuses to read again what would be looked for in another folder by now.
+    pub(crate) fn refuse_elsewhere(&self) -> PyResult<()> {
+        let given = self.documents.paths().iter().chain(self.reference.paths());
+        let here = [places(self.documents.paths())?, places(self.reference.paths())?].concat();
+        let places = self.places.iter().flatten().zip(&here);
+        match given.zip(places).find(|(_, (then, here))| then != here) {
+            None => Ok(()),
+            Some((path, (then, here))) => Err(FileError::new_err(format!(
+                "{} was read as {}, and is {} from the working directory of this call: change \
+                 back to read it again, or name it by its path from the root",
+                path.display(),
+                then.display(),
+                here.display()
+            ))),
+        }
+    }
+
+    /// The files and folders of both sides, as they were given.
     pub(crate) fn paths(&self) -> (&[PathBuf], &[PathBuf]) {
         (self.documents.paths(), self.reference.paths())
     }
+
+    /// Where these are.
+    pub(crate) fn places(&self) -> (&[PathBuf], &[PathBuf]) {
+        (&self.places[0], &self.places[1])
+    }
+}
+
+/// Absolute paths; standard input is none.
+fn places(paths: &[PathBuf]) -> PyResult<Vec<PathBuf>> {
+    let place = |path: &PathBuf| {
+        if path == Path::new("-") {
+            return Ok(path.clone());
+        }
+        absolute(path).map_err(|error| {
+            FileError::new_err(format!(
+                "{}: it is not known where that is: {error}; give its path from the root",
+                path.display()
+            ))
+        })
+    };
+    paths.iter().map(place).collect()
 }

@@ -8,6 +8,7 @@
 //! ```
 #![expect(clippy::needless_pass_by_value, reason = "what Python calls is given its arguments")]
 
+mod arguments;
 mod audit;
 mod c_data;
 mod call;
@@ -33,6 +34,7 @@ mod prepare;
 mod skipped;
 mod table;
 mod text;
+mod text_column;
 mod tune;
 mod values;
 

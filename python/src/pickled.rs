@@ -3,7 +3,7 @@
 use crate::error::OptionError;
 use arrow_array::{Array, ArrayRef, make_array};
 use arrow_data::{ArrayData, ArrayDataBuilder};
-use arrow_schema::{DataType, Field};
+use arrow_schema::{ArrowError, DataType, Field};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::sync::Arc;
@@ -17,7 +17,17 @@ pub(crate) struct Data<'py>(
     usize,
     Option<Bound<'py, PyBytes>>,
     Vec<Bound<'py, PyBytes>>,
-    Vec<Data<'py>>,
+    Vec<Inner<'py>>,
+);
+
+/// The same of what lies inside of a list, in which there is no other: a pickle that said so to any
+/// depth would leave no room on the stack.
+#[derive(IntoPyObject, FromPyObject)]
+pub(crate) struct Inner<'py>(
+    usize,
+    Option<Bound<'py, PyBytes>>,
+    Vec<Bound<'py, PyBytes>>,
+    Vec<Bound<'py, PyAny>>,
 );
 
 /// What can be made into an array again by [`array`].
@@ -42,13 +52,24 @@ pub(crate) fn state<'py>(
 }
 
 fn data<'py>(py: Python<'py>, array: &ArrayData) -> Data<'py> {
+    let inner = |child: &ArrayData| {
+        let (present, buffers) = parts(py, child);
+        Inner(child.len(), present, buffers, Vec::new())
+    };
+    let (present, buffers) = parts(py, array);
+    Data(array.len(), present, buffers, array.child_data().iter().map(inner).collect())
+}
+
+/// Which bits say what is there, and the buffers.
+fn parts<'py>(
+    py: Python<'py>,
+    array: &ArrayData,
+) -> (Option<Bound<'py, PyBytes>>, Vec<Bound<'py, PyBytes>>) {
     let bytes = |bytes: &[u8]| PyBytes::new(py, bytes);
-    Data(
-        array.len(),
+    (
         // Its bits begin where the values do, whatever the offset of its own.
         array.nulls().map(|nulls| bytes(nulls.inner().sliced().as_slice())),
         array.buffers().iter().map(|buffer| bytes(buffer.as_slice())).collect(),
-        array.child_data().iter().map(|child| data(py, child)).collect(),
     )
 }
 
@@ -64,57 +85,80 @@ pub(crate) fn array(state: &State<'_>) -> PyResult<(Field, ArrayRef)> {
     Ok((Field::new(name, kind, *nullable), make_array(made)))
 }
 
-fn built(kind: &DataType, data: &Data<'_>) -> Result<ArrayData, arrow_schema::ArrowError> {
+fn built(kind: &DataType, data: &Data<'_>) -> Result<ArrayData, ArrowError> {
     let Data(rows, present, buffers, children) = data;
-    let buffer = |bytes: &Bound<'_, PyBytes>| bytes.as_bytes().to_vec().into();
     let inner = match kind {
         DataType::FixedSizeList(field, _) => field.data_type(),
         _ => &DataType::Null,
     };
-    let children = children.iter().map(|child| built(inner, child));
+    let children = children.iter().map(|Inner(rows, present, buffers, below)| {
+        if !below.is_empty() {
+            let text = "there is something inside of what lies in a list".to_owned();
+            return Err(ArrowError::InvalidArgumentError(text));
+        }
+        builder(inner, *rows, present.as_ref(), buffers).build()
+    });
+    let children = children.collect::<Result<_, _>>()?;
+    builder(kind, *rows, present.as_ref(), buffers).child_data(children).build()
+}
+
+fn builder(
+    kind: &DataType,
+    rows: usize,
+    present: Option<&Bound<'_, PyBytes>>,
+    buffers: &[Bound<'_, PyBytes>],
+) -> ArrayDataBuilder {
+    let buffer = |bytes: &Bound<'_, PyBytes>| bytes.as_bytes().to_vec().into();
     ArrayDataBuilder::new(kind.clone())
-        .len(*rows)
-        .null_bit_buffer(present.as_ref().map(buffer))
+        .len(rows)
+        .null_bit_buffer(present.map(buffer))
         .buffers(buffers.iter().map(buffer).collect())
-        .child_data(children.collect::<Result<_, _>>()?)
         .align_buffers(true)
-        .build()
 }
 
 /// The types of results.
 fn name(kind: &DataType) -> Option<String> {
+    if let DataType::FixedSizeList(field, length) = kind {
+        return Some(format!("list {length} {}", plain_name(field.data_type())?));
+    }
+    plain_name(kind)
+}
+
+/// Those that are no lists.
+fn plain_name(kind: &DataType) -> Option<String> {
     Some(match kind {
         DataType::Int64 => "int64".to_owned(),
         DataType::UInt64 => "uint64".to_owned(),
         DataType::UInt32 => "uint32".to_owned(),
         DataType::Float64 => "float64".to_owned(),
         DataType::Utf8 => "string".to_owned(),
+        DataType::LargeUtf8 => "large_string".to_owned(),
         DataType::Boolean => "bool".to_owned(),
         DataType::FixedSizeBinary(length) => format!("bytes {length}"),
-        DataType::FixedSizeList(field, length) => {
-            format!("list {length} {}", name(field.data_type())?)
-        }
         _ => return None,
     })
 }
 
 fn kind_of(name: &str) -> Option<DataType> {
-    let length = |text: &str| text.parse::<i32>().ok().filter(|length| *length >= 0);
+    let Some(list) = name.strip_prefix("list ") else { return plain_kind_of(name) };
+    let (size, kind) = list.split_once(' ')?;
+    let field = Field::new("item", plain_kind_of(kind)?, false);
+    Some(DataType::FixedSizeList(Arc::new(field), length_of(size)?))
+}
+
+fn length_of(text: &str) -> Option<i32> {
+    text.parse().ok().filter(|length| *length >= 0)
+}
+
+fn plain_kind_of(name: &str) -> Option<DataType> {
     Some(match name {
         "int64" => DataType::Int64,
         "uint64" => DataType::UInt64,
         "uint32" => DataType::UInt32,
         "float64" => DataType::Float64,
         "string" => DataType::Utf8,
+        "large_string" => DataType::LargeUtf8,
         "bool" => DataType::Boolean,
-        other => match other.split_once(' ')? {
-            ("bytes", bytes) => DataType::FixedSizeBinary(length(bytes)?),
-            ("list", list) => {
-                let (size, kind) = list.split_once(' ')?;
-                let field = Field::new("item", kind_of(kind)?, false);
-                DataType::FixedSizeList(Arc::new(field), length(size)?)
-            }
-            _ => return None,
-        },
+        other => DataType::FixedSizeBinary(length_of(other.strip_prefix("bytes ")?)?),
     })
 }

@@ -1,4 +1,7 @@
-//! Texts that other objects own: where each stands, and what keeps it there. Nothing is copied.
+//! Texts that other objects own: where each stands, and what keeps it there.
+//!
+//! Nothing is copied here. Of a `str` with other characters than those of ASCII the interpreter
+//! makes a copy in UTF-8 when it is first asked for, and keeps it with the `str`.
 #![expect(unsafe_code, reason = "bytes are borrowed from objects that are kept beside them")]
 
 use crate::capsule::Chunks;

@@ -10,6 +10,7 @@ import pickle
 import random
 import subprocess
 import sys
+import threading
 import weakref
 from typing import Any
 
@@ -548,3 +549,89 @@ def test_memory_that_is_not_there_is_an_error(call: str) -> None:
         [sys.executable, "-c", LIMITED.format(call)], capture_output=True, text=True, check=False
     )
     assert (made.returncode, made.stdout) == (0, "memory True\n"), made.stderr
+
+
+def test_sketches_without_bytes_are_refused() -> None:
+    class Values:
+        def __len__(self) -> int:
+            return 4
+
+        def byteswap(self) -> Values:
+            return self
+
+        def tobytes(self) -> bytes:
+            return b""
+
+    class Sketch:
+        hashvalues = Values()
+
+        def __len__(self) -> int:
+            return 4
+
+    lsh, good = ours.MinHashLSH(num_perm=4, params=(2, 2)), ours.MinHash(4)
+    good.update(b"a")
+    sketch: Any = Sketch()
+    for call in (
+        lambda: lsh.insert("bad", sketch),
+        lambda: lsh.query(sketch),
+        lambda: ours.MinHashLSHForest(4, 2).add("bad", sketch),
+    ):
+        with pytest.raises(ValueError, match="of 0 bytes"):
+            call()
+    assert "bad" not in lsh
+    lsh.insert("bad", good)
+    assert lsh.query(good) == ["bad"]
+
+
+def test_partitions_without_a_cost() -> None:
+    for sizes, least in (([0, 0, 0], "0"), ([-2, -1, 0, 5], "-2")):
+        with pytest.raises(ValueError, match=f"sizes must be above 0, got {least}"):
+            optimal_partitions(sizes, [1] * len(sizes), 2)
+    with pytest.raises(ValueError, match="counts are so great"):
+        optimal_partitions(range(1, 41), [1.7e308] * 40, 2)
+
+
+def test_a_forest_is_sorted_anew_as_keys_come() -> None:
+    _, minhashes = sketches(some_sets(60, 11), num_perm=16)
+    forest, at_once = ours.MinHashLSHForest(16, 4), ours.MinHashLSHForest(16, 4)
+    for key, minhash in enumerate(minhashes):
+        forest.add(key, minhash)
+        at_once.add(key, minhash)
+        if key % 7 == 0:
+            forest.index()
+            again = forest.sorted_hashtables
+            forest.index()
+            assert forest.sorted_hashtables == again
+    for one in (forest, at_once):
+        one.index()
+    expected = [sorted(table) for table in at_once.hashtables]
+    assert forest.sorted_hashtables == at_once.sorted_hashtables == expected
+    copied = pickle.loads(pickle.dumps(forest))
+    copied.add("new", minhashes[0])
+    copied.index()
+    assert set(copied.query(minhashes[0], 2)) == {0, "new"}
+
+
+def test_a_forest_is_used_while_it_is_sorted() -> None:
+    _, minhashes = sketches(some_sets(400, 12), num_perm=32)
+    forest = ours.MinHashLSHForest(32, 8)
+    failed: list[BaseException] = []
+
+    def sort() -> None:
+        try:
+            for _ in range(40):
+                forest.index()
+        except BaseException as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=sort) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for key, minhash in enumerate(minhashes):
+        forest.add(key, minhash)
+        forest.query(minhash, 3)
+    for thread in threads:
+        thread.join()
+    forest.index()
+    assert not failed
+    assert all(key in forest.query(minhash, 400) for key, minhash in enumerate(minhashes))

@@ -16,6 +16,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import UserDict
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
@@ -1184,3 +1185,56 @@ def test_tables_whose_values_cannot_be_read(index: Index) -> None:
 def test_thresholds_that_no_float_can_be(index: Index) -> None:
     with pytest.raises(OptionError, match="threshold"):
         index.query("a", threshold=10**400)
+
+
+def test_metadata_that_changes_while_it_is_read(index: Index) -> None:
+    described: dict[Any, Any] = {}
+
+    class Grows(UserDict[str, Any]):
+        def items(self) -> Any:
+            described[f"new{len(described)}"] = 1
+            return super().items()
+
+    described.update(a=Grows(b=1), c=2)
+    index.add_one("a", FOX, described)
+    found = index.get("a")
+    assert found is not None and found.metadata == {"a": {"b": 1}, "c": 2}
+
+
+def test_closing_waits_for_others(folder: Path) -> None:
+    index = Index.create(folder)
+    begun, go_on = threading.Event(), threading.Event()
+
+    def slow() -> Iterator[tuple[str, str]]:
+        begun.set()
+        yield "a", FOX
+        assert go_on.wait(60)
+
+    adding = threading.Thread(target=lambda: index.add(slow()))
+    adding.start()
+    assert begun.wait(60)
+    closing = [threading.Thread(target=index.close) for _ in range(2)]
+    for thread in closing:
+        thread.start()
+    time.sleep(0.3)
+    assert index.closed and all(thread.is_alive() for thread in closing)
+    go_on.set()
+    for thread in closing:
+        thread.join(60)
+        assert not thread.is_alive()
+    with Index.open(folder, wait=0) as again:
+        assert list(again.ids()) == ["a"]
+    adding.join()
+
+
+def test_closing_from_within_a_call(folder: Path) -> None:
+    index = Index.create(folder)
+
+    def closes() -> Iterator[tuple[str, str]]:
+        yield "a", FOX
+        index.close()
+        yield "b", WEATHER
+
+    assert index.add(closes()).added == 2
+    with Index.open(folder, wait=0) as again:
+        assert list(again.ids()) == ["a", "b"]

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from datetime import datetime, timedelta, timezone
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import lookalike
-from lookalike.errors import DocumentError, DocumentTypeError
+from lookalike.errors import DocumentError, DocumentTypeError, FileError
 from test_find import texts
 
 pa = pytest.importorskip("pyarrow")
@@ -241,3 +242,33 @@ def test_a_field_that_no_dict_has() -> None:
     with pytest.raises(DocumentError, match="no 'vews' in any of the 3 dicts.*text, views"):
         lookalike.find(rows, keep="field:vews")
     assert lookalike.find([*rows, {"text": "a b c", "likes": 2}], keep="field:likes").counts["groups"] == 1
+
+
+def test_errors_of_references_say_so() -> None:
+    for reference, text in [
+        (["x y z", None], "reference, row 1 has no text"),
+        ([("x", "x y z"), ("x", "q")], 'reference, row 1: the id "x" is that of reference, row 0'),
+    ]:
+        with pytest.raises(DocumentError) as caught:
+            lookalike.find([("a", "a b c")], reference=reference)
+        assert text in str(caught.value) and caught.value.row == 1
+    with pytest.raises(DocumentError, match="^row 1 has no text"):
+        lookalike.find(["a b c", None], reference=["x y z"])
+
+
+def test_names_of_the_user_stay_in_messages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    bad, twice = Path("my --rows list.jsonl"), Path("twice.jsonl")
+    bad.write_text("{bad\n")
+    twice.write_text('{"id": "x --rows y", "text": "a"}\n' * 2)
+    for path, name, option in [
+        (bad, "my --rows list.jsonl:1: ", "let skip_bad count"),
+        (twice, '"x --rows y" stands', "id_field names another field"),
+    ]:
+        with pytest.raises(DocumentError) as caught:
+            lookalike.find(path)
+        assert name in str(caught.value) and option in str(caught.value)
+    with pytest.raises(FileError, match="no --rows here"):
+        lookalike.find(Path("no --rows here"))

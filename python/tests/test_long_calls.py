@@ -27,7 +27,9 @@ ENDLESS = {
     "Index.add": "index.add((f'd{i}', base[i % 50]) for i in itertools.count())",
     "Index.add of batches": "index.add(batches(itertools.count()))",
     "Index.add of a stream": "index.add(Stream(batches(itertools.count())))",
+    "find in a stream": "lookalike.find(relation)",
     "find in a pipe": "lookalike.find(pathlib.Path('pipe.jsonl'))",
+    "dedup of a pipe": "lookalike.dedup(pathlib.Path('pipe.jsonl'), output='out.jsonl')",
     "compare pipes": "lookalike.compare(pathlib.Path('pipe.jsonl'), pathlib.Path('pipe.jsonl'))",
 }
 PREPARE = """
@@ -57,6 +59,12 @@ if call.startswith("Index.add of"):
     def batches(numbers):
         batches = (pyarrow.record_batch({"id": [f"d{i}"], "text": [base[i % 50]]}) for i in numbers)
         return pyarrow.RecordBatchReader.from_batches(pyarrow.record_batch({"id": ["x"], "text": ["x"]}).schema, batches)
+if call == "find in a stream":
+    import duckdb
+    rows = "select 'some text ' || range::varchar as text from range(300000000)"
+    connection = duckdb.connect()
+    connection.execute("set threads = 1")
+    relation = connection.sql(rows)
 if "pipe" in call:
     os.mkfifo("pipe.jsonl")
 print("ready", flush=True)
@@ -74,6 +82,8 @@ print("finished", flush=True)
 def test_ctrl_c_ends_it(call: str, tmp_path: Path) -> None:
     if call.startswith("Index.add of"):
         pytest.importorskip("pyarrow")
+    if call == "find in a stream":
+        pytest.importorskip("duckdb")
     child = subprocess.Popen(
         [sys.executable, "-c", PREPARE, call, ENDLESS[call]],
         stdout=subprocess.PIPE,

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import copy
 import multiprocessing
+import os
 import pickle
 import random
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import lookalike
-from lookalike.errors import DocumentError, LookalikeError
+from lookalike.errors import DocumentError, FileError, LookalikeError, OptionError
 
 DOCS = ["one two three four five six", "One two three four five six!", "other words are here now"]
 
@@ -143,3 +145,60 @@ def test_groups_of_an_index_say_where_their_texts_are(tmp_path: Any) -> None:
             groups.text(0)
         with pytest.raises(lookalike.errors.OptionError, match="cannot be audited"):
             lookalike.audit(groups)
+
+
+def test_inputs_are_known_after_a_change_of_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, other = tmp_path / "here", tmp_path / "other"
+    for folder, text in ((here, "the same old story"), (other, "another one")):
+        folder.mkdir()
+        (folder / "docs.jsonl").write_text(f'{{"id": "a", "text": "{text}"}}\n')
+    monkeypatch.chdir(here)
+    found = lookalike.find(Path("docs.jsonl"), reference=Path("docs.jsonl"), line_ids=True)
+    before = (here / "docs.jsonl").read_bytes()
+    monkeypatch.chdir(other)
+    for write in (found.write, found.write_skipped, found.write_report):
+        with pytest.raises(FileError, match="is an input"):
+            write(here / "docs.jsonl")
+    assert (here / "docs.jsonl").read_bytes() == before
+    # It is not the file of that name in this folder.
+    for again in (lambda: found.text(0), lambda: lookalike.audit(found)):
+        with pytest.raises(FileError, match=r"here.docs\.jsonl, .*other.docs\.jsonl from .*change back"):
+            again()
+    monkeypatch.chdir(here)
+    assert found.text(0) == "the same old story"
+
+
+def test_tables_of_large_strings_are_pickled() -> None:
+    table = type(lookalike.prepare(DOCS).engine)
+    ends = b"".join(end.to_bytes(8, "little") for end in (0, 1, 3))
+    state = [("a", "large_string", False, (2, None, [ends, b"abc"], []))]
+    again = table.of_state(table.of_state(state).state())
+    assert again.column_types == ["large_string"] and again.values(0, 0, 2) == ["a", "bc"]
+
+
+def test_lists_in_lists_are_no_columns() -> None:
+    table = type(lookalike.prepare(DOCS).engine)
+    nothing: tuple[Any, ...] = (0, None, [], [])
+    deep = nothing
+    for _ in range(500):
+        deep = (0, None, [], [deep])
+    for kind, data in [
+        ("list 1 list 1 int64", nothing),
+        ("list 1 " * 300_000 + "int64", nothing),
+        ("list 1 int64", (0, None, [], [(0, None, [b""], [nothing])])),
+        ("list 1 int64", deep),
+    ]:
+        with pytest.raises((OptionError, TypeError)):
+            table.of_state([("a", kind, False, data)])
+
+
+# It takes four times the memory of a text column that is larger than others.
+@pytest.mark.skipif("LOOKALIKE_LARGE" not in os.environ, reason="LOOKALIKE_LARGE is not set")
+def test_text_columns_grow() -> None:
+    long = "x" * (200 << 20)
+    found = lookalike.find([(long, None)] * 11 + [("a", "some text")], skip_bad=True, threads=1)
+    skipped = found.skipped
+    assert len(skipped) == 11
+    assert dict(zip(skipped.column_names, skipped.engine.column_types))["id"] == "large_string"

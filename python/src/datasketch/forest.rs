@@ -1,6 +1,7 @@
 //! The prefix trees of a `MinHashLSHForest`: sorted lists of bytes.
 
 use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -13,8 +14,20 @@ use super::sketch::Sketch;
 /// One tree: which keys have which bytes, and those bytes that can be searched.
 #[derive(Default)]
 struct Tree {
-    members: HashMap<Box<[u8]>, Vec<u32>>,
-    sorted: Vec<Box<[u8]>>,
+    members: HashMap<Arc<[u8]>, Vec<u32>>,
+    sorted: Arc<Vec<Arc<[u8]>>>,
+    /// Those that came since it was sorted.
+    fresh: Vec<Arc<[u8]>>,
+}
+
+/// What was sorted and what is fresh, in order.
+fn merged(sorted: &[Arc<[u8]>], fresh: &[Arc<[u8]>]) -> Vec<Arc<[u8]>> {
+    let mut all = [sorted, fresh].concat();
+    all[sorted.len()..].sort_unstable();
+    // A stable sort finds the two parts, and merges them.
+    all.sort();
+    all.dedup();
+    all
 }
 
 impl Tree {
@@ -35,6 +48,8 @@ pub(crate) struct Forest {
     keys: Vec<Py<PyAny>>,
     /// Of each key: all its bytes, tree by tree.
     bytes: Vec<Box<[u8]>>,
+    /// Whoever sorts has it: what is fresh is with one call at a time.
+    sorting: Arc<Mutex<()>>,
 }
 
 #[pymethods]
@@ -57,6 +72,7 @@ impl Forest {
             numbers: PyDict::new(py).unbind(),
             keys: Vec::new(),
             bytes: Vec::new(),
+            sorting: Arc::default(),
         })
     }
 
@@ -92,21 +108,12 @@ impl Forest {
 
     /// Makes all bytes searchable, or for each tree those that are given.
     #[pyo3(signature = (sorted=None))]
-    fn index(&mut self, sorted: Option<Vec<Vec<Vec<u8>>>>) {
-        if let Some(sorted) = sorted {
-            for (tree, sorted) in self.trees.iter_mut().zip(sorted) {
-                tree.sorted = sorted.into_iter().map(Vec::into_boxed_slice).collect();
-            }
-            return;
+    fn index(slf: &Bound<'_, Self>, sorted: Option<Vec<Vec<Vec<u8>>>>) -> PyResult<()> {
+        let Some(sorted) = sorted else { return Self::sort(slf) };
+        for (tree, sorted) in slf.try_borrow_mut()?.trees.iter_mut().zip(sorted) {
+            tree.sorted = Arc::new(sorted.into_iter().map(Into::into).collect());
         }
-        for tree in &mut self.trees {
-            #[expect(clippy::iter_over_hash_type, reason = "sorted at once")]
-            for bytes in tree.members.keys() {
-                tree.sorted.push(bytes.clone());
-            }
-            tree.sorted.sort_unstable();
-            tree.sorted.dedup();
-        }
+        Ok(())
     }
 
     /// At most `count` keys, those with the longest common prefixes first.
@@ -154,11 +161,57 @@ impl Forest {
 }
 
 impl Forest {
+    /// Makes all bytes searchable, tree by tree. The interpreter is free meanwhile: others find
+    /// what was sorted before, and what they add is fresh again.
+    fn sort(slf: &Bound<'_, Self>) -> PyResult<()> {
+        let py = slf.py();
+        let (sorting, trees) = {
+            let this = slf.try_borrow()?;
+            (Arc::clone(&this.sorting), this.trees.len())
+        };
+        let forest = slf.clone().unbind();
+        for number in 0..trees {
+            py.detach(|| Self::sort_tree(&forest, &sorting, number))?;
+            py.check_signals()?;
+        }
+        Ok(())
+    }
+
+    fn sort_tree(forest: &Py<Self>, sorting: &Mutex<()>, number: usize) -> PyResult<()> {
+        let alone = sorting.lock().unwrap_or_else(PoisonError::into_inner);
+        let (sorted, fresh) = Python::attach(|py| {
+            let this = forest.bind(py).try_borrow()?;
+            let tree = this.trees.get(number);
+            let parts = tree.map(|tree| (Arc::clone(&tree.sorted), tree.fresh.clone()));
+            Ok::<_, PyErr>(parts.unwrap_or_default())
+        })?;
+        if !fresh.is_empty() {
+            let all = Arc::new(merged(&sorted, &fresh));
+            Python::attach(|py| {
+                let mut this = forest.bind(py).try_borrow_mut()?;
+                if let Some(tree) = this.trees.get_mut(number) {
+                    tree.sorted = all;
+                    // Others only add behind these; nothing is left of them in a cleared forest.
+                    tree.fresh.drain(..fresh.len().min(tree.fresh.len()));
+                }
+                Ok::<_, PyErr>(())
+            })?;
+        }
+        drop(alone);
+        Ok(())
+    }
+
     /// Puts the bytes of a key into the trees.
     fn plant(&mut self, number: u32, bytes: &[u8]) {
         let width = bytes.len() / self.trees.len();
         for (tree, piece) in self.trees.iter_mut().zip(bytes.chunks_exact(width.max(1))) {
-            tree.members.entry(piece.into()).or_default().push(number);
+            if let Some(members) = tree.members.get_mut(piece) {
+                members.push(number);
+            } else {
+                let piece: Arc<[u8]> = piece.into();
+                tree.fresh.push(Arc::clone(&piece));
+                tree.members.insert(piece, vec![number]);
+            }
         }
     }
 

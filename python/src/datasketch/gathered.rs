@@ -49,10 +49,10 @@ impl<'py> Gathered<'py> {
         };
         let length = tuple.len();
         memory::reserve(&mut self.slices, length)?;
+        self.tuples.push(tuple.clone());
         for (place, at) in (0..).zip(0..length) {
-            // SAFETY: there are `length` elements, and they belong to the tuple, which is not
-            // dropped before the slices: `self` keeps it, also where an error ends the loop, as
-            // slices are only given out by `self`.
+            // SAFETY: there are `length` elements, and they belong to the tuple, which `self` keeps
+            // as long as the slices, also where an error ends the loop.
             let slice = unsafe {
                 let token = ffi::PyTuple_GetItem(tuple.as_ptr(), place);
                 bytes_at(token, text)
@@ -62,7 +62,6 @@ impl<'py> Gathered<'py> {
                 None => self.add_other(tuple.get_item(at)?, text)?,
             }
         }
-        self.tuples.push(tuple);
         Ok(())
     }
 

@@ -44,8 +44,9 @@ fn least(pairs: impl Iterator<Item = (f64, usize)>) -> (f64, usize) {
     pairs.fold((f64::INFINITY, usize::MAX), |best, pair| if pair.0 < best.0 { pair } else { best })
 }
 
-/// The numbers of the greatest sizes of all partitions but the last.
-fn best_uppers(parts: usize, costs: &Costs) -> Vec<usize> {
+/// The numbers of the greatest sizes of all partitions but the last; nothing where costs are too
+/// great for numbers.
+fn best_uppers(parts: usize, costs: &Costs) -> Option<Vec<usize>> {
     let length = costs.length;
     // Of p + 1 partitions: the least cost up to each size.
     let mut least_costs = vec![(0..length).map(|upper| costs.between(0, upper)).collect()];
@@ -59,16 +60,17 @@ fn best_uppers(parts: usize, costs: &Costs) -> Vec<usize> {
             .collect();
         least_costs.push(next);
     }
-    let mut upper = step(&least_costs[parts - 2], parts, length - 1).1;
+    let known = |upper: usize| (upper < length).then_some(upper);
+    let mut upper = known(step(&least_costs[parts - 2], parts, length - 1).1)?;
     let mut uppers = vec![upper];
     for p in (2..parts).rev() {
         // The costs of p partitions stand here where those of p - 1 are meant: so datasketch
         // goes back, and the intervals are to be the same.
-        upper = step(&least_costs[p - 1], p, upper).1;
+        upper = known(step(&least_costs[p - 1], p, upper).1)?;
         uppers.push(upper);
     }
     uppers.reverse();
-    uppers
+    Some(uppers)
 }
 
 /// `num_part` intervals of ascending `sizes`, which occur `counts` times; fewer if there are fewer
@@ -101,9 +103,16 @@ fn ds_best_partitions(
     if num_part >= sizes.len() {
         return Ok((0..sizes.len()).map(|size| (size, size)).collect());
     }
+    // Costs are told in parts of a size.
+    if let Some(size) = sizes.first().filter(|size| **size <= 0.0) {
+        return Err(PyValueError::new_err(format!("sizes must be above 0, got {size}")));
+    }
     let room = Costs::room(sizes.len())?;
     let uppers = call::long(py, None, |watch| {
         Ok(best_uppers(num_part, &Costs::new(watch, room, &sizes, &counts)?))
+    })?;
+    let uppers = uppers.ok_or_else(|| {
+        PyValueError::new_err("counts are so great that their sums are no numbers; divide them")
     })?;
     let lowers = [0].into_iter().chain(uppers.iter().map(|upper| upper + 1));
     let all_uppers = uppers.iter().copied().chain([last]);

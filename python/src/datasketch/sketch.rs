@@ -21,7 +21,7 @@ pub(super) struct Sketch {
 impl Sketch {
     /// # Errors
     /// `TypeError` for what has no length, `ValueError` where that is not the number of its
-    /// values.
+    /// values, or these have no bytes.
     pub(super) fn of(minhash: &Bound<'_, PyAny>) -> PyResult<Self> {
         let py = minhash.py();
         if let Ok(known) = minhash.cast::<MinHash>() {
@@ -36,7 +36,8 @@ impl Sketch {
         let held = values.len()?;
         let bytes = values.call_method0("byteswap")?.call_method0("tobytes")?;
         let bytes = bytes.cast::<PyBytes>()?.as_bytes().to_vec();
-        if held != length || bytes.len() % length.max(1) != 0 {
+        let is_uneven = bytes.len() % length.max(1) != 0 || (length > 0 && bytes.is_empty());
+        if held != length || is_uneven {
             return Err(PyValueError::new_err(format!(
                 "a sketch must have as many values as it is long: its len() is {length}, but it \
                  has {held} hashvalues of {} bytes",

@@ -23,7 +23,8 @@ pub(crate) struct Weights {
 type Pair = (usize, f32);
 
 impl Weights {
-    /// Room for one sample of `columns` dimensions.
+    /// Adds the samples of one vector, given the logarithms of its weights: of all dimensions, or of
+    /// `columns`. Nothing more than an error where none of them is a number.
     fn pairs(
         &self,
         logs: &[f32],
@@ -160,6 +161,7 @@ impl Weights {
         let mut rows = memory::room(ends.len())?;
         let mut from = 0;
         for end in ends {
+            py.check_signals()?;
             let (logs, columns) = (&logs[from..end], &columns[from..end]);
             from = end;
             if logs.is_empty() {

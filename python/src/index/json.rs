@@ -77,7 +77,9 @@ fn object(given: &Bound<'_, PyAny>, way: &mut Way<'_>) -> PyResult<Option<Metada
         Ok::<(), PyErr>(())
     };
     if let Ok(dict) = given.cast::<PyDict>() {
-        for (key, value) in dict {
+        // A list: what is called on the way may change the dictionary.
+        for item in dict.items() {
+            let (key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item.extract()?;
             member(&key, &value, way)?;
         }
     } else if let Ok(mapping) = given.cast::<PyMapping>() {
@@ -92,18 +94,23 @@ fn object(given: &Bound<'_, PyAny>, way: &mut Way<'_>) -> PyResult<Option<Metada
 }
 
 fn name(key: &Bound<'_, PyAny>, way: &Way<'_>) -> PyResult<String> {
-    let shown = key.repr().map_or_else(|_| "?".to_owned(), |shown| shown.to_string_lossy().into());
+    let shown = || {
+        let shown = key.repr();
+        shown.map_or_else(|_| "?".to_owned(), |shown| shown.to_string_lossy().into_owned())
+    };
     let Ok(text) = key.cast::<PyString>() else {
         return Err(DocumentTypeError::new_err(format!(
-            "{}: the metadata has a key {shown} that is {}, expected str",
+            "{}: the metadata has a key {} that is {}, expected str",
             way.whose,
+            shown(),
             kind(key)
         )));
     };
     text.to_str().map(str::to_owned).map_err(|_| {
         DocumentError::new_err(format!(
-            "{}: the metadata has a key {shown} with a lone surrogate, expected Unicode text",
-            way.whose
+            "{}: the metadata has a key {} with a lone surrogate, expected Unicode text",
+            way.whose,
+            shown()
         ))
     })
 }

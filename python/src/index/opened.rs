@@ -1,12 +1,17 @@
 //! An index that is open: in this process only, until it is closed.
 
 use super::telling::told;
+use crate::call::PATIENCE;
 use crate::error::StoreError;
 use lookalike::index::Preparer;
 use lookalike::store::query::Scratch;
 use lookalike::store::{Index, IndexError};
 use pyo3::prelude::*;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::ops::Deref;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, ThreadId};
 
 /// Idle tools that are kept for the next calls.
 const IDLE: usize = 16;
@@ -60,13 +65,94 @@ pub(super) struct Opened {
     process: u32,
     name: String,
     handle: Mutex<Option<Arc<Handle>>>,
+    calls: Arc<Calls>,
+}
+
+/// The calls that are under way.
+#[derive(Default)]
+struct Calls {
+    /// Of each thread that has some, how many.
+    of: Mutex<HashMap<ThreadId, usize>>,
+    ended: Condvar,
+}
+
+impl Calls {
+    fn begin(&self) -> ThreadId {
+        let thread = thread::current().id();
+        *lock(&self.of).entry(thread).or_default() += 1;
+        thread
+    }
+
+    fn end(&self, thread: ThreadId) {
+        let mut of = lock(&self.of);
+        if let Entry::Occupied(mut calls) = of.entry(thread) {
+            *calls.get_mut() -= 1;
+            if *calls.get() == 0 {
+                calls.remove();
+            }
+        }
+        drop(of);
+        self.ended.notify_all();
+    }
+
+    /// Waits a while for the end of all calls; whether there is more to wait for. A thread that is
+    /// in a call itself waits for nobody, as that call cannot end meanwhile.
+    fn wait(&self) -> bool {
+        let this = thread::current().id();
+        let is_busy = |of: &HashMap<ThreadId, usize>| !of.is_empty() && !of.contains_key(&this);
+        let of = lock(&self.of);
+        let waited = self.ended.wait_timeout_while(of, PATIENCE, |of| is_busy(of));
+        let (of, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        is_busy(&of)
+    }
+}
+
+/// An index for one call.
+pub(super) struct Call {
+    handle: Arc<Handle>,
+    // Behind the handle: who waits for the end of the last call finds the index closed.
+    ended: Ended,
+}
+
+/// Says when a call has ended.
+struct Ended {
+    calls: Arc<Calls>,
+    process: u32,
+    thread: ThreadId,
+}
+
+impl Deref for Call {
+    type Target = Handle;
+
+    fn deref(&self) -> &Handle {
+        &self.handle
+    }
+}
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        // A process that was forked in the call must not close what the other one has.
+        if std::process::id() != self.ended.process {
+            std::mem::forget(Arc::clone(&self.handle));
+        }
+    }
+}
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        // The lock may have been another thread's when the process forked.
+        if std::process::id() == self.process {
+            self.calls.end(self.thread);
+        }
+    }
 }
 
 impl Opened {
     pub(super) fn new(index: Index) -> Self {
         let name = index.name().to_owned();
         let handle = Arc::new(Handle { index, tools: Mutex::new(Vec::new()) });
-        Self { process: std::process::id(), name, handle: Mutex::new(Some(handle)) }
+        let (process, calls) = (std::process::id(), Arc::default());
+        Self { process, name, handle: Mutex::new(Some(handle)), calls }
     }
 
     /// Its name, for messages.
@@ -92,7 +178,7 @@ impl Opened {
     ///
     /// # Errors
     /// `StoreError` where it is closed, or was opened by the process that this one was forked from.
-    pub(super) fn get(&self) -> PyResult<Arc<Handle>> {
+    pub(super) fn get(&self) -> PyResult<Call> {
         let name = &self.name;
         // Before the lock is touched, which another thread may have had when the process forked.
         if self.is_forked() {
@@ -102,9 +188,14 @@ impl Opened {
                  open it anew after the fork, with lookalike.Index.open"
             )));
         }
-        lock(&self.handle).clone().ok_or_else(|| {
+        let here = lock(&self.handle);
+        let handle = here.clone().ok_or_else(|| {
             StoreError::new_err(format!("{name} is closed: open it anew with lookalike.Index.open"))
-        })
+        })?;
+        // Counted before another thread can begin to close it.
+        let (calls, thread) = (Arc::clone(&self.calls), self.calls.begin());
+        drop(here);
+        Ok(Call { handle, ended: Ended { calls, process: self.process, thread } })
     }
 
     /// Does something with the index, without the interpreter's lock.
@@ -122,13 +213,22 @@ impl Opened {
         done.map_err(told)
     }
 
-    /// Closes it; calls of other threads that are under way are finished before. Nothing happens
-    /// where that is done, and in a forked process.
-    pub(super) fn close(&self, py: Python<'_>) {
-        if !self.is_forked() {
-            let handle = lock(&self.handle).take();
-            py.detach(move || drop(handle));
+    /// Closes it, and waits until the calls of other threads that are under way have ended. Called
+    /// from within one of its calls, by what that calls in turn, it is closed when they have all
+    /// ended. Nothing happens in a forked process.
+    ///
+    /// # Errors
+    /// What a signal handler raises: the calls go on, others cannot begin.
+    pub(super) fn close(&self, py: Python<'_>) -> PyResult<()> {
+        if self.is_forked() {
+            return Ok(());
         }
+        let handle = lock(&self.handle).take();
+        py.detach(move || drop(handle));
+        while py.detach(|| self.calls.wait()) {
+            py.check_signals()?;
+        }
+        Ok(())
     }
 }
 

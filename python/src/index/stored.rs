@@ -91,12 +91,15 @@ impl StoredIndex {
         let folder = folder(&place);
         let open = move || lookalike::store::index::open(&place, access);
         let index = patiently(py, open)?.map_err(told)?;
-        chosen::expect(options, &index)?;
+        if let Err(error) = chosen::expect(options, &index) {
+            py.detach(move || drop(index));
+            return Err(error);
+        }
         Ok(Self { opened: Opened::new(index), read_only, folder })
     }
 
-    fn close(&self, py: Python<'_>) {
-        self.opened.close(py);
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        self.opened.close(py)
     }
 
     #[getter]
@@ -120,10 +123,11 @@ impl StoredIndex {
     }
 
     /// Settings as JSON, and the predicted recall.
-    fn settings(&self) -> PyResult<(String, f64)> {
-        let handle = self.opened.get()?;
-        let params = handle.index.params();
-        Ok((handle.index.settings().to_json(), params.predicted_recall()))
+    fn settings(&self, py: Python<'_>) -> PyResult<(String, f64)> {
+        self.opened.detached(py, |handle| {
+            let params = handle.index.params();
+            Ok((handle.index.settings().to_json(), params.predicted_recall()))
+        })
     }
 
     #[expect(clippy::too_many_arguments, reason = "options of one call")]
@@ -247,19 +251,17 @@ impl StoredIndex {
         texts: bool,
     ) -> PyResult<Bound<'py, PyTuple>> {
         let asked = asked(threshold, limit, filters, texts)?;
-        let handle = self.opened.get()?;
-        expect_texts(&handle.index, texts).map_err(OptionError::new_err)?;
+        self.expect_texts(py, texts)?;
         if let Some(id) = id {
             let id = text(id, || "the id".to_owned())?;
-            let found = py.detach(|| asked.of_id(&handle, &id)).map_err(told)?;
+            let found = self.opened.detached(py, |handle| asked.of_id(handle, &id))?;
             return found.ok_or_else(|| unknown(self.opened.name(), &id))?.python(py);
         }
         let Some(given) = given else {
             return Err(OptionError::new_err("neither a text nor an id was given, expected one"));
         };
         let given = text(given, || "the text".to_owned())?;
-        let found = py.detach(|| asked.of_text(&handle, &given)).map_err(told)?;
-        found.python(py)
+        self.opened.detached(py, |handle| asked.of_text(handle, &given))?.python(py)
     }
 
     #[expect(clippy::too_many_arguments, reason = "options of one call")]
@@ -278,8 +280,8 @@ impl StoredIndex {
         let rows = given.enumerate();
         let rows = rows.map(|(row, one)| text(&one?, || format!("text {row}")));
         let rows = rows.collect::<PyResult<Vec<PyBackedStr>>>()?;
+        self.expect_texts(py, texts)?;
         let handle = self.opened.get()?;
-        expect_texts(&handle.index, texts).map_err(OptionError::new_err)?;
         let stop = Arc::new(AtomicBool::new(false));
         let told_to_stop = Arc::clone(&stop);
         let work = move || (asked.of_texts(&handle, &rows, threads, &told_to_stop), rows);
@@ -415,5 +417,13 @@ impl StoredIndex {
             lookalike::error::Error::Index(error) => told(error),
             error => run_error(error),
         })
+    }
+}
+
+impl StoredIndex {
+    /// Refuses a call that asks for texts which the index does not keep.
+    fn expect_texts(&self, py: Python<'_>, texts: bool) -> PyResult<()> {
+        let expected = self.opened.detached(py, |handle| Ok(expect_texts(&handle.index, texts)))?;
+        expected.map_err(OptionError::new_err)
     }
 }
