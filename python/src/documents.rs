@@ -240,8 +240,8 @@ impl Documents {
     pub(crate) fn complete(&self, py: Python<'_>, side: &str) -> PyResult<()> {
         let Some((row, what)) = self.first_missing() else { return Ok(()) };
         let text = format!(
-            "{side}row {row} has no {what} (null); fill it or leave the row out, or let skip_bad=True \
-             leave out and count such rows"
+            "{side}row {row} has no {what} (null); fill it or leave the row out, or let \
+             skip_bad=True leave out and count such rows"
         );
         Err(at_row(DocumentError::new_err(text), py, row))
     }

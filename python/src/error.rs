@@ -37,8 +37,8 @@ pub(crate) fn run_error(error: Error) -> PyErr {
             (Some((of_first, first)), Some(second)) => in_row(
                 second,
                 &format!(
-                    "the id {id:?} is that of {of_first}row {first}, too; give every document an id of its \
-                     own, id=False for rows, or skip_bad=True to leave out the later one"
+                    "the id {id:?} is that of {of_first}row {first}, too; give every document an \
+                     id of its own, id=False for rows, or skip_bad=True to leave out the later one"
                 ),
             ),
             _ => DocumentError::new_err(text),

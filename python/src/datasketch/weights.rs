@@ -23,8 +23,8 @@ pub(crate) struct Weights {
 type Pair = (usize, f32);
 
 impl Weights {
-    /// Adds the samples of one vector, given the logarithms of its weights: of all dimensions, or of
-    /// `columns`. Nothing more than an error where none of them is a number.
+    /// Adds the samples of one vector, given the logarithms of its weights: those of all
+    /// dimensions, or of `columns`. An error where a sample finds no number among them.
     fn pairs(
         &self,
         logs: &[f32],
