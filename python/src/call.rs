@@ -26,8 +26,19 @@ const GRACE: Duration = Duration::from_secs(1);
 pub(crate) struct Watch {
     unwanted: AtomicBool,
     done: AtomicU64,
-    stage: Mutex<Option<(Stage, Option<u64>)>>,
+    stages: Mutex<Stages>,
 }
+
+#[derive(Default)]
+struct Stages {
+    /// Those that have ended since it was last asked.
+    ended: Vec<Standing>,
+    /// The one that is under way, and of how much.
+    now: Option<(Stage, Option<u64>)>,
+}
+
+/// A stage, how much of it is done, and of how much.
+type Standing = (Stage, u64, Option<u64>);
 
 impl Watch {
     /// Asked now and then by work that tells no progress.
@@ -38,18 +49,20 @@ impl Watch {
         Ok(self.advance(0)?)
     }
 
-    /// The stage, of how much, and how much of that is done.
-    fn standing(&self) -> Option<(Stage, Option<u64>, u64)> {
-        let stage = self.stage.lock().unwrap_or_else(PoisonError::into_inner);
-        let (stage, total) = (*stage)?;
-        Some((stage, total, self.done.load(Ordering::Relaxed)))
+    /// What was not told yet: stages that have ended, and the one that is under way.
+    fn news(&self) -> Vec<Standing> {
+        let mut stages = self.stages.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut news = std::mem::take(&mut stages.ended);
+        let done = self.done.load(Ordering::Relaxed);
+        news.extend(stages.now.map(|(stage, total)| (stage, done, total)));
+        news
     }
 }
 
 impl Progress for Watch {
     fn begin(&self, stage: Stage, total: Option<u64>) {
-        let mut told = self.stage.lock().unwrap_or_else(PoisonError::into_inner);
-        *told = Some((stage, total));
+        let mut stages = self.stages.lock().unwrap_or_else(PoisonError::into_inner);
+        stages.now = Some((stage, total));
         // Before others see the stage, which has done nothing yet.
         self.done.store(0, Ordering::Relaxed);
     }
@@ -61,11 +74,17 @@ impl Progress for Watch {
         if self.unwanted.load(Ordering::Relaxed) { Err(Interrupted) } else { Ok(()) }
     }
 
-    fn end(&self, _: Stage, _: Duration) {}
+    fn end(&self, stage: Stage, _: Duration) {
+        let mut stages = self.stages.lock().unwrap_or_else(PoisonError::into_inner);
+        let total = stages.now.take().and_then(|(_, total)| total);
+        // Not everything is counted that is done, such as the columns of a file that nobody reads.
+        let done = total.unwrap_or_else(|| self.done.load(Ordering::Relaxed));
+        stages.ended.push((stage, done, total));
+    }
 }
 
 /// Does work on another thread, without the interpreter. `progress` is called with the stage, how
-/// much of it is done and of how much, some twenty times a second.
+/// much of it is done and of how much, some twenty times a second, and once when the stage has ended.
 ///
 /// # Errors
 /// Those of the work; what a signal handler or `progress` raises, when the work has stopped.
@@ -161,11 +180,13 @@ fn look_after<T: Send>(
 
 fn tell(py: Python<'_>, watch: &Watch, progress: Option<&Py<PyAny>>) -> PyResult<()> {
     let Some(progress) = progress else { return Ok(()) };
-    let Some((stage, total, done)) = watch.standing() else { return Ok(()) };
-    let stays = Stays;
-    let told = progress.call1(py, (stage.to_string(), done, total));
-    std::mem::forget(stays);
-    told.map(drop)
+    for (stage, done, total) in watch.news() {
+        let stays = Stays;
+        let told = progress.call1(py, (stage.to_string(), done, total));
+        std::mem::forget(stays);
+        told?;
+    }
+    Ok(())
 }
 
 /// An interpreter that ends while a daemon thread is in a function of Python ends that thread by

@@ -57,11 +57,11 @@ impl Column {
         Self::of(column, what, py)
     }
 
-    /// Ids from Python: all `str`, or all `int`; `None` is none.
+    /// Ids from Python: all `str`, or all `int`; `None` and NaN are none.
     fn ids(values: &Bound<'_, PyAny>) -> PyResult<Self> {
         let mut first = None;
         for value in values.try_iter()? {
-            first = first.or(Some(value?).filter(|value| !value.is_none()));
+            first = first.or(Some(value?).filter(|value| !text::is_missing(value)));
             if first.is_some() {
                 break;
             }
@@ -84,9 +84,9 @@ impl Column {
     }
 }
 
-/// An id that is a number, as `operator.index` has it; `None` is none.
+/// An id that is a number, as `operator.index` has it; `None` and NaN are none.
 fn integer(value: &Bound<'_, PyAny>, row: usize) -> PyResult<Option<i64>> {
-    if value.is_none() {
+    if text::is_missing(value) {
         return Ok(None);
     }
     let refused = |text: String| at_row(DocumentTypeError::new_err(text), value.py(), row);
@@ -240,7 +240,7 @@ impl Documents {
     pub(crate) fn complete(&self, py: Python<'_>, side: &str) -> PyResult<()> {
         let Some((row, what)) = self.first_missing() else { return Ok(()) };
         let text = format!(
-            "{side}row {row} has no {what} (null); fill it or leave the row out, or let \
+            "{side}row {row} has no {what} (null or NaN); fill it or leave the row out, or let \
              skip_bad=True leave out and count such rows"
         );
         Err(at_row(DocumentError::new_err(text), py, row))

@@ -54,7 +54,9 @@ pub(crate) fn run_error(error: Error) -> PyErr {
 
 fn audit_error(error: &AuditError, text: String) -> PyErr {
     match error {
-        AuditError::Changed { .. } | AuditError::OtherInputs { .. } => ChangedError::new_err(text),
+        AuditError::Changed { .. }
+        | AuditError::ChangedSinceRun { .. }
+        | AuditError::OtherInputs { .. } => ChangedError::new_err(text),
         AuditError::NotARun { path, got } => LookalikeError::new_err(format!(
             "{}: expected the report of a whole run, got {got}; found.write_report(\"….json\") \
              writes one",

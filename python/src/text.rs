@@ -15,7 +15,7 @@ use arrow_array::types::{
 use arrow_array::{Array, ArrayRef, GenericByteArray, StringViewArray};
 use arrow_schema::DataType;
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyString, PyTuple};
+use pyo3::types::{PyFloat, PyList, PyString, PyTuple};
 use std::sync::Arc;
 
 /// Texts by row, some of which may be missing.
@@ -206,11 +206,11 @@ impl PythonTexts {
     }
 
     fn push(&mut self, value: &Bound<'_, PyAny>, row: usize, what: &str) -> PyResult<()> {
-        if value.is_none() {
-            self.slices.push(Slice::NONE);
-            return Ok(());
-        }
         let Ok(string) = value.cast::<PyString>() else {
+            if is_missing(value) {
+                self.slices.push(Slice::NONE);
+                return Ok(());
+            }
             return Err(not_a_text(value, row, what));
         };
         let text = string.to_str().map_err(|error| lone_surrogate(&error, row, what))?;
@@ -318,15 +318,23 @@ fn wrong_type(what: &str, got: &DataType) -> PyErr {
     ))
 }
 
+/// Whether a value says that there is none: `None`, NaN, and those of pandas.
+pub(crate) fn is_missing(value: &Bound<'_, PyAny>) -> bool {
+    if value.is_none() || value.cast::<PyFloat>().is_ok_and(|number| number.value().is_nan()) {
+        return true;
+    }
+    let kind = value.get_type();
+    let is = |name| kind.name().is_ok_and(|known| known == name);
+    (is("NAType") || is("NaTType"))
+        && kind.module().is_ok_and(|module| module.to_string().starts_with("pandas."))
+}
+
 /// What to say of a value that is no `str`.
 pub(crate) fn not_a_text(value: &Bound<'_, PyAny>, row: usize, what: &str) -> PyErr {
     let got =
         value.get_type().name().map_or_else(|_| "something else".to_owned(), |n| n.to_string());
     let remedy = match got.as_str() {
         "bytes" | "bytearray" => "; decode them first, as bytes.decode('utf-8') does",
-        "float" if value.extract::<f64>().is_ok_and(f64::is_nan) => {
-            " (NaN); leave the row out, or fill it with an empty text"
-        }
         _ => "",
     };
     let text = format!("row {row}: {what} must be a str, got {got}{remedy}");

@@ -160,7 +160,7 @@ def test_files_are_those_of_the_command_line(tmp_path: Path) -> None:
         (["a", b"b"], DocumentTypeError, "row 1.*bytes.*decode"),
         (["a", 3], DocumentTypeError, "row 1.*int"),
         (["a", None], DocumentError, "row 1 has no text"),
-        (["a", float("nan")], DocumentTypeError, "row 1.*NaN"),
+        (["a", float("nan")], DocumentError, "row 1 has no text.*NaN"),
         (["a", "\ud800"], DocumentError, "row 1.*surrogate"),
         ([("a", "x"), ("b",)], DocumentTypeError, "row 1.*pair"),
         ([("a", "x"), ("b", "z"), ("a", "y")], DocumentError, 'row 2: the id "a" is that of row 0'),

@@ -272,3 +272,21 @@ def test_names_of_the_user_stay_in_messages(
         assert name in str(caught.value) and option in str(caught.value)
     with pytest.raises(FileError, match="no --rows here"):
         lookalike.find(Path("no --rows here"))
+
+
+def test_what_is_missing_is_so_in_every_container() -> None:
+    pandas = pytest.importorskip("pandas")
+    nan = float("nan")
+    for rows in (
+        ["a b c", nan],
+        ["a b c", pandas.NA],
+        ["a b c", pandas.NaT],
+        [("x", "a b c"), ("y", nan)],
+        [("x", "a b c"), (nan, "d e f")],
+        [(1, "a b c"), (nan, "d e f")],
+        [{"id": nan, "text": "d e f"}, {"id": "x", "text": "a b c"}],
+        {"x": "a b c", "y": nan},
+    ):
+        assert lookalike.find(rows, skip_bad=True).counts["skipped"] == 1
+        with pytest.raises(DocumentError, match="has no (text|id)"):
+            lookalike.find(rows)

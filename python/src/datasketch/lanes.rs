@@ -1,9 +1,9 @@
 //! SHA-1 of eight short tokens at a time, one in each lane of a vector.
 //!
 //! Measured on a processor with AVX2 and instructions for SHA-1 (Zen 3), words of 1 to 13 bytes: 19
-//! ns a token, by those instructions 30, since they take 80 cycles for each. The rounds take 16 of the
-//! 19; tokens that were copied into blocks first took 27, because vectors cannot be loaded from what
-//! was just stored in parts.
+//! ns a token; by those instructions 30, since they take 80 cycles for each. The rounds take 16 of
+//! the 19. Tokens that were copied into blocks first took 27, because vectors cannot be loaded from
+//! what was just stored in parts.
 #![expect(
     unsafe_code,
     reason = "tokens are read up to their ends, and no further, by masked loads"

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -32,7 +32,10 @@ impl Sketch {
             return Ok(Self { length: known.length(), scheme, bytes });
         }
         let length = minhash.len()?;
-        let values = minhash.getattr("hashvalues")?;
+        let values = minhash.getattr_opt("hashvalues")?.ok_or_else(|| {
+            let got = minhash.get_type();
+            PyTypeError::new_err(format!("expected a MinHash or a weighted one, got {got}"))
+        })?;
         let held = values.len()?;
         let bytes = values.call_method0("byteswap")?.call_method0("tobytes")?;
         let bytes = bytes.cast::<PyBytes>()?.as_bytes().to_vec();
