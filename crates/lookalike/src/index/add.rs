@@ -297,10 +297,13 @@ impl<'a> Writer<'a> {
         rows.retain(|(part, row)| {
             let id = part.id(row);
             let known = record(&mut *snapshot, id, now, Wanted::default());
-            let known = known.map(|known| known.is_some()).unwrap_or_else(|error| {
-                failure = Some(error);
-                true
-            });
+            let known = match known {
+                Ok(known) => known.is_some(),
+                Err(error) => {
+                    failure = Some(error);
+                    true
+                }
+            };
             !known && seen.insert(id)
         });
         self.added.existing += (before - rows.len()) as u64;
