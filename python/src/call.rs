@@ -84,7 +84,8 @@ impl Progress for Watch {
 }
 
 /// Does work on another thread, without the interpreter. `progress` is called with the stage, how
-/// much of it is done and of how much, some twenty times a second, and once when the stage has ended.
+/// much of it is done and of how much, some twenty times a second, and once when the stage has
+/// ended.
 ///
 /// # Errors
 /// Those of the work; what a signal handler or `progress` raises, when the work has stopped.

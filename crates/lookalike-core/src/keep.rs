@@ -41,7 +41,8 @@ pub enum KeepRule {
     Oldest,
     /// The greatest value of a field. Values that read as numbers (whole ones of up to 100 bits
     /// exactly, others as `f64`, NaN excepted) compare as numbers; others compare as texts, byte by
-    /// byte. Numbers are less than texts. A value that is missing or empty comes last in either direction.
+    /// byte. Numbers are less than texts. A value that is missing or empty comes last in either
+    /// direction.
     Field {
         /// The field's name, as it is addressed in the input.
         name: String,
@@ -376,14 +377,11 @@ mod tests {
     /// Numbers as numbers, then texts as texts.
     fn by_value(a: &str, b: &str) -> Ordering {
         let number = |text: &str| text.parse::<f64>().ok().filter(|n| !n.is_nan());
+        let exact = |text: &str, rounded: f64| text.parse().unwrap_or(rounded as i128);
         match (number(a), number(b)) {
-            (Some(x), Some(y)) if x == y => match (a.parse::<i128>(), b.parse::<i128>()) {
-                (Ok(a), Ok(b)) => a.cmp(&b),
-                (Ok(a), Err(_)) => a.cmp(&(x as i128)),
-                (Err(_), Ok(b)) => (y as i128).cmp(&b),
-                (Err(_), Err(_)) => Ordering::Equal,
-            },
-            (Some(a), Some(b)) => a.partial_cmp(&b).unwrap(),
+            (Some(x), Some(y)) => {
+                x.partial_cmp(&y).unwrap().then_with(|| exact(a, x).cmp(&exact(b, y)))
+            }
             (None, None) => a.cmp(b),
             (a, b) => b.is_some().cmp(&a.is_some()),
         }

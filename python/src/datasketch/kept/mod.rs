@@ -331,11 +331,12 @@ impl Kept {
     /// How many keys each bucket of one band has.
     fn _counts_in<'py>(&self, py: Python<'py>, band: usize) -> PyResult<Bound<'py, PyDict>> {
         self.check_band(band)?;
-        Ok(self._counts(py)?.swap_remove(band))
+        Ok(self.counts(py)?.swap_remove(band))
     }
 
     /// For each band, how many keys each of its buckets has.
-    fn _counts<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+    #[pyo3(name = "_counts")]
+    fn counts<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let counts = self.empty_counts(py);
         let Some(mut scan) = self.detached(py, |shelf| shelf.scan(0))? else { return Ok(counts) };
         // Of keys that were inserted again: the bands that they had before.
