@@ -170,12 +170,17 @@ mod tests {
 
     #[test]
     fn what_is_measured_decides() {
-        let texts = ["one two three four five six", "seven eight nine ten eleven twelve"];
-        let unlike = measured(&texts);
-        let plan = planned(&Wishes::default(), Some(&unlike), Some(1_000_000));
+        // A third of the shingles of any two are the same, so a run without being told would
+        // compare far too many.
+        let words = |name: &str| (0..20).map(|k| format!("{name}{k} ")).collect::<String>();
+        let texts: Vec<String> =
+            (0..60).map(|text| words("same") + &words(&format!("own{text}x"))).collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let alike = measured(&texts);
+        let plan = planned(&Wishes::default(), Some(&alike), Some(1_000_000));
         assert!(plan.measured && plan.best != plan.usual);
         let by_hand = Wishes { bands: Some(21), rows: Some(6), ..Wishes::default() };
-        let plan = planned(&by_hand, Some(&unlike), Some(1_000_000));
+        let plan = planned(&by_hand, Some(&alike), Some(1_000_000));
         assert_eq!(plan.best, plan.usual);
         // Nothing to compare, and still known to be one.
         let plan = planned(&Wishes::default(), Some(&measured(&texts[..1])), None);
