@@ -172,9 +172,10 @@ mod tests {
     fn what_is_measured_decides() {
         // A third of the shingles of any two are the same, so a run without being told would
         // compare far too many.
-        let words = |name: &str| (0..20).map(|k| format!("{name}{k} ")).collect::<String>();
-        let texts: Vec<String> =
-            (0..60).map(|text| words("same") + &words(&format!("own{text}x"))).collect();
+        let numbered = |name: &str| (0..20).map(|k| format!("{name}{k}")).collect::<Vec<_>>();
+        let same = numbered("same").join(" ");
+        let own = |text: usize| numbered(&format!("own{text}x")).join(" ");
+        let texts: Vec<String> = (0..60).map(|text| format!("{same} {}", own(text))).collect();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         let alike = measured(&texts);
         let plan = planned(&Wishes::default(), Some(&alike), Some(1_000_000));
