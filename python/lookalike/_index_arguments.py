@@ -50,9 +50,18 @@ def text_option(name: str, value: object) -> str:
     return value
 
 
+def _is_flag(value: Any) -> bool:
+    """Whether it is a truth, of Python or NumPy: it can be a number, and is meant for none."""
+    return isinstance(value, bool) or _kind(value) == "b"
+
+
+def _kind(value: Any) -> str:
+    """What NumPy calls its kind; nothing for what is none of NumPy's."""
+    return str(getattr(getattr(value, "dtype", None), "kind", ""))
+
+
 def number_option(name: str, value: Any) -> float:
-    # Numbers of other packages have the method; so have flags, which are none.
-    if hasattr(value, "__float__") and not isinstance(value, bool):
+    if hasattr(value, "__float__") and not _is_flag(value):
         with suppress(OverflowError, TypeError, ValueError):
             return float(value)
     raise OptionError(f"{name} is {_shown(value)}, expected a number")
@@ -61,10 +70,11 @@ def number_option(name: str, value: Any) -> float:
 def count_option(name: str, value: Any, expected: str) -> int | None:
     if value is None:
         return None
-    if hasattr(value, "__index__") and not isinstance(value, bool):
-        count = index(value)
-        if 0 < count < 2**63:
-            return count
+    if not _is_flag(value):
+        with suppress(TypeError):
+            count = index(value)
+            if 0 < count < 2**63:
+                return count
     raise OptionError(f"{name} is {_shown(value)}, expected {expected}, or None")
 
 
@@ -168,15 +178,18 @@ def _condition(member: object, value: object) -> str:
 
 
 def _plain(name: str, value: Any) -> str:
-    if hasattr(value, "dtype") and getattr(value, "ndim", None) == 0:
-        # Numbers of NumPy are written otherwise.
+    if _kind(value) and _kind(value) not in "mM" and getattr(value, "ndim", None) == 0:
+        # Numbers of NumPy are written otherwise; its times are numbers of some unit.
         value = value.item()
     if isinstance(value, str):
-        return text_option(f"where[{name!r}]", value)
+        return text_option(f"where[{name!r}]", str.__str__(value))
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, int) or (isinstance(value, float) and abs(value) < float("inf")):
-        return repr(value)
+    # Members of enumerations are written otherwise by their own classes.
+    if isinstance(value, int):
+        return int.__repr__(value)
+    if isinstance(value, float) and abs(value) < float("inf"):
+        return float.__repr__(value)
     if isinstance(value, datetime):
         nanoseconds(f"where[{name!r}]", value)
         at = value.astimezone(timezone.utc)

@@ -49,7 +49,7 @@ def _each(batches: Any) -> Iterator[Any]:
 
 def as_records(documents: Any, columns: Sequence[str]) -> Any:
     """What is no table although its package has tables, as documents one by one."""
-    if _is_of("pandas", documents) and hasattr(documents, "iloc"):
+    if _is_of("pandas", documents) and hasattr(documents, "columns"):
         return _records_of_pandas(documents, columns)
     if _is_of("datasets", documents) and hasattr(documents, "with_format"):
         # With a format, rows are arrays or tables.
@@ -88,7 +88,7 @@ def _arrow_of_pandas(frame: Any, columns: Sequence[str]) -> Any:
         return _Stream(needed.__arrow_c_stream__())
     except (ImportError, AttributeError):
         return None
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, NotImplementedError, OverflowError) as error:
         row = _mixed_row(needed, columns[:2])
         place = "the table" if row is None else f"document {row}: the column"
         told = DocumentTypeError(f"{place} cannot be read as Arrow, expected str: {error}")
@@ -99,9 +99,8 @@ def _arrow_of_pandas(frame: Any, columns: Sequence[str]) -> Any:
 def _mixed_row(frame: Any, columns: Sequence[str]) -> int | None:
     """The first row of a frame of pandas that has something else than a text."""
     for column in columns:
-        for row, value in enumerate(frame[column] if column in frame else ()):
-            # NaN is not equal to itself.
-            if value is not None and value == value and not isinstance(value, str):
+        for row, value in enumerate(_present(frame[column]) if column in frame else ()):
+            if value is not None and not isinstance(value, str):
                 return row
     return None
 

@@ -31,7 +31,8 @@ pub(crate) struct Watch {
 
 #[derive(Default)]
 struct Stages {
-    /// Those that have ended since it was last asked.
+    /// Those that have ended and were not told. Another one behind it, or a result, says that one
+    /// was completed.
     ended: Vec<Standing>,
     /// The one that is under way, and of how much.
     now: Option<(Stage, Option<u64>)>,
@@ -49,10 +50,13 @@ impl Watch {
         Ok(self.advance(0)?)
     }
 
-    /// What was not told yet: stages that have ended, and the one that is under way.
-    fn news(&self) -> Vec<Standing> {
+    /// What was not told yet: stages that were completed, and the one that is under way.
+    fn news(&self, is_done: bool) -> Vec<Standing> {
         let mut stages = self.stages.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut news = std::mem::take(&mut stages.ended);
+        // The last one may have ended because it failed.
+        let open = usize::from(!is_done && stages.now.is_none());
+        let completed = stages.ended.len().saturating_sub(open);
+        let mut news: Vec<Standing> = stages.ended.drain(..completed).collect();
         let done = self.done.load(Ordering::Relaxed);
         news.extend(stages.now.map(|(stage, total)| (stage, done, total)));
         news
@@ -84,8 +88,8 @@ impl Progress for Watch {
 }
 
 /// Does work on another thread, without the interpreter. `progress` is called with the stage, how
-/// much of it is done and of how much, some twenty times a second, and once when the stage has
-/// ended.
+/// much of it is done and of how much, some twenty times a second, and once when the stage is
+/// completed.
 ///
 /// # Errors
 /// Those of the work; what a signal handler or `progress` raises, when the work has stopped.
@@ -157,7 +161,7 @@ fn look_after<T: Send>(
             Some((_, since)) if grace.is_some_and(|grace| since.elapsed() > grace) => break None,
             Some(_) => {}
             None => {
-                let told = py.check_signals().and_then(|()| tell(py, watch, progress));
+                let told = py.check_signals().and_then(|()| tell(py, watch.news(false), progress));
                 if let Err(error) = told {
                     watch.unwanted.store(true, Ordering::Relaxed);
                     raised = Some((error, Instant::now()));
@@ -169,9 +173,9 @@ fn look_after<T: Send>(
         py.detach(move || drop(result));
         return Err(error);
     }
-    tell(py, watch, progress)?;
     match result {
-        Some(result) => result.map_err(run_error),
+        Some(Ok(result)) => tell(py, watch.news(true), progress).map(|()| result),
+        Some(Err(error)) => Err(run_error(error)),
         None => Err(LookalikeError::new_err(
             "the engine stopped at an inner contradiction (above); this is a fault of lookalike, \
              please report it with the documents if you can",
@@ -179,15 +183,20 @@ fn look_after<T: Send>(
     }
 }
 
-fn tell(py: Python<'_>, watch: &Watch, progress: Option<&Py<PyAny>>) -> PyResult<()> {
+fn tell(py: Python<'_>, news: Vec<Standing>, progress: Option<&Py<PyAny>>) -> PyResult<()> {
     let Some(progress) = progress else { return Ok(()) };
-    for (stage, done, total) in watch.news() {
-        let stays = Stays;
-        let told = progress.call1(py, (stage.to_string(), done, total));
-        std::mem::forget(stays);
-        told?;
+    for (stage, done, total) in news {
+        staying(|| progress.call1(py, (stage.to_string(), done, total)))?;
     }
     Ok(())
+}
+
+/// Calls what runs functions of Python while others use what is on this thread's stack.
+pub(crate) fn staying<T>(work: impl FnOnce() -> T) -> T {
+    let stays = Stays;
+    let done = work();
+    std::mem::forget(stays);
+    done
 }
 
 /// An interpreter that ends while a daemon thread is in a function of Python ends that thread by

@@ -401,6 +401,13 @@ fn one(array: FFI_ArrowArray, kind: &DataType, rows: c_data::Rows) -> Result<Arr
     }
     let array = make_array(data).slice(start, count);
     let Some(mut present) = present else { return Ok(array) };
+    if matches!(kind, DataType::Union(_, _) | DataType::RunEndEncoded(_, _)) {
+        // Arrays of these types have no place to say that a row is not there.
+        if present.contains(&false) {
+            return Err("some of its rows are missing, which no value of its type can be".into());
+        }
+        return Ok(array);
+    }
     for (row, present) in present.iter_mut().enumerate() {
         *present &= !array.is_null(row);
     }

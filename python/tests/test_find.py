@@ -280,6 +280,20 @@ def test_progress_is_told_and_may_stop_the_work() -> None:
         lookalike.find(texts(3000), progress=stop)
 
 
+def test_progress_arrives_where_the_work_does(tmp_path: Path) -> None:
+    told: list[tuple[str, int, int]] = []
+    rows = "".join(json.dumps({"id": str(n), "text": text}) + "\n" for n, text in enumerate(texts(3000)))
+    (tmp_path / "good.jsonl").write_text(rows)
+    (tmp_path / "bad.jsonl").write_text(rows + "{bad\n")
+    lookalike.find(tmp_path / "good.jsonl", progress=lambda *what: told.append(what))
+    last = {stage: (done, total) for stage, done, total in told}
+    assert len(last) >= 3 and all(done == total for done, total in last.values())
+    told.clear()
+    with pytest.raises(DocumentError):
+        lookalike.find(tmp_path / "bad.jsonl", progress=lambda *what: told.append(what))
+    assert all(done < total for _, done, total in told)
+
+
 def test_progress_bars(capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("tqdm")
     lookalike.find(texts(300), progress=True)

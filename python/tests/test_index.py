@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import copy
 import doctest
 import itertools
@@ -371,6 +372,17 @@ def test_numbers_of_numpy(index: Index) -> None:
     assert len(index.query(FOX, threshold=half, limit=two)) == 2
     assert index.query(FOX, where={"year": (">=", numpy.int64(2020)), "share": numpy.float64(1.5)})[0].id == "b"
     assert len(index.query_many([FOX, FOX], threads=two)) == 2
+    year = enum.IntEnum("Year", {"NOW": 2024})
+    language = enum.Enum("Language", {"EN": "en"}, type=str)
+    index.add_one("c", FOX, metadata={"year": 2024, "language": "en"})
+    assert [match.id for match in index.query(FOX, where={"year": year.NOW, "language": language.EN})] == ["c"]
+    for wrong in (numpy.array([1, 2]), numpy.True_):
+        with pytest.raises(OptionError, match="expected"):
+            index.query(FOX, threshold=wrong)
+        with pytest.raises(OptionError, match="expected"):
+            index.query(FOX, limit=wrong)
+    with pytest.raises(OptionError, match="expected a str, a number"):
+        index.query(FOX, where={"time": numpy.datetime64("2024-01-01", "ns")})
 
 
 def test_whole_numbers_are_compared_to_the_last_digit(index: Index) -> None:

@@ -138,7 +138,8 @@ fn holds(operator: Operator, value: &Value, wanted: &str) -> bool {
     }
 }
 
-/// Numbers as numbers, all else byte by byte, so times written as in RFC 3339 come in their order.
+/// What reads as a number on both sides as numbers, all else byte by byte, so times written as in
+/// RFC 3339 come in their order.
 fn compare(value: &Value, text: &str, wanted: &str) -> Ordering {
     let number = match value {
         Value::Number(_) | Value::String(_) => Number::of(text),

@@ -138,6 +138,9 @@ def _plain(key: Any, depth: int = 0) -> tuple[Any, bool]:
         kind = tuple if isinstance(key, tuple) else frozenset
         plain = kind(part for part, _ in parts)
         is_same = type(key) is kind and all(same for _, same in parts)
+    elif hasattr(key, "dtype"):
+        # The truths of NumPy are no numbers to Python, and equal to some.
+        plain = _number(key)
     else:
         raise _NotPlain
     if not is_same and not _are_one_key(plain, key):
@@ -167,7 +170,7 @@ def _are_one_key(plain: Any, key: Any) -> bool:
 def _literal(plain: Any) -> str:
     """Python's text of a plain key, equal for equal ones."""
     if isinstance(plain, int):
-        return str(plain) if abs(plain) < _LARGE else hex(plain)
+        return str(plain) if -_LARGE <= plain < _LARGE else hex(plain)
     if isinstance(plain, float):
         # What is beyond all floats is read as infinite.
         return repr(plain).replace("inf", "1e999")

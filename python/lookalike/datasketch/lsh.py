@@ -302,7 +302,8 @@ class MinHashLSH(_native.Tables):
             self._add_all(other)
         else:
             for key, bands in other._kept._rows():
-                self._add_bands(key, bands)
+                # The usual protocol of pickles is not that of folders in every version of Python.
+                self._add_bands(pickle.dumps(pickle.loads(key)) if self.prepickle else key, bands)
         if known is None:
             self._minhash_scheme = theirs
 
@@ -312,7 +313,7 @@ class MinHashLSH(_native.Tables):
             rows = other._kept._rows()
         else:
             rows = [
-                (key, bands[start : start + self.b])
+                (pickled(pickle.loads(key)) if self.prepickle else key, bands[start : start + self.b])
                 for key in other._keys()
                 for bands in [other._bands_of(key)]
                 for start in range(0, len(bands), self.b)
@@ -486,10 +487,12 @@ class MinHashLSH(_native.Tables):
 
 
 def _pages(kept: _native.Kept) -> Iterator[Any]:
-    page = kept._page(0)
-    while page is not None:
+    # At most as many as there are now: what is inserted meanwhile comes behind them.
+    left, page = kept._size(), kept._page(0)
+    while page is not None and left > 0:
         keys, start = page
-        yield from keys
+        yield from keys[:left]
+        left -= len(keys)
         page = kept._page(start)
 
 

@@ -5,6 +5,7 @@ use super::convert::text;
 use super::json::{kind, metadata};
 use super::opened::Handle;
 use super::telling::{retold, told};
+use crate::call::staying;
 use crate::error::{DocumentError, DocumentTypeError, OptionError};
 use lookalike::index::{
     AddOptions, Added, BATCH_BYTES, BATCH_DOCUMENTS, Cause, Existing, NewDocument, Unfinished,
@@ -114,7 +115,8 @@ impl Telling {
     /// What the function raises that is told.
     pub(super) fn tell(&self, done: u64) -> PyResult<()> {
         let Self { progress: Some(progress), total } = self else { return Ok(()) };
-        Python::attach(|py| progress.call1(py, (Stage::Add.to_string(), done, *total)).map(drop))
+        let what = (Stage::Add.to_string(), done, *total);
+        Python::attach(|py| staying(|| progress.call1(py, what)).map(drop))
     }
 }
 
@@ -122,7 +124,7 @@ impl Feed for Rows {
     type Text = PyBackedStr;
 
     fn fill(&mut self, documents: &mut Vec<NewDocument<PyBackedStr>>) -> PyResult<bool> {
-        Python::attach(|py| self.take(py, documents))
+        Python::attach(|py| staying(|| self.take(py, documents)))
     }
 }
 

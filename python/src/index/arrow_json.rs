@@ -233,6 +233,7 @@ impl Reader {
         let mut pairs = Vec::new();
         let some = range(list.value_offsets(), row);
         for (at, row) in within(list.values().as_ref(), some)?.enumerate() {
+            self.spend(1)?;
             let mut pair = Vec::with_capacity(fields.len());
             for (field, column) in fields.iter().zip(columns.columns()) {
                 let value = self.value(column.as_ref(), field, row);

@@ -185,7 +185,8 @@ impl Opened {
             let (opened, here) = (self.process, std::process::id());
             return Err(StoreError::new_err(format!(
                 "{name} was opened by process {opened}, this is process {here}, forked from it: \
-                 open it anew after the fork, with lookalike.Index.open"
+                 close it before the fork, or start processes by spawn, and open it anew there, \
+                 with lookalike.Index.open"
             )));
         }
         let here = lock(&self.handle);

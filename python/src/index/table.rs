@@ -3,6 +3,7 @@
 use super::add::{Feed, Telling, with_row};
 use super::arrow_json::{Reader, Why, Wrong, name_of};
 use super::json;
+use crate::call::staying;
 use crate::capsule::{Batches, Chunks, Imported};
 use crate::error::{DocumentError, DocumentTypeError};
 use crate::text::{self, Text, Texts};
@@ -81,8 +82,10 @@ impl Tables {
 
     fn next_table(&self) -> PyResult<Option<Batches>> {
         Python::attach(|py| {
-            let table = self.rest.bind(py).clone().next().transpose()?;
-            table.map(|table| Batches::of(&table)).transpose()
+            staying(|| {
+                let table = self.rest.bind(py).clone().next().transpose()?;
+                table.map(|table| Batches::of(&table)).transpose()
+            })
         })
     }
 }

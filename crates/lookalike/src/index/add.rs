@@ -260,12 +260,17 @@ impl<'a> Writer<'a> {
         }
         let rows = parts.iter().flat_map(|part| part.rows.iter().map(move |row| (part, row)));
         let mut rows: Vec<(&Part, &Row)> = rows.collect();
+        let mut left_out = Vec::new();
         if self.options.existing == Existing::Keep {
-            self.leave_out(&mut rows)?;
+            left_out = self.leave_out(&mut rows)?;
         }
-        let Err(error) = self.put(&rows) else { return Ok(()) };
+        let Err(error) = self.put(&rows) else {
+            self.added.existing += left_out.len() as u64;
+            return Ok(());
+        };
         let Some(at) = self.place_of(&error, &rows) else { return Err(error.into()) };
         self.put(&rows[..at])?;
+        self.added.existing += left_out.iter().filter(|before| **before <= at).count() as u64;
         self.failed = rows[at].1.line();
         Err(Error::NotAdded { place: rows[at].1.place(), error })
     }
@@ -289,11 +294,11 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Leaves out documents whose ids are there, or come twice.
-    fn leave_out(&mut self, rows: &mut Vec<(&Part, &Row)>) -> Result<(), IndexError> {
+    /// Leaves out documents whose ids are there, or come twice. Of each: how many stay before it.
+    fn leave_out(&mut self, rows: &mut Vec<(&Part, &Row)>) -> Result<Vec<usize>, IndexError> {
         let (mut snapshot, now) = (self.index.snapshot()?, self.options.added);
         let (mut seen, mut failure) = (HashSet::new(), None);
-        let before = rows.len();
+        let (mut staying, mut left_out) = (0, Vec::new());
         rows.retain(|(part, row)| {
             let id = part.id(row);
             let known = record(&mut *snapshot, id, now, Wanted::default());
@@ -304,10 +309,15 @@ impl<'a> Writer<'a> {
                     true
                 }
             };
-            !known && seen.insert(id)
+            let stays = !known && seen.insert(id);
+            if stays {
+                staying += 1;
+            } else {
+                left_out.push(staying);
+            }
+            stays
         });
-        self.added.existing += (before - rows.len()) as u64;
-        failure.map_or(Ok(()), Err)
+        failure.map_or(Ok(left_out), Err)
     }
 
     /// Which document an error is about.

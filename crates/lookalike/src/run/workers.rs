@@ -122,6 +122,15 @@ mod tests {
     }
 
     #[test]
+    fn neither_the_first_nor_the_last_to_come_is_the_earliest() {
+        let failed = Earliest::default();
+        for at in [70, 20, 120] {
+            failed.keep(at, at);
+        }
+        assert_eq!(failed.or(Ok::<(), i32>(())), Err(20));
+    }
+
+    #[test]
     fn without_a_failure_it_is_what_was_done() {
         let failed = Earliest::<u32, String>::default();
         assert_eq!(failed.or::<_, String>(Ok(5)), Ok(5));

@@ -11,7 +11,7 @@
 //! What is common is done here, the rest in `lookalike/datasketch/keys.py`.
 
 use crate::error::DocumentError;
-use lookalike::store::entry::MAX_ID_BYTES;
+use lookalike::store::entry::{MAX_ID_BYTES, MAX_METADATA_BYTES};
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyString};
 use std::borrow::Cow;
@@ -26,6 +26,9 @@ pub(super) const ORIGINAL: &str = "key";
 pub(super) const MOST_REPEATS: u32 = 1 << 24;
 /// The longest id of a key, so that the number of a record goes before it.
 const MOST_BYTES: usize = MAX_ID_BYTES - 16;
+
+/// The longest pickle beside an id, as base64, with room for its name.
+const MOST_ORIGINAL: usize = MAX_METADATA_BYTES - 64;
 
 /// A key as it is kept.
 pub(super) struct Key {
@@ -47,13 +50,19 @@ impl Key {
             let (id, original) = encoded.extract()?;
             Self { id, original }
         };
-        if known.id.len() <= MOST_BYTES {
+        let original = known.original.as_ref().map_or(0, String::len);
+        let (got, most) = if original > MOST_ORIGINAL {
+            (original, MOST_ORIGINAL)
+        } else {
+            (known.id.len(), MOST_BYTES)
+        };
+        if got <= most {
             return Ok(known);
         }
-        let (got, shown) = (known.id.len(), keys(key.py())?.call_method1("shown", (key,))?);
+        let shown = keys(key.py())?.call_method1("shown", (key,))?;
         Err(DocumentError::new_err(format!(
-            "the key {shown} takes {got} bytes, expected at most {MOST_BYTES} where keys are kept \
-             in a folder: use a shorter one, such as a hash of it"
+            "the key {shown} takes {got} bytes, expected at most {most} where keys are kept in a \
+             folder: use a shorter one, such as a hash of it"
         )))
     }
 }

@@ -55,8 +55,9 @@ impl Kept {
         match &self.shelf {
             Some(shelf) if self.process == here => Ok(shelf),
             _ => Err(StoreError::new_err(format!(
-                "{} was opened by process {}, this is process {here}, forked from it: open it in \
-                 this process with another MinHashLSH, 'readonly': True beside the one that writes",
+                "{} was opened by process {}, this is process {here}, forked from it: close it \
+                 before the fork, or start processes by spawn, and open it there, with 'readonly': \
+                 True beside one that writes",
                 self.name, self.process
             ))),
         }

@@ -163,6 +163,13 @@ fn undone(error: IndexError, count: usize, name: &str) -> PyErr {
         IndexError::Io { .. } | IndexError::Database { .. } => {
             StoreError::new_err(format!("{name} cannot be written to: {error}; {changes}"))
         }
-        error => told(error, name),
+        error => followed_by(&changes, &told(error, name)),
     }
+}
+
+/// The same error, and what became of changes.
+fn followed_by(changes: &str, error: &PyErr) -> PyErr {
+    Python::attach(|py| {
+        PyErr::from_type(error.get_type(py), format!("{}; {changes}", error.value(py)))
+    })
 }
