@@ -173,7 +173,7 @@ fn stopping_finishes_what_was_begun() {
     served.gate.open();
     asked.join().unwrap().ok(201);
     drop(idle);
-    assert_eq!(served.end(), Stopped::InOrder);
+    assert_eq!(served.ended(), Stopped::InOrder);
 }
 
 /// A server with a document whose answer has 30 MB, more than the system keeps for a connection.

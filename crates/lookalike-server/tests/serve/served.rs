@@ -40,8 +40,13 @@ impl Served {
         Self { client, gate, stop, thread: Some(thread) }
     }
 
-    pub(crate) fn end(mut self) -> Stopped {
+    pub(crate) fn end(self) -> Stopped {
         self.stop.stop();
+        self.ended()
+    }
+
+    /// Waits for the end of one that was told to stop; telling it again would break it off.
+    pub(crate) fn ended(mut self) -> Stopped {
         self.thread.take().unwrap().join().unwrap()
     }
 }
