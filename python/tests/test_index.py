@@ -1002,7 +1002,7 @@ def test_a_forked_process_is_told_to_open_anew(folder: Path) -> None:
             lambda: next(index.ids()),
         ):
             said = fork(call)
-            assert said.startswith("StoreError") and "after the fork" in said, said
+            assert said.startswith("StoreError") and "open it anew there" in said, said
 
         def closed() -> str:
             index.close()
