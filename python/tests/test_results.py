@@ -195,7 +195,7 @@ def test_lists_in_lists_are_no_columns() -> None:
 
 
 # It takes four times the memory of a text column that is larger than others.
-@pytest.mark.skipif("LOOKALIKE_LARGE" not in os.environ, reason="LOOKALIKE_LARGE is not set")
+@pytest.mark.skipif("LOOKALIKE_LARGE" not in os.environ, reason="takes 10 GB of memory; LOOKALIKE_LARGE=1 runs it")
 def test_text_columns_grow() -> None:
     long = "x" * (200 << 20)
     found = lookalike.find([(long, None)] * 11 + [("a", "some text")], skip_bad=True, threads=1)
