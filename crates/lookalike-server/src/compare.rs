@@ -10,7 +10,7 @@ use crate::query::{rounded, six_decimals};
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use lookalike::core::verify;
-use lookalike::difference::Differences;
+use lookalike::difference::{Differences, Places};
 use lookalike::store::entry::Wanted;
 use lookalike::store::query::Similarity;
 use lookalike::store::set;
@@ -58,18 +58,38 @@ struct Compared {
 
 #[derive(Serialize)]
 struct Shown {
-    differences: Option<Vec<Stretch>>,
+    differences: Option<Vec<Part>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     differences_missing: Option<&'static str>,
     /// Whether time ran out before the shortest list was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     differences_cut_short: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    difference_counts: Option<DifferenceCounts>,
+}
+
+/// A part of both texts, or of one of them.
+#[derive(Serialize)]
+struct Part {
+    kind: &'static str,
+    text: String,
+    /// Whether the other text has the same words here.
+    #[serde(skip_serializing_if = "is_false")]
+    same_words: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 #[derive(Serialize)]
-struct Stretch {
-    kind: &'static str,
-    text: String,
+struct DifferenceCounts {
+    words: usize,
+    same_words: usize,
+    case: usize,
+    punctuation: usize,
+    white_space: usize,
 }
 
 /// `POST /v1/compare`
@@ -154,22 +174,31 @@ fn shown(a: &Shingled, b: &Shingled, worker: &Worker) -> Shown {
             differences: None,
             differences_missing: Some(missing),
             differences_cut_short: None,
+            difference_counts: None,
         };
     };
     let found = Differences::between(a, b, worker.index.params().shingle(), Some(PATIENCE));
-    let mut stretches = Vec::new();
+    let mut parts = Vec::new();
     for stretch in &found.stretches {
-        let kinds = if stretch.shared { ["same", ""] } else { ["a", "b"] };
-        let texts = [found.a.text(stretch.a.clone()), found.b.text(stretch.b.clone())];
-        for (kind, text) in kinds.into_iter().zip(texts) {
+        let kinds = if stretch.is_equal() { ["same", ""] } else { ["a", "b"] };
+        let same_words = !stretch.is_equal() && stretch.has_same_words();
+        for (kind, text) in kinds.into_iter().zip(found.texts(stretch)) {
             if !kind.is_empty() && !text.is_empty() {
-                stretches.push(Stretch { kind, text: text.to_owned() });
+                parts.push(Part { kind, text: text.to_owned(), same_words });
             }
         }
     }
+    let Places { words, same_words, case, punctuation, white_space } = found.places;
     Shown {
-        differences: Some(stretches),
+        differences: Some(parts),
         differences_missing: None,
         differences_cut_short: Some(found.cut_short),
+        difference_counts: Some(DifferenceCounts {
+            words,
+            same_words,
+            case,
+            punctuation,
+            white_space,
+        }),
     }
 }
