@@ -143,7 +143,7 @@ impl Place {
 
 /// Whether SQLite found no space, also for the file that readers share with the writer.
 pub(super) fn is_full(error: &rusqlite::Error) -> bool {
-    const SHARED_FILE_CANNOT_GROW: i32 = 10 | 19 << 8;
+    const SHARED_FILE_CANNOT_GROW: i32 = 0x130a;
     match error {
         rusqlite::Error::SqliteFailure(failure, _) => {
             failure.code == ErrorCode::DiskFull || failure.extended_code == SHARED_FILE_CANNOT_GROW

@@ -221,12 +221,11 @@ fn open_to_write(place: &Place, wait: Duration, tuning: Tuning) -> Result<Shared
 /// Takes the lock that the writer has.
 fn locked(place: &Place, wait: Duration) -> Result<File, IndexError> {
     let path = place.lock();
-    let file = match place.new_file(&path) {
-        Ok(file) => file,
-        Err(_) => {
-            let file = File::options().write(true).open(&path);
-            file.map_err(|error| place.writing(&path, error))?
-        }
+    let file = if let Ok(file) = place.new_file(&path) {
+        file
+    } else {
+        let file = File::options().write(true).open(&path);
+        file.map_err(|error| place.writing(&path, error))?
     };
     let begun = Instant::now();
     loop {

@@ -193,11 +193,9 @@ impl Reader<'_> {
         if !self.has_checksum(row, 9, record.number, expected)? {
             return Err(wrong("the checksum of its row is wrong"));
         }
-        if wanted.metadata {
-            if json != "{}" {
-                let parsed = serde_json::from_str(json);
-                record.metadata = parsed.map_err(|_| wrong("its metadata is no JSON object"))?;
-            }
+        if wanted.metadata && json != "{}" {
+            let parsed = serde_json::from_str(json);
+            record.metadata = parsed.map_err(|_| wrong("its metadata is no JSON object"))?;
         }
         record.signature.clear();
         if wanted.signature {
