@@ -1,7 +1,8 @@
 //! Differences of two texts → lines for a terminal, in context and colour.
 
+use crate::terminal::Style;
 use crate::text_width::{columns, visible};
-use anstyle::{AnsiColor, Style};
+use anstyle::AnsiColor;
 use lookalike::difference::{Differences, Words};
 use std::io::{self, Write};
 use std::ops::Range;
@@ -14,20 +15,25 @@ const LONGEST_ENDS: (usize, usize) = (40, 20);
 /// Differences that are shown.
 const MOST: usize = 100;
 
-const ONLY_A: Style = AnsiColor::Red.on_default().strikethrough();
-const ONLY_B: Style = AnsiColor::Green.on_default().underline();
-const QUIET: Style = Style::new().dimmed();
+const ONLY_A: Style = Style::new(AnsiColor::Red.on_default().strikethrough());
+const ONLY_B: Style = Style::new(AnsiColor::Green.on_default().underline());
+const QUIET: Style = Style::DIMMED;
 
-/// Writes the differences with some words around them, in lines of `width` columns; `all` of
-/// them, or the first hundred with long ones shortened. `marks` writes `[-…-]` round what only
-/// the first text has and `{+…+}` round what only the second has, for where no colours show.
-pub(crate) fn write(
-    found: &Differences,
-    out: &mut impl Write,
-    width: usize,
-    marks: bool,
-    all: bool,
-) -> io::Result<()> {
+/// How differences are printed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Layout {
+    /// Columns of a line.
+    pub(crate) width: usize,
+    /// Whether words of the first text only are in `[-…-]` and those of the second in `{+…+}`:
+    /// where there are no colours.
+    pub(crate) marks: bool,
+    /// Whether all differences are printed in full, not the first hundred with long ones shortened.
+    pub(crate) all: bool,
+}
+
+/// Writes the differences with some words around them.
+pub(crate) fn write(found: &Differences, out: &mut impl Write, layout: Layout) -> io::Result<()> {
+    let Layout { width, marks, all } = layout;
     let most = if all { usize::MAX } else { MOST };
     let longest = if all { usize::MAX } else { LONGEST };
     let mut lines = Lines { out, width, column: 0, blank: false, marks };
@@ -73,13 +79,13 @@ fn shared(
 ) -> io::Result<()> {
     // Leaving out a word or two saves nothing.
     if words.len() <= before + after + 3 {
-        return lines.words(found.b.text(words), Style::new(), ["", ""]);
+        return lines.words(found.b.text(words), Style::PLAIN, ["", ""]);
     }
     let (head, tail) = (words.start + before, words.end - after);
-    lines.words(found.b.text(words.start..head), Style::new(), ["", ""])?;
+    lines.words(found.b.text(words.start..head), Style::PLAIN, ["", ""])?;
     lines.end()?;
     lines.note(&format!("… {} …", plural(tail - head, "word")))?;
-    lines.words(found.b.text(tail..words.end), Style::new(), ["", ""])
+    lines.words(found.b.text(tail..words.end), Style::PLAIN, ["", ""])
 }
 
 /// Words that one text alone has, shortened in the middle where they are more than `longest`.
@@ -126,7 +132,7 @@ impl<W: Write> Lines<'_, W> {
             if self.marks && first {
                 shown.push_str(marks[0]);
             }
-            shown.push_str(&visible(word));
+            shown.push_str(word);
             if self.marks && words.peek().is_none() {
                 shown.push_str(marks[1]);
             }
@@ -147,7 +153,7 @@ impl<W: Write> Lines<'_, W> {
     }
 
     fn word(&mut self, word: &str, style: Style, glued: bool) -> io::Result<()> {
-        let columns = columns(word);
+        let columns = columns(&visible(word));
         let needed = columns + usize::from(self.blank);
         // A mark or a full stop is not torn from its word.
         let torn = glued && !self.blank && columns < 4;
@@ -210,11 +216,9 @@ mod tests {
     use lookalike::core::params::ShingleRule;
 
     fn shown(a: &str, b: &str) -> String {
-        let mut out = Vec::new();
         let found = Differences::between(a, b, &ShingleRule::default(), None);
-        let mut plain = anstream::StripStream::new(&mut out);
-        write(&found, &mut plain, 60, true, false).unwrap();
-        String::from_utf8(out).unwrap()
+        let layout = Layout { width: 60, marks: true, all: false };
+        crate::terminal::piped(|out| write(&found, out, layout).unwrap())
     }
 
     #[test]
@@ -247,9 +251,9 @@ mod tests {
     }
 
     #[test]
-    fn nothing_steers_the_terminal() {
-        let found = shown("a\u{1b}[31m b", "a c\u{202e}d");
-        assert!(!found.contains('\u{1b}') && !found.contains('\u{202e}'), "{found:?}");
+    fn words_take_the_columns_of_their_escapes() {
+        let word = "\u{1b}".repeat(12);
+        assert_eq!(shown("", &format!("{word} end")), format!("  {{+{word}\n  end+}}\n"));
     }
 
     #[test]

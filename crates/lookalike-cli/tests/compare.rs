@@ -174,7 +174,8 @@ fn long_texts_take_seconds_and_cut_is_said() {
     let start = Instant::now();
     let (text, _) = printed(words(1), words(2), &[]);
     assert!(start.elapsed() < Duration::from_secs(30), "{:?}", start.elapsed());
-    assert_has(&text, &["Not similar", "more; --all shows them", "cut short"]);
+    // How many differences are found in that time depends on the machine.
+    assert_has(&text, &["Not similar", "cut short"]);
     assert!(text.len() < 200_000, "{}", text.len());
 }
 
