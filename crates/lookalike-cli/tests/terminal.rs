@@ -11,7 +11,8 @@ use std::os::unix::ffi::OsStrExt;
 
 /// Sequences that terminals obey: colour, title, the same of eight bits, a line that imitates
 /// another one, reversed writing, an invisible blank.
-const HOSTILE: &str = "\u{1b}[31mred\u{1b}]0;title\u{7}\u{9b}2Jc1\rback\nerror: forged\u{202e}\u{2066}\u{200b}\u{7f}x";
+const HOSTILE: &str = "\u{1b}[31mred\u{1b}]0;title\u{7}\u{9b}2Jc1\rback\nerror: \
+                       forged\u{202e}\u{2066}\u{200b}\u{7f}x";
 
 /// Runs the command on a terminal and checks what that gets.
 fn shown(place: &Place, args: &[&str]) -> (Option<i32>, String) {

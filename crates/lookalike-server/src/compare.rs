@@ -21,6 +21,15 @@ use std::time::Duration;
 /// How long the shortest list of differences is looked for.
 const PATIENCE: Duration = Duration::from_secs(2);
 
+/// The memory of a comparison as a multiple of that of the work on the same bytes of one text: the
+/// words of both, where they are, and the ways from one to the other.
+const FACTOR: usize = 2;
+/// Stored texts of up to this many bytes are compared without reserving memory.
+const SMALL: u64 = 64 << 10;
+
+/// Reserves memory for stored texts of this many bytes.
+type Reserve<'a> = &'a mut dyn FnMut(usize) -> Result<(), Problem>;
+
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Asked {
@@ -78,20 +87,36 @@ pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> Answe
     let (parts, body) = request.into_parts();
     let whole = body::json(&parts.headers, body, &app.config.limits, &app.memory).await?;
     let text_bytes = app.config.limits.text_bytes;
+    let body_bytes = whole.bytes.len();
+    let work = app.work_memory(FACTOR * body_bytes).await?;
+    let shared = Arc::clone(&app);
     let answer = move |worker: &mut Worker| {
         let asked: Asked = json::parse(&whole.bytes)?;
-        let compared = asked.answer(worker, text_bytes)?;
-        drop(whole.held);
-        bytes(&compared)
+        drop(whole);
+        let mut stored_work = None;
+        let compared = asked.answer(worker, text_bytes, &mut |stored_bytes| {
+            let bytes = App::work_bytes(FACTOR * stored_bytes);
+            shared.work.take(shared.work.at_most(bytes), &mut stored_work)
+        });
+        worker.release_buffers(body_bytes);
+        let answer = bytes(&compared?);
+        drop((work, stored_work));
+        answer
     };
     Ok(json_bytes(StatusCode::OK, app.pool.run(answer).await?))
 }
 
 impl Asked {
-    fn answer(self, worker: &mut Worker, text_bytes: u64) -> Result<Compared, Problem> {
+    fn answer(
+        self,
+        worker: &mut Worker,
+        text_bytes: u64,
+        reserve: Reserve<'_>,
+    ) -> Result<Compared, Problem> {
         let wants_differences = self.differences.unwrap_or(false);
-        let a = self.a.0.shingled("a", worker, text_bytes, wants_differences)?;
-        let b = self.b.0.shingled("b", worker, text_bytes, wants_differences)?;
+        let options = SideOptions { text_bytes, wants_text: wants_differences };
+        let mut a = self.a.0.shingled("a", worker, options, reserve)?;
+        let mut b = self.b.0.shingled("b", worker, options, reserve)?;
         let similarity = match (&a.set, &b.set) {
             (Some(a), Some(b)) => Similarity::Exact(verify::overlap(a, b)),
             _ if a.signature.is_empty() || b.signature.is_empty() => Similarity::Estimated(0.0),
@@ -101,17 +126,27 @@ impl Asked {
             Similarity::Exact(overlap) => Some(overlap),
             Similarity::Estimated(_) => None,
         };
+        let shingles = |side: &Shingled| side.set.as_ref().map(|set| set.len() as u64);
+        let (shingles_a, shingles_b) = (shingles(&a), shingles(&b));
+        // Differences need their memory.
+        (a.set, b.set) = (None, None);
         Ok(Compared {
             jaccard: six_decimals(&similarity),
             containment_of_a: overlap.map(|o| rounded(o.containment_left())),
             containment_of_b: overlap.map(|o| rounded(o.containment_right())),
             shared: overlap.map(|o| o.intersection),
-            shingles_a: a.set.as_ref().map(|set| set.len() as u64),
-            shingles_b: b.set.as_ref().map(|set| set.len() as u64),
+            shingles_a,
+            shingles_b,
             estimated: overlap.is_none(),
             differences: wants_differences.then(|| shown(&a, &b, worker)),
         })
     }
+}
+
+#[derive(Clone, Copy)]
+struct SideOptions {
+    text_bytes: u64,
+    wants_text: bool,
 }
 
 impl Side {
@@ -119,8 +154,8 @@ impl Side {
         self,
         name: &str,
         worker: &mut Worker,
-        text_bytes: u64,
-        wants_text: bool,
+        SideOptions { text_bytes, wants_text }: SideOptions,
+        reserve: Reserve<'_>,
     ) -> Result<Shingled, Problem> {
         let bad = |what: &str| Err(Problem::new(Code::BAD_MEMBER, format!("{name}: {what}")));
         match (self.text, self.id) {
@@ -134,6 +169,9 @@ impl Side {
                 let wanted =
                     Wanted { set: true, signature: true, text: wants_text, metadata: false };
                 let record = find(worker, &id, wanted)?;
+                if record.bytes > SMALL {
+                    reserve(record.bytes as usize)?;
+                }
                 let decode = |code: Vec<u8>| {
                     let mut hashes = Vec::new();
                     set::decode(&code, &mut hashes).map(|()| hashes)

@@ -7,6 +7,7 @@ use lookalike_core::params::{Case, ShingleRule, TokenRule, Unit};
 use lookalike_core::text::{self, CharClass};
 use similar::DiffOp;
 use similar::algorithms::{Capture, Compact, Replace, myers};
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -43,8 +44,10 @@ impl<'a> Differences<'a> {
     /// on how fast the machine is.
     pub fn between(a: &'a str, b: &'a str, rule: &ShingleRule, patience: Option<Duration>) -> Self {
         let (a, b) = (Words::of(a, rule), Words::of(b, rule));
-        let mut numbers = HashMap::new();
-        let [a_keys, b_keys] = [&a, &b].map(|words| words.numbered(rule.case(), &mut numbers));
+        let [a_keys, b_keys] = {
+            let mut numbers = HashMap::new();
+            [&a, &b].map(|words| words.numbered(rule.case(), &mut numbers))
+        };
         let deadline = patience.map(|patience| Instant::now() + patience);
         let found = operations(&a_keys, &b_keys, deadline);
         let cut_short = deadline.is_some_and(|deadline| Instant::now() > deadline);
@@ -113,10 +116,15 @@ impl<'a> Words<'a> {
     }
 
     /// Equal words, equal numbers.
-    fn numbered(&self, case: Case, numbers: &mut HashMap<String, u32>) -> Vec<u32> {
+    fn numbered(&self, case: Case, numbers: &mut HashMap<Cow<'a, str>, u32>) -> Vec<u32> {
         let number = |place: &Range<usize>| {
             let word = &self.text[place.clone()];
-            let word = if case == Case::Fold { text::lower_case(word) } else { word.to_owned() };
+            let folded = (case == Case::Fold).then(|| text::lower_case(word));
+            // Most words are in lower case and need no memory of their own.
+            let word = match folded.filter(|folded| folded != word) {
+                Some(folded) => Cow::Owned(folded),
+                None => Cow::Borrowed(word),
+            };
             let next = numbers.len() as u32;
             *numbers.entry(word).or_insert(next)
         };

@@ -317,7 +317,7 @@ const groupStates = async (browser) => {
     asked += 1;
     if (state === "pending" && asked > 2) state = "stale";
     if (state === "pending") {
-      return refusal(503, "groups-pending", "they are computed", { "Retry-After": "1" });
+      return { status: 202, json: { status: "pending", retry_after: 1, detail: "not yet" } };
     }
     const found = state === "none" ? [] : groups(0, 1, 250);
     return {
