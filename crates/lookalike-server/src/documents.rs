@@ -220,7 +220,7 @@ pub(crate) fn find(worker: &Worker, id: &str, wanted: Wanted) -> Result<Record, 
     found.ok_or_else(|| Problem::unknown_document(id))
 }
 
-/// A list in JSON that is written value by value, so that no more than one of them takes more memory
+/// A list in JSON that is written value by value, so that one at a time takes more memory
 /// than its JSON.
 #[derive(Default)]
 pub(crate) struct JsonList {
