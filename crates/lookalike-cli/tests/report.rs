@@ -61,7 +61,8 @@ fn an_audit_is_the_same_on_the_terminal_in_json_and_on_the_page() {
     for (pairs, by) in [(&[][..], "groups"), (&["--pairs", "pairs.csv"], "pairs")] {
         let audit = ["--audit", "70", "--audit-seed", "5", "--confidence", "0.9"];
         let reports = ["--report", "r.html", "--report", "r.json"];
-        let run = place.run(&[&["find", "in.jsonl"], &audit[..], &reports, pairs].concat());
+        let find = ["find", "in.jsonl", "--verbose"];
+        let run = place.run(&[&find[..], &audit, &reports, pairs].concat());
         let command = ["audit", "r.json", "in.jsonl", "--sample", "70", "--seed", "5"];
         let command = [&command[..], &["--confidence", "0.9"], pairs].concat();
         let text = place.run(&command).ok();
@@ -139,6 +140,35 @@ fn the_page_says_why_documents_stay_and_shows_pairs() {
     for part in ["it stands in the reference", "Reference, stays", "<code>--reference</code>"] {
         assert!(reference.contains(part), "{part}");
     }
+}
+
+#[test]
+fn groups_are_shown_by_title_first_words_source_and_date() {
+    let place = Place::new();
+    let record = |id: &str, more: Value| {
+        let mut record = json!({ "id": id, "text": format!("Dear all, {}", words(9, 60)) });
+        record.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        format!("{record}\n")
+    };
+    let titled = json!({ "title": "Minutes <of> May", "date": "2024-05-31" });
+    let lines = [record("k1", titled), record("k2", json!({})), record("k3", json!({}))].concat();
+    place.file("in.jsonl", lines);
+    place.run(&["find", "in.jsonl", "-q", "--report", "r.html"]).ok();
+    let page = plain(&place.read("r.html"));
+    for part in [
+        "<bdi class=\"heading\">Minutes &lt;of&gt; May</bdi><span class=\"about\"><bdi>k1</bdi> · \
+         <bdi>in.jsonl, line 1</bdi> · <bdi>2024-05-31</bdi></span>",
+        "<bdi class=\"heading\">Dear all, ",
+        "title=\"1.000000\">1.000</data>",
+        "have the same shingles as the document that stays: similarity 1",
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    assert!(!page.contains("another number") && !page.contains("very same"), "{page}");
+    // What contains another text is not equal to it.
+    place.run(&["find", "in.jsonl", "-q", "--measure", "containment", "--report", "r.html"]).ok();
+    let page = plain(&place.read("r.html"));
+    assert!(page.contains("contained in the document that stays: containment 1"), "{page}");
 }
 
 #[test]
