@@ -35,7 +35,8 @@ pub fn apply(
     progress: &dyn Progress,
 ) -> Result<Written, Error> {
     let decided = decide(findings, options)?;
-    let pass = Pass::new(findings, collection, &decided, Taker::Survivors(survivors), removed);
+    let pass =
+        Pass::new(findings, collection, &decided, Taker::Survivors(Box::new(survivors)), removed);
     let (taker, removed) = pass.run(progress)?;
     let Taker::Survivors(mut survivors) = taker else { return Ok(Written::default()) };
     survivors.copy_others(findings)?;
@@ -59,7 +60,7 @@ pub fn find_files(
     progress: &dyn Progress,
 ) -> Result<DuplicateFiles, Error> {
     let decided = decide(findings, options)?;
-    let taker = Taker::Files(Collector::default(), UnreadParts::new(&findings.skipped)?);
+    let taker = Taker::Files(Box::default(), UnreadParts::new(&findings.skipped)?);
     let pass = Pass::new(findings, collection, &decided, taker, removed);
     let (taker, removed) = pass.run(progress)?;
     removed.map_or(Ok(()), Removed::finish)?;
@@ -114,8 +115,8 @@ struct Pass<'a> {
 
 /// What takes the documents.
 enum Taker {
-    Survivors(Survivors),
-    Files(Collector, UnreadParts),
+    Survivors(Box<Survivors>),
+    Files(Box<Collector>, UnreadParts),
 }
 
 impl<'a> Pass<'a> {

@@ -66,11 +66,10 @@ impl Survivors {
     /// # Errors
     /// [`Error::Write`] when the place takes no files.
     pub fn create(destination: Destination, annotate: Option<Annotate>) -> Result<Self, Error> {
-        let output = |out: &Path| match destination.is_standard_output {
-            true => Ok(Output::standard_output()),
-            false => Output::named(out),
-        };
-        Self::with(destination.clone(), annotate, output)
+        let is_standard_output = destination.is_standard_output;
+        Self::with(destination, annotate, |out| {
+            if is_standard_output { Ok(Output::standard_output()) } else { Output::named(out) }
+        })
     }
 
     fn with(
