@@ -1,6 +1,8 @@
 //! Removes temporary files when a signal ends the process, and those of runs that ended otherwise.
 
 use crate::summary::count;
+use crate::terminal;
+use crate::text_width::one_line;
 use lookalike::temporary;
 use lookalike::write::remove_leftovers;
 use std::collections::BTreeSet;
@@ -57,7 +59,7 @@ pub(crate) fn clean_up<'a>(outputs: impl Iterator<Item = &'a Path>) -> io::Resul
         removed.extend(found.removed);
         folders.extend(found.folders);
     }
-    let mut err = anstream::stderr().lock();
+    let mut err = terminal::stderr();
     if let Some(first) = removed.first() {
         let files = count(removed.len() as u64, "temporary file");
         writeln!(err, "removed {files} of an interrupted run: {}", list(first, removed.len()))?;
@@ -72,6 +74,7 @@ pub(crate) fn clean_up<'a>(outputs: impl Iterator<Item = &'a Path>) -> io::Resul
 
 /// The first path, and how many follow.
 fn list(first: &Path, all: usize) -> String {
-    let first = first.display();
-    if all > 1 { format!("{first} and {} more", all - 1) } else { first.to_string() }
+    let first = first.to_string_lossy();
+    let first = one_line(&first);
+    if all > 1 { format!("{first} and {} more", all - 1) } else { first.into_owned() }
 }

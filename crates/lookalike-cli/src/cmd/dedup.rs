@@ -111,6 +111,10 @@ struct ResultArgs {
     /// No summary and no progress; what was skipped, and warnings, are still told
     #[arg(long, short)]
     quiet: bool,
+
+    /// Summary with candidates, comparisons, the time of each stage, and all parameters
+    #[arg(long, short, conflicts_with = "quiet")]
+    verbose: bool,
 }
 
 /// Runs the command.
@@ -153,6 +157,7 @@ pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
         bytes,
         elapsed: start.elapsed(),
         skipped_listed: args.result.skipped.is_some(),
+        verbose: args.result.verbose,
     };
     let is_folder = plan.destination.as_ref().is_some_and(Destination::is_folder);
     report::print(args, &summary, written.as_ref(), taken.as_ref(), is_folder)?;

@@ -4,7 +4,8 @@ use super::Args;
 use super::actions::Taken;
 use crate::sources::{Fate, Table};
 use crate::summary::{self, Summary, count};
-use crate::text_width::visible;
+use crate::terminal;
+use crate::text_width::one_line;
 use lookalike::dedup::actions::Acted;
 use lookalike::dedup::{Refused, Written};
 use lookalike::run::Findings;
@@ -29,11 +30,11 @@ pub(super) fn print(
     let fate = if dry { Fate::WouldGo } else { Fate::Go };
     let table = Table { sources: &findings.sources, fate };
     if dry {
-        let mut out = anstream::stdout().lock();
+        let mut out = terminal::stdout();
         table.write(&mut out, usize::MAX)?;
         out.flush()?;
     }
-    let mut err = anstream::stderr().lock();
+    let mut err = terminal::stderr();
     if !quiet {
         if dry {
             writeln!(err)?;
@@ -57,7 +58,7 @@ pub(super) fn print(
     }
     for (what, path) in [("removed", &args.result.removed), ("skipped", &args.result.skipped)] {
         if let Some(path) = path {
-            writeln!(err, "{what}: {}", path.display())?;
+            writeln!(err, "{what}: {}", one_line(&path.to_string_lossy()))?;
         }
     }
     summary.write(&mut err)
@@ -75,10 +76,12 @@ fn write_written(
         1 => String::new(),
         files => format!(" in {}", count(files, "file")),
     };
+    let out = out.to_string_lossy();
+    let out = one_line(&out);
     if args.result.annotate {
-        return writeln!(err, "annotated: {}{files}: {kept} kept, {removed} marked", out.display());
+        return writeln!(err, "annotated: {out}{files}: {kept} kept, {removed} marked");
     }
-    writeln!(err, "written: {}{files}: {kept}; {removed} left out", out.display())?;
+    writeln!(err, "written: {out}{files}: {kept}; {removed} left out")?;
     let others = &written.others;
     if others.files + others.links > 0 {
         let (files, links) = (count(others.files, "file"), count(others.links, "link"));
@@ -114,7 +117,8 @@ fn actions(err: &mut impl Write, args: &Args, taken: &Taken) -> io::Result<()> {
     let (done, to) = args.result.actions.verb();
     if let Some(Acted { done: files, bytes, unsuitable, failed }) = &taken.acted {
         let (files, bytes) = (count(*files, "file"), count(*bytes, "byte"));
-        let to = to.map(|to| format!(" to {}", to.display())).unwrap_or_default();
+        let to = to.map(|to| format!(" to {}", one_line(&to.to_string_lossy())));
+        let to = to.unwrap_or_default();
         if args.result.dry_run {
             writeln!(err, "would be {done}{to}: {files}, {bytes}")?;
         } else if !args.result.quiet {
@@ -128,7 +132,8 @@ fn actions(err: &mut impl Write, args: &Args, taken: &Taken) -> io::Result<()> {
         let files = count(taken.found.files.len() as u64, "file");
         let verb = if args.result.dry_run { "would list" } else { "lists" };
         if !args.result.quiet {
-            writeln!(err, "script: {} {verb} {files}", path.display())?;
+            let path = path.to_string_lossy();
+            writeln!(err, "script: {} {verb} {files}", one_line(&path))?;
         }
         if taken.acted.is_none() {
             list(err, "not in the script", &taken.found.refused)?;
@@ -141,7 +146,7 @@ fn actions(err: &mut impl Write, args: &Args, taken: &Taken) -> io::Result<()> {
 fn list(err: &mut impl Write, what: &str, files: &[Refused]) -> io::Result<()> {
     for (path, why) in files.iter().take(NAMED_FILES) {
         let path = path.to_string_lossy();
-        writeln!(err, "{what}: {}: {}", visible(&path), visible(why))?;
+        writeln!(err, "{what}: {}: {}", one_line(&path), one_line(why))?;
     }
     if let Some(more) = files.len().checked_sub(NAMED_FILES).filter(|more| *more > 0) {
         writeln!(err, "{what}: {more} more")?;
