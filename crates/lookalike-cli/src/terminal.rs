@@ -25,7 +25,7 @@ static MARK: LazyLock<String> = LazyLock::new(|| {
 /// When colours are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ColorWhen {
-    /// On terminals, unless NO_COLOR is set
+    /// On terminals, unless `NO_COLOR` is set
     Auto,
     /// Also into files and pipes
     Always,
