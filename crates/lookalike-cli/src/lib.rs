@@ -45,7 +45,7 @@ Exit code: 0 success, 1 error, 2 wrong use; with `--exit-code` 3 when something 
 #[command(name = "lookalike", version, after_help = EXAMPLE)]
 #[command(subcommand_required = true, arg_required_else_help = true)]
 struct Cli {
-    /// When to print colours; `auto` also follows `NO_COLOR`
+    /// When to print colours; `auto`: on terminals, unless `NO_COLOR` is set
     #[arg(long, global = true, value_enum, value_name = "WHEN", default_value = "auto")]
     #[arg(help_heading = "Output on terminals")]
     color: ColorWhen,
