@@ -134,6 +134,9 @@ pub(crate) fn run(args: &Args) -> Outcome {
         writeln!(anstream::stderr(), "warning: {name} is no option of serve and is not looked at")?;
     }
     let settings = settings::read(&layers)?;
+    for warning in &settings.warnings {
+        writeln!(anstream::stderr(), "warning: {warning}")?;
+    }
     if args.print_config {
         write!(anstream::stdout(), "{}", layers.shown())?;
         return Ok(ExitCode::SUCCESS);
