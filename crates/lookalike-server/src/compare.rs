@@ -10,11 +10,11 @@ use crate::query::{rounded, six_decimals};
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use lookalike::core::verify;
-use lookalike::difference::Differences;
+use lookalike::difference::{Differences, Places, Stretch};
 use lookalike::store::entry::Wanted;
 use lookalike::store::query::Similarity;
 use lookalike::store::set;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,8 +22,8 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The memory of a comparison as a multiple of that of the work on the same bytes of one text: the
-/// words of both, where they are, and the ways from one to the other.
-const FACTOR: usize = 2;
+/// words of both, where they are, the stretches that differ, which may be as many, and the answer.
+const FACTOR: usize = 4;
 /// Stored texts of up to this many bytes are compared without reserving memory.
 const SMALL: u64 = 64 << 10;
 
@@ -67,18 +67,57 @@ struct Compared {
 
 #[derive(Serialize)]
 struct Shown {
-    differences: Option<Vec<Stretch>>,
+    differences: Option<Parts>,
     #[serde(skip_serializing_if = "Option::is_none")]
     differences_missing: Option<&'static str>,
     /// Whether time ran out before the shortest list was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     differences_cut_short: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    difference_counts: Option<DifferenceCounts>,
+}
+
+/// Both texts in parts.
+struct Parts {
+    texts: [String; 2],
+    stretches: Vec<Stretch>,
+}
+
+/// A part of both texts, or of one of them.
+#[derive(Serialize)]
+struct Part<'a> {
+    kind: &'static str,
+    text: &'a str,
+    /// Whether the other text has the same words here.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    same_words: bool,
+}
+
+impl Serialize for Parts {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let [a, b] = &self.texts;
+        let parts = self.stretches.iter().flat_map(|stretch| {
+            let same_words = !stretch.is_equal() && stretch.has_same_words();
+            let (a, b) = (a.get(stretch.a.clone()), b.get(stretch.b.clone()));
+            let parts = if stretch.is_equal() {
+                [Some(("same", a)), None]
+            } else {
+                [Some(("a", a)), Some(("b", b))]
+            };
+            let texts = parts.into_iter().flatten();
+            texts.map(move |(kind, text)| Part { kind, text: text.unwrap_or_default(), same_words })
+        });
+        serializer.collect_seq(parts.filter(|part| !part.text.is_empty()))
+    }
 }
 
 #[derive(Serialize)]
-struct Stretch {
-    kind: &'static str,
-    text: String,
+struct DifferenceCounts {
+    words: usize,
+    same_words: usize,
+    case: usize,
+    punctuation: usize,
+    white_space: usize,
 }
 
 /// `POST /v1/compare`
@@ -139,7 +178,7 @@ impl Asked {
             shingles_a,
             shingles_b,
             estimated: overlap.is_none(),
-            differences: wants_differences.then(|| shown(&a, &b, worker)),
+            differences: wants_differences.then(|| shown(&mut a, &mut b, worker)),
         })
     }
 }
@@ -186,29 +225,29 @@ impl Side {
     }
 }
 
-fn shown(a: &Shingled, b: &Shingled, worker: &Worker) -> Shown {
-    let (Some(a), Some(b)) = (&a.text, &b.text) else {
+fn shown(a: &mut Shingled, b: &mut Shingled, worker: &Worker) -> Shown {
+    let (Some(a), Some(b)) = (a.text.take(), b.text.take()) else {
         let missing = "the index keeps no texts: give them here, or create it with --store texts";
         return Shown {
             differences: None,
             differences_missing: Some(missing),
             differences_cut_short: None,
+            difference_counts: None,
         };
     };
-    let found = Differences::between(a, b, worker.index.params().shingle(), Some(PATIENCE));
-    let mut stretches = Vec::new();
-    for stretch in &found.stretches {
-        let kinds = if stretch.shared { ["same", ""] } else { ["a", "b"] };
-        let texts = [found.a.text(stretch.a.clone()), found.b.text(stretch.b.clone())];
-        for (kind, text) in kinds.into_iter().zip(texts) {
-            if !kind.is_empty() && !text.is_empty() {
-                stretches.push(Stretch { kind, text: text.to_owned() });
-            }
-        }
-    }
+    let found = Differences::between(&a, &b, worker.index.params().shingle(), Some(PATIENCE));
+    let Differences { stretches, places, cut_short, .. } = found;
+    let Places { words, same_words, case, punctuation, white_space } = places;
     Shown {
-        differences: Some(stretches),
+        differences: Some(Parts { texts: [a, b], stretches }),
         differences_missing: None,
-        differences_cut_short: Some(found.cut_short),
+        differences_cut_short: Some(cut_short),
+        difference_counts: Some(DifferenceCounts {
+            words,
+            same_words,
+            case,
+            punctuation,
+            white_space,
+        }),
     }
 }

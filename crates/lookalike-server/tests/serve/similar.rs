@@ -89,9 +89,33 @@ fn a_comparison_shows_the_words_that_differ() {
     let wanted = json!([{ "kind": "same", "text": format!("{FOX} ") },
         { "kind": "a", "text": "today" }, { "kind": "b", "text": "tomorrow, maybe" }]);
     assert_eq!(compared["differences"], wanted);
+    let counts = json!({ "words": 1, "same_words": 0, "case": 0, "punctuation": 0,
+        "white_space": 0 });
+    assert_eq!(compared["difference_counts"], counts);
     let sides = json!({ "a": { "id": "a" }, "b": { "id": "a" } });
     let same = client.post("/v1/compare", &sides).ok(200);
     assert_eq!((&same["jaccard"], same.get("differences")), (&json!(1.0), None));
+}
+
+#[test]
+fn a_comparison_shows_each_text_as_it_is() {
+    let served = Served::start();
+    let a = "Paid FOR the room\n-5.20 EUR on Monday";
+    let b = "paid for the room 5,20 EUR on Tuesday";
+    let sides = json!({ "a": { "text": a }, "b": { "text": b }, "differences": true });
+    let compared = served.client.post("/v1/compare", &sides).ok(200);
+    let parts = compared["differences"].as_array().unwrap();
+    let side = |kind: &str| -> String {
+        let parts = parts.iter().filter(|part| part["kind"] == "same" || part["kind"] == kind);
+        parts.map(|part| part["text"].as_str().unwrap()).collect()
+    };
+    assert_eq!((side("a").as_str(), side("b").as_str()), (a, b));
+    let same_words = json!({ "kind": "b", "text": "paid for", "same_words": true });
+    assert!(parts.contains(&same_words), "{compared}");
+    assert!(parts.contains(&json!({ "kind": "b", "text": "Tuesday" })), "{compared}");
+    let counts = json!({ "words": 1, "same_words": 3, "case": 1, "punctuation": 2,
+        "white_space": 1 });
+    assert_eq!(compared["difference_counts"], counts);
 }
 
 /// Groups that are up to date.
