@@ -6,6 +6,7 @@ use lookalike::store::settings::Store;
 use lookalike_server::{Stopped, Tokens};
 use serde_json::json;
 use std::io::Write;
+use std::net::TcpStream;
 use std::time::Duration;
 
 #[test]
@@ -141,6 +142,30 @@ fn idle_connections_make_room() {
 }
 
 #[test]
+fn bursts_fit_into_the_backlog() {
+    const BURST: usize = 300;
+    let most = std::fs::read_to_string("/proc/sys/net/core/somaxconn").unwrap_or_default();
+    if most.trim().parse().is_ok_and(|most: usize| most <= BURST) {
+        writeln!(std::io::stderr(), "SKIPPED: somaxconn is {most}, below {BURST}").unwrap();
+        return;
+    }
+    let served = Served::with(Store::Texts, |config| config.limits.connections = 1);
+    let client = served.client.clone();
+    served.gate.close();
+    let busy = std::thread::spawn(move || client.get("/v1/documents"));
+    served.gate.wait_for(1);
+    // The only connection is busy, so none of these is accepted.
+    let connect = |_| {
+        let connected = TcpStream::connect_timeout(&served.client.address, Duration::from_secs(5));
+        connected.expect("the backlog has no room")
+    };
+    let burst: Vec<TcpStream> = (0..BURST).map(connect).collect();
+    served.gate.open();
+    busy.join().unwrap().ok(200);
+    drop(burst);
+}
+
+#[test]
 fn clients_that_are_still_sending_see_why_they_are_refused() {
     let served = Served::with(Store::Texts, |config| {
         config.limits.body_bytes = 20_000;
@@ -258,7 +283,7 @@ fn stopping_finishes_what_was_begun() {
     served.gate.wait_for(1);
     let idle = served.client.connect();
     served.stop.stop();
-    while std::net::TcpStream::connect(served.client.address).is_ok() {
+    while TcpStream::connect(served.client.address).is_ok() {
         std::thread::sleep(Duration::from_millis(5));
     }
     served.gate.open();
@@ -279,7 +304,7 @@ fn with_a_long_document(idle: Duration) -> Served {
 }
 
 /// Asks for it and takes the beginning only.
-fn ask_and_leave(served: &Served) -> std::net::TcpStream {
+fn ask_and_leave(served: &Served) -> TcpStream {
     let mut stream = served.client.connect();
     let head = b"GET /v1/documents/long?text=true HTTP/1.1\r\nhost: localhost\r\n\r\n";
     stream.write_all(head).unwrap();
@@ -303,7 +328,7 @@ fn the_memory_for_answers_ends() {
     }
 }
 
-fn rest_of_answer(stream: &mut std::net::TcpStream) {
+fn rest_of_answer(stream: &mut TcpStream) {
     let mut all = std::io::Read::take(stream, 30_000_000);
     assert_eq!(std::io::copy(&mut all, &mut std::io::sink()).unwrap(), 30_000_000);
 }
