@@ -156,7 +156,7 @@ fn tokens_that_others_can_read_are_warned_about() {
     place.file("serve.toml", "read-tokens = [\"0123456789abcdef\"]\n");
     for (option, name) in [("--token-file", "tokens"), ("--config", "serve.toml")] {
         for (mode, warned) in [(0o644, true), (0o600, false)] {
-            let path = std::path::PathBuf::from(place.path(name));
+            let path = place.path(name);
             std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
             let run = place.run(&["serve", "docs", option, name, "--print-config"]);
             let message = format!("other users can read the tokens in {name} (mode 644)");

@@ -453,7 +453,7 @@ mod tests {
         let (mut state, now) = (state(1_000), Instant::now());
         assert!(!is_ready(&mut state, 0.5, now));
         assert_eq!(state.start_next(now), Some(0.5));
-        let later = now + LEASE - Duration::from_secs(1);
+        let later = now + LEASE * 9 / 10;
         assert!(state.is_wanted(later) && !state.is_wanted(now + LEASE));
         assert!(!is_ready(&mut state, 0.5, later));
         assert!(state.is_wanted(now + LEASE));

@@ -175,6 +175,7 @@ impl Shown<'_> {
 }
 
 /// Which part of a list is shown, and how.
+#[derive(Clone, Copy)]
 struct Part {
     at: Cursor,
     limit: usize,

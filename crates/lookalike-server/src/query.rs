@@ -63,8 +63,12 @@ struct FoundMatch<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     metadata: Option<&'a Metadata>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    text: Option<Option<&'a str>>,
+    text: Option<StoredText<'a>>,
 }
+
+/// `null` where the index keeps no texts.
+#[derive(Serialize)]
+struct StoredText<'a>(Option<&'a str>);
 
 /// With six decimals, as everywhere.
 pub(crate) fn rounded(value: f64) -> f64 {
@@ -132,13 +136,13 @@ impl Asked {
                 let settings = index.settings();
                 let answer =
                     query::query(&mut *snapshot, settings, &prepared.probe(), &question, scratch)?;
-                self.found(answer, threshold, shingles, (&mut *snapshot, right))
+                self.found(&answer, threshold, shingles, (&mut *snapshot, right))
             }
             (None, Some(id)) => {
                 let (mut snapshot, settings) = (index.snapshot()?, index.settings());
                 let found = query_stored(&mut *snapshot, settings, id, &question, scratch)?;
                 let (stored, answer) = found.ok_or_else(|| Problem::unknown_document(id))?;
-                self.found(answer, threshold, stored.shingles(), (&mut *snapshot, right))
+                self.found(&answer, threshold, stored.shingles(), (&mut *snapshot, right))
             }
             (None, None) => Err(bad("expected text, or id of a document that is there")),
             (Some(_), Some(_)) => Err(bad("there are both text and id: leave one out")),
@@ -149,7 +153,7 @@ impl Asked {
     /// those of all of them never take memory together.
     fn found(
         &self,
-        answer: query::Answer,
+        answer: &query::Answer,
         threshold: f64,
         shingles: Option<usize>,
         (snapshot, right): (&mut dyn Snapshot, Right),
@@ -169,7 +173,7 @@ impl Asked {
                     let metadata = visible(&record.metadata, right);
                     written = matches.push(&FoundMatch {
                         metadata: wanted.metadata.then_some(&*metadata),
-                        text: wanted.text.then_some(record.text.as_deref()),
+                        text: wanted.text.then_some(StoredText(record.text.as_deref())),
                         ..FoundMatch::new(one)
                     });
                     Ok(())
