@@ -1,7 +1,8 @@
 //! What a run did, in a few lines for people, on standard error.
 
 use crate::difference::thousands;
-use crate::text_width::visible;
+use crate::extraction::limit_option;
+use crate::text_width::one_line;
 use lookalike::extract::Failure;
 use lookalike::read::{SkipReason, Skipped};
 use lookalike::run::{FindOptions, Findings};
@@ -23,21 +24,27 @@ pub(crate) struct Summary<'a> {
     pub(crate) elapsed: Duration,
     /// Whether a file lists what was skipped.
     pub(crate) skipped_listed: bool,
+    /// Whether the figures of candidates, stages and parameters are wanted.
+    pub(crate) verbose: bool,
 }
 
 impl Summary<'_> {
-    /// Writes all lines.
+    /// Writes all lines: first what was found, and in how many documents.
     pub(crate) fn write(&self, out: &mut impl Write) -> io::Result<()> {
-        self.write_documents(out)?;
         let counts = &self.findings.counts;
-        let line = [
-            count(counts.candidates, "candidate"),
-            format!("{} compared", count(counts.verified, "pair")),
-            count(counts.groups, "group"),
-            count(counts.duplicates, "duplicate"),
-        ];
-        writeln!(out, "{}", line.join(", "))?;
+        let (duplicates, groups) =
+            (count(counts.duplicates, "duplicate"), count(counts.groups, "group"));
+        if counts.duplicates > 0 {
+            writeln!(out, "{duplicates} in {groups}: one document of each group is kept")?;
+        }
+        self.write_documents(out)?;
         self.write_recall(out)?;
+        if !self.verbose {
+            let (elapsed, speed) = (seconds(self.elapsed), self.speed(self.elapsed));
+            return writeln!(out, "{elapsed}{speed}; --verbose shows more figures");
+        }
+        let compared = count(counts.verified, "pair");
+        writeln!(out, "{}, {compared} compared", count(counts.candidates, "candidate"))?;
         self.write_times(out)?;
         writeln!(out, "{}", self.options.params)
     }
@@ -63,7 +70,7 @@ impl Summary<'_> {
         let copies = self.findings.identical.copies();
         if let Some([first, copy, ..]) = self.findings.identical.groups().first().map(Vec::as_slice)
         {
-            let (first, copy) = (visible(first), visible(copy));
+            let (first, copy) = (one_line(first), one_line(copy));
             let are = if copies == 1 { "is" } else { "are" };
             let copies = thousands(copies as u64);
             writeln!(out, "  {copies} of them {are} the same bytes as another: {copy} as {first}")?;
@@ -137,7 +144,7 @@ pub(crate) fn write_skipped(
         .map(|(reason, (number, _))| format!("{} {reason}", thousands(number)))
         .collect();
     let remedy = if listed { "" } else { "; --skipped FILE.csv lists them" };
-    writeln!(out, "skipped: {}{remedy}", parts.join(", "))
+    writeln!(out, "skipped: {}{remedy}", one_line(&parts.join(", ")))
 }
 
 /// One line for each reason of what was skipped, with the first of it.
@@ -146,7 +153,13 @@ pub(crate) fn write_reasons(
     skipped: impl Iterator<Item = io::Result<Skipped>>,
 ) -> io::Result<()> {
     for (reason, (number, first)) in reasons(skipped)? {
-        writeln!(out, "  {} {reason}, first {}", thousands(number), visible(&place(&first)))?;
+        writeln!(
+            out,
+            "  {} {}, first {}",
+            thousands(number),
+            one_line(&reason),
+            one_line(&place(&first))
+        )?;
     }
     Ok(())
 }
@@ -204,7 +217,12 @@ fn without_text(failure: &Failure) -> Cow<'static, str> {
         Failure::Damaged { .. } => "damaged",
         Failure::Crashed { .. } => "on which the reader failed",
         Failure::TooSlow { .. } => "not read in time (--max-seconds)",
-        Failure::Limit { what, .. } => return format!("with too many {what}").into(),
+        Failure::Limit { what, limit } => {
+            let option = limit_option(failure);
+            let remedy = option.map(|option| format!(" ({option} allows more)"));
+            let limit = thousands(*limit);
+            return format!("with more than {limit} {what}{}", remedy.unwrap_or_default()).into();
+        }
         other => return other.to_string().into(),
     })
 }

@@ -6,7 +6,8 @@ use crate::cmd::Failure;
 use crate::difference::{plural, thousands};
 use crate::extraction::Worker;
 use crate::progress_bar::Bar;
-use anstyle::Style;
+use crate::terminal::Style;
+use crate::text_width::one_line;
 use lookalike::core::params::{ShingleRule, Wishes};
 use lookalike::read::{Collection, Skipped};
 use lookalike::tune::{self, Advice, Profile, RELATED_WORDS, Reason, Sample};
@@ -67,7 +68,7 @@ impl Measured {
             )?;
         }
         if let Some(advice) = self.advice {
-            let style = Style::new().bold();
+            let style = Style::BOLD;
             writeln!(out, "\n{style}{}{style:#}", self.sentence(advice, threshold))?;
         } else {
             writeln!(out, "\nToo few documents with a token to advise a shingle.")?;
@@ -224,7 +225,7 @@ fn write_skipped(out: &mut impl Write, skipped: &[Skipped]) -> io::Result<()> {
     }
     writeln!(out, "{} skipped:", thousands(skipped.len() as u64))?;
     for one in skipped.iter().take(3) {
-        writeln!(out, "  {one}")?;
+        writeln!(out, "  {}", one_line(&one.to_string()))?;
     }
     if skipped.len() > 3 {
         writeln!(out, "  … and {} more; --json lists them", thousands(skipped.len() as u64 - 3))?;
