@@ -362,9 +362,13 @@ impl State {
     }
 
     fn at(&mut self, threshold: f64, computed: i64, now: Instant) -> Option<Arc<Stars>> {
-        let is_it =
-            |kept: &&mut Kept| same(kept.threshold, threshold) && kept.list.computed == computed;
-        let kept = self.lists.iter_mut().find(is_it)?;
+        let latest = self.latest(threshold)?.list.computed;
+        let mut lists = self.lists.iter_mut().filter(|kept| same(kept.threshold, threshold));
+        let kept = lists.find(|kept| kept.list.computed == computed)?;
+        // An older list may still be there because a request was reading it.
+        if computed != latest && kept.needed_until.is_none_or(|until| until <= now) {
+            return None;
+        }
         kept.last_asked = now;
         Some(Arc::clone(&kept.list))
     }
