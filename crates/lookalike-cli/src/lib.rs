@@ -17,6 +17,7 @@ mod terminal;
 mod text_width;
 mod told;
 mod usage;
+mod waiting;
 mod wording;
 
 use clap::{Parser, Subcommand};

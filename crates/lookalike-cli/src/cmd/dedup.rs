@@ -9,6 +9,7 @@ use crate::sources::{Fate, Table};
 use crate::summary::{self, Summary, count};
 use crate::terminal;
 use crate::text_width::one_line;
+use crate::waiting::WaitingNote;
 use lookalike::core::params::{Measure, Params};
 use lookalike::dedup::{
     Annotate, DEFAULT_FIELD, Destination, Origin, Removed, Survivors, Written, apply,
@@ -113,7 +114,9 @@ pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
     reading.leave_out = targets.all().map(|target| target.path().to_owned()).collect();
     reading.fields = options.fields();
     let reference = args.run.reference();
+    let waiting = WaitingNote::new(args.inputs.iter().chain(reference), args.result.quiet);
     let collection = Collection::open_with_reference(&args.inputs, reference, &reading)?;
+    drop(waiting);
     let annotate = args.result.annotate.then(|| Annotate {
         field: args.result.annotate_field.clone(),
         measure: measure(&options),
