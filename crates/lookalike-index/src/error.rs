@@ -193,11 +193,17 @@ impl fmt::Display for IndexError {
             Self::NotBuilt { index, feature } => {
                 write!(
                     f,
-                    "{index}: this program was built without the feature `{feature}`; build it \
-                     with --features {feature}"
+                    "{index}: this program was built without the feature `{feature}`, as \
+                     `lookalike --version` says; build it with `cargo install --path \
+                     crates/lookalike-cli --features {feature}`"
                 )
             }
             Self::OfSketches { index } => write!(f, "{index} {OF_SKETCHES}"),
+            Self::Version { index, got, expected } if got < expected && *got > 0 => write!(
+                f,
+                "{index} has format version {got}, this program reads {expected}: open it for \
+                 writing once, as `lookalike index compact` does, which migrates it"
+            ),
             Self::Version { index, got, expected } => write!(
                 f,
                 "{index} has format version {got}, this program reads {expected}: export it with \
