@@ -136,6 +136,9 @@ pub(crate) fn run(args: &Args) -> Outcome {
         terminal::stderr().message(&warning)?;
     }
     let settings = settings::read(&layers)?;
+    for warning in &settings.warnings {
+        writeln!(anstream::stderr(), "warning: {warning}")?;
+    }
     if args.print_config {
         write!(terminal::stdout(), "{}", layers.shown())?;
         return Ok(ExitCode::SUCCESS);
