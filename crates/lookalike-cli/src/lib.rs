@@ -14,9 +14,11 @@ mod span;
 mod summary;
 mod table;
 mod terminal;
+mod termination;
 mod text_width;
 mod told;
 mod usage;
+mod waiting;
 mod wording;
 
 use clap::{Parser, Subcommand};
@@ -40,12 +42,24 @@ Examples:
 
 Exit code: 0 success, 1 error, 2 wrong use; with `--exit-code` 3 when something was found.";
 
+/// The version, and where this build keeps indexes.
+#[cfg(all(feature = "sqlite", feature = "postgres"))]
+const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "\nindexes: folders, PostgreSQL");
+#[cfg(all(feature = "sqlite", not(feature = "postgres")))]
+const VERSION: &str =
+    concat!(env!("CARGO_PKG_VERSION"), "\nindexes: folders (built without PostgreSQL)");
+#[cfg(all(not(feature = "sqlite"), feature = "postgres"))]
+const VERSION: &str =
+    concat!(env!("CARGO_PKG_VERSION"), "\nindexes: PostgreSQL (built without folders)");
+#[cfg(not(any(feature = "sqlite", feature = "postgres")))]
+const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "\nindexes: none (built without)");
+
 /// Finds near-duplicate documents, verified: every reported pair was compared exactly.
 #[derive(Parser)]
-#[command(name = "lookalike", version, after_help = EXAMPLE)]
+#[command(name = "lookalike", version, long_version = VERSION, after_help = EXAMPLE)]
 #[command(subcommand_required = true, arg_required_else_help = true)]
 struct Cli {
-    /// When to print colours; `auto` also follows NO_COLOR
+    /// When to print colours; `auto`: on terminals, unless `NO_COLOR` is set
     #[arg(long, global = true, value_enum, value_name = "WHEN", default_value = "auto")]
     #[arg(help_heading = "Output on terminals")]
     color: ColorWhen,
@@ -71,6 +85,21 @@ enum Command {
     /// Reads files that other processes send, for these
     #[command(name = extraction::WORKER, hide = true)]
     ExtractWorker,
+}
+
+impl Command {
+    /// Whether it has temporary files of its own; the server looks after signals itself.
+    fn writes_files(&self) -> bool {
+        match self {
+            Self::Find(_) | Self::Dedup(_) | Self::Tune(_) | Self::Audit(_) | Self::Index(_) => {
+                true
+            }
+            Self::Compare(_) | Self::Evaluate(_) | Self::Query(_) => false,
+            Self::Completions(_) | Self::Man(_) | Self::ExtractWorker => false,
+            #[cfg(feature = "serve")]
+            Self::Serve(_) => false,
+        }
+    }
 }
 
 /// Does what the arguments say, the first of which is the name that messages give the program,
@@ -100,6 +129,9 @@ pub fn main(
 }
 
 fn run(command: &Command, worker: Worker<'_>) -> ExitCode {
+    if command.writes_files() {
+        termination::remove_temporary_files_on_signals();
+    }
     let outcome: Outcome = match command {
         Command::Find(args) => find::run(args, worker),
         Command::Dedup(args) => dedup::run(args, worker),
