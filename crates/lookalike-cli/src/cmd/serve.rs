@@ -136,6 +136,9 @@ pub(crate) fn run(args: &Args) -> Outcome {
         terminal::stderr().message(&warning)?;
     }
     let settings = settings::read(&layers)?;
+    for warning in &settings.warnings {
+        terminal::stderr().message(&format!("warning: {warning}"))?;
+    }
     if args.print_config {
         write!(terminal::stdout(), "{}", layers.shown())?;
         return Ok(ExitCode::SUCCESS);
