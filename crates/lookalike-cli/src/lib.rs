@@ -5,6 +5,7 @@ mod cmd;
 mod difference;
 mod exit_code;
 mod extraction;
+mod member;
 mod options;
 mod page;
 mod plot;
@@ -20,7 +21,7 @@ mod wording;
 use clap::{Parser, Subcommand};
 #[cfg(feature = "serve")]
 use cmd::serve;
-use cmd::{Outcome, audit, compare, dedup, evaluate, find, index, query, tune};
+use cmd::{Failure, Outcome, audit, compare, dedup, evaluate, find, index, query, tune};
 pub use exit_code::ExitCode;
 pub use extraction::WORKER as EXTRACT_WORKER;
 use extraction::Worker;
@@ -74,7 +75,7 @@ pub fn main(
     worker: Option<&WorkerCommand>,
 ) -> ExitCode {
     let code = match Cli::try_parse_from(arguments) {
-        Ok(cli) => run(&cli.command, worker),
+        Ok(mut cli) => run(&mut cli.command, worker),
         Err(error) => {
             // Nothing is left to do when even this cannot be written.
             let _ = error.print();
@@ -86,8 +87,32 @@ pub fn main(
     code
 }
 
-fn run(command: &Command, worker: Worker<'_>) -> ExitCode {
-    let outcome: Outcome = match command {
+fn run(command: &mut Command, worker: Worker<'_>) -> ExitCode {
+    let outcome = read_lists(command).and_then(|()| outcome(command, worker));
+    outcome.unwrap_or_else(|failure| {
+        if let Some(message) = failure.message() {
+            // As above.
+            let _ = writeln!(anstream::stderr(), "error: {message}");
+        }
+        failure.exit_code()
+    })
+}
+
+/// Adds the inputs that `--files-from` lists to those that are named.
+fn read_lists(command: &mut Command) -> Result<(), Failure> {
+    match command {
+        Command::Find(args) => args.read_list(),
+        Command::Dedup(args) => args.read_list(),
+        Command::Tune(args) => args.read_list(),
+        Command::Audit(args) => args.read_list(),
+        Command::Index(args) => args.read_list(),
+        Command::Query(args) => args.read_list(),
+        _ => Ok(()),
+    }
+}
+
+fn outcome(command: &Command, worker: Worker<'_>) -> Outcome {
+    match command {
         Command::Find(args) => find::run(args, worker),
         Command::Dedup(args) => dedup::run(args, worker),
         Command::Compare(args) => compare::run(args, worker),
@@ -99,12 +124,5 @@ fn run(command: &Command, worker: Worker<'_>) -> ExitCode {
         #[cfg(feature = "serve")]
         Command::Serve(args) => serve::run(args),
         Command::ExtractWorker => extraction::serve(),
-    };
-    outcome.unwrap_or_else(|failure| {
-        if let Some(message) = failure.message() {
-            // As above.
-            let _ = writeln!(anstream::stderr(), "error: {message}");
-        }
-        failure.exit_code()
-    })
+    }
 }

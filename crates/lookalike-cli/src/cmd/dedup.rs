@@ -38,7 +38,7 @@ const DUPLICATES_FOUND: u8 = 3;
 #[command(after_help = EXAMPLE)]
 pub(crate) struct Args {
     /// Files, folders, or - for standard input
-    #[arg(required = true, value_name = "INPUT")]
+    #[arg(required_unless_present = "files_from", value_name = "INPUT")]
     inputs: Vec<PathBuf>,
 
     #[command(flatten)]
@@ -95,6 +95,14 @@ struct ResultArgs {
     /// No summary and no progress; what was skipped, and warnings, are still told
     #[arg(long, short)]
     quiet: bool,
+}
+
+impl Args {
+    /// Adds the inputs of `--files-from`.
+    pub(crate) fn read_list(&mut self) -> Result<(), Failure> {
+        self.inputs = self.reading.inputs(&self.inputs)?;
+        Ok(())
+    }
 }
 
 /// Runs the command.

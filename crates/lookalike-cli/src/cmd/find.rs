@@ -35,7 +35,7 @@ const DUPLICATES_FOUND: u8 = 3;
 #[command(after_help = EXAMPLE)]
 pub(crate) struct Args {
     /// Files, folders, or - for standard input
-    #[arg(required = true, value_name = "INPUT")]
+    #[arg(required_unless_present = "files_from", value_name = "INPUT")]
     inputs: Vec<PathBuf>,
 
     #[command(flatten)]
@@ -93,6 +93,14 @@ pub(super) struct ResultArgs {
     /// No summary and no progress; what was skipped is still told
     #[arg(long, short)]
     quiet: bool,
+}
+
+impl Args {
+    /// Adds the inputs of `--files-from`.
+    pub(crate) fn read_list(&mut self) -> Result<(), Failure> {
+        self.inputs = self.reading.inputs(&self.inputs)?;
+        Ok(())
+    }
 }
 
 /// Runs the command.

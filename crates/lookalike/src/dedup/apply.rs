@@ -120,7 +120,7 @@ impl Pass<'_> {
             Raw::Row(row) => Record::Row(row),
         };
         if let Some(removed) = &mut self.removed {
-            let source = self.collection.source_name(standing.source).unwrap_or_default();
+            let source = self.collection.file_of(standing.source, document.id);
             removed.document(document.id, source, &decision)?;
         }
         self.survivors.record(document.id, record, &decision)

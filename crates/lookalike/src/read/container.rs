@@ -127,6 +127,11 @@ impl Piece<'_> {
             start += done.max(1);
             line += memchr::memchr_iter(b'\n', raw).count() as u32;
         }
+        if format == Format::Tar && self.index == 0 && self.bytes.iter().all(|byte| *byte == 0) {
+            unclosed = false;
+            let (source, id) = (self.source.shown.clone(), Some(self.source.name.clone()));
+            sink.skipped(Skipped { source, line: None, id, reason: SkipReason::NoContent });
+        }
         if unclosed {
             let what = "the archive is cut off: it has no end mark".to_owned();
             let reason = SkipReason::NoText { failure: Failure::Damaged { what }, content: None };
@@ -238,7 +243,12 @@ impl<S> Parts<'_, S> {
 
     fn set_id(&mut self, within: &str, own: Option<&str>) {
         self.id.clear();
-        self.id.push_str(own.unwrap_or(&self.base));
+        match own {
+            Some(own) if self.source.has_ids_by_file() => {
+                self.id.extend([self.source.name.as_str(), "/", own]);
+            }
+            own => self.id.push_str(own.unwrap_or(&self.base)),
+        }
         let within = self.within(within);
         if !within.is_empty() {
             self.id.push('/');

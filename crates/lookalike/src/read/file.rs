@@ -5,6 +5,7 @@ use super::compress::Compression;
 use super::content::Content;
 use super::error::{ReadError, SkipReason, Skipped};
 use super::options::Format;
+use super::recover::{MEMORY, OverLimit, unreadable};
 use super::source::{Settings, Source};
 use super::stamp::Stamp;
 use super::walk::name_of;
@@ -146,16 +147,17 @@ pub(super) fn read<'a>(
     if let Some(entry) = &file.entry {
         return read_entry(&file.path, entry, (compression, stem), settings, bytes);
     }
-    let opened = File::open(&file.path).map_err(unreadable)?;
-    let size = opened.metadata().map_err(unreadable)?.len();
+    let opened = File::open(&file.path).map_err(|e| unreadable(&e))?;
+    let size = opened.metadata().map_err(|e| unreadable(&e))?.len();
     bytes.clear();
     if compression == Compression::None {
         bytes
             .try_reserve(size.min(MAX_DOCUMENT_BYTES as u64) as usize + 1)
             .map_err(|error| SkipReason::Unreadable { message: error.to_string() })?;
-        fill(opened, stem, settings, bytes)?;
+        fill(opened, stem, false, settings, bytes)?;
     } else {
-        fill(compression.decode(opened).map_err(unreadable)?, stem, settings, bytes)?;
+        let stream = settings.decode(compression, opened).map_err(|e| unreadable(&e))?;
+        fill(stream, stem, true, settings, bytes)?;
     }
     let length = if compression == Compression::None { bytes.len() as u64 } else { size };
     Ok(Contents { kind: kind(stem, bytes, settings), bytes, length, name: stem.to_owned() })
@@ -177,12 +179,13 @@ fn read_entry<'a>(
         return Err(failed(Failure::Limit { what: "bytes".to_owned(), limit }));
     }
     let mut compressed = vec![0; entry.compressed_size as usize];
-    let archive = File::open(path).map_err(unreadable)?;
-    read_exact_at(&archive, &mut compressed, entry.data_offset).map_err(unreadable)?;
+    let archive = File::open(path).map_err(|e| unreadable(&e))?;
+    read_exact_at(&archive, &mut compressed, entry.data_offset).map_err(|e| unreadable(&e))?;
     *bytes = entry.inflate(&compressed, limits.expanded.min(limit)).map_err(failed)?;
     if compression != Compression::None {
         let inner = std::mem::take(bytes);
-        fill(compression.decode(Cursor::new(inner)).map_err(unreadable)?, name, settings, bytes)?;
+        let stream = settings.decode(compression, Cursor::new(inner));
+        fill(stream.map_err(|e| unreadable(&e))?, name, true, settings, bytes)?;
     }
     if let Some(failure) = super::container::records(&entry.name) {
         return Err(failed(failure));
@@ -191,16 +194,11 @@ fn read_entry<'a>(
     Ok(Contents { kind, bytes, length: entry.size, name: name.to_owned() })
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "it is given to `map_err`")]
-fn unreadable(error: io::Error) -> SkipReason {
-    SkipReason::Unreadable { message: error.to_string() }
-}
-
 /// What a file is. Binary ones count as text until they are decoded: with the encoding that was
 /// named, they may be.
 fn kind(name: &str, bytes: &[u8], settings: &Settings) -> Kind {
     match Kind::of(name, bytes) {
-        _ if settings.as_text => Kind::Text,
+        _ if settings.as_text || bytes.is_empty() => Kind::Text,
         Kind::Binary => Kind::Text,
         kind => kind,
     }
@@ -210,23 +208,34 @@ fn kind(name: &str, bytes: &[u8], settings: &Settings) -> Kind {
 fn fill(
     mut stream: impl Read,
     name: &str,
+    compressed: bool,
     settings: &Settings,
     bytes: &mut Vec<u8>,
 ) -> Result<(), SkipReason> {
+    let unreadable = |error: io::Error| unreadable(&error);
     stream.by_ref().take(FIRST_BYTES).read_to_end(bytes).map_err(unreadable)?;
     let kind = kind(name, bytes, settings);
     if kind == Kind::Text && encoding::is_binary(bytes, settings.encoding) {
         return Err(SkipReason::Binary);
     }
+    let longest = settings.longest_record(compressed).filter(|_| kind == Kind::Text && compressed);
     let limit = match kind {
-        Kind::Text => MAX_DOCUMENT_BYTES,
-        _ => settings.extract.limits.bytes.min(MAX_DOCUMENT_BYTES as u64) as usize,
+        Kind::Text => longest.map_or(u64::MAX, |longest| longest.limit),
+        _ if compressed => settings.extract.limits.bytes.min(settings.extract.limits.expanded),
+        _ => settings.extract.limits.bytes,
     };
+    let limit = limit.min(MAX_DOCUMENT_BYTES as u64) as usize;
     let rest = (limit + 1).saturating_sub(bytes.len()) as u64;
-    stream.take(rest).read_to_end(bytes).map_err(unreadable)?;
+    stream.by_ref().take(rest).read_to_end(bytes).map_err(unreadable)?;
+    if let Some(over) = longest.filter(|over| over.is_memory() && bytes.len() as u64 > over.limit) {
+        // The rest tells how much memory is needed.
+        let rest = stream.take(MAX_DOCUMENT_BYTES as u64 - bytes.len() as u64);
+        let rest = io::copy(&mut { rest }, &mut io::sink()).map_err(unreadable)?;
+        return Err(OverLimit { limit: bytes.len() as u64 + rest, ..over }.reason());
+    }
     match kind {
         _ if bytes.len() <= limit => Ok(()),
-        Kind::Text => Err(SkipReason::TooLong),
+        Kind::Text => Err(longest.map_or(SkipReason::TooLong, OverLimit::reason)),
         _ => {
             let failure = Failure::Limit { what: "bytes".to_owned(), limit: limit as u64 };
             Err(SkipReason::NoText { failure, content: None })
@@ -247,6 +256,10 @@ pub(super) fn read_all(
         let start = start as u32;
         let contents = match read(file, settings, bytes) {
             Ok(contents) => contents,
+            Err(SkipReason::OverLimit { limit: bytes, option }) if option == MEMORY => {
+                let source_name = file.shown();
+                return Err(ReadError::OverMemory { source_name, line: None, bytes });
+            }
             Err(reason) => {
                 let skipped = skipped(file, "", reason);
                 sink.skipped(settings.refuse(file.named, skipped)?);
@@ -388,7 +401,7 @@ pub(super) fn zipped(
     stamp: Stamp,
 ) -> Result<(Vec<DocumentFile>, Vec<Skipped>), SkipReason> {
     let failed = |failure| SkipReason::NoText { failure, content: None };
-    let archive = io::BufReader::new(File::open(path).map_err(unreadable)?);
+    let archive = io::BufReader::new(File::open(path).map_err(|e| unreadable(&e))?);
     let listed = zip_entries(archive).map_err(failed)?;
     let (mut files, mut refused) = (Vec::new(), Vec::new());
     let archive = name_of(path);

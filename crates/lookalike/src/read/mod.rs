@@ -33,6 +33,7 @@
 
 mod block;
 mod collection;
+mod column_error;
 mod compress;
 mod container;
 mod content;
@@ -52,6 +53,7 @@ mod parquet;
 mod parse;
 mod position;
 mod record;
+mod recover;
 mod retained;
 mod rows;
 mod source;

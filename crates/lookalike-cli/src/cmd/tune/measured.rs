@@ -6,6 +6,7 @@ use crate::cmd::Failure;
 use crate::difference::{plural, thousands};
 use crate::extraction::Worker;
 use crate::progress_bar::Bar;
+use crate::summary::write_as_text;
 use anstyle::Style;
 use lookalike::core::params::{ShingleRule, Wishes};
 use lookalike::read::{Collection, Skipped};
@@ -23,6 +24,7 @@ impl Measured {
     /// Draws from the inputs and measures.
     pub(super) fn of(args: &Args, wishes: &Wishes, worker: Worker<'_>) -> Result<Self, Failure> {
         let collection = Collection::open(&args.inputs, &args.reading.options(worker))?;
+        write_as_text(&mut anstream::stderr().lock(), collection.read_as_text())?;
         let (size, rule) = (args.sample as usize, &wishes.shingle);
         let rules = tune::rules_to_try(rule, &args.tried);
         let of = tune::Measured::of(&collection, size, wishes.seed, &rules, rule, &Bar::new())?;
