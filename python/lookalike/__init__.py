@@ -20,7 +20,7 @@ The engine is that of the command line, which is here as ``python -m lookalike``
 and parameters give the same bytes.
 """
 
-from lookalike._compare import Comparison, Difference, compare
+from lookalike._compare import Comparison, Difference, DifferenceCounts, compare
 from lookalike._engine import VERSION as __version__
 from lookalike._find import Found, Group, Member, Written, dedup, find
 from lookalike._index import Index
@@ -45,6 +45,7 @@ __all__ = [
     "Audit",
     "Comparison",
     "Difference",
+    "DifferenceCounts",
     "Document",
     "Found",
     "Group",

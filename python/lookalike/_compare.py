@@ -11,19 +11,39 @@ from lookalike._options import CompareOptions, Unpack, check_options, flag_optio
 from lookalike._inputs import given
 from lookalike.errors import DocumentTypeError
 
-__all__ = ["Comparison", "Difference", "compare"]
+__all__ = ["Comparison", "Difference", "DifferenceCounts", "compare"]
 
 
 @dataclass(frozen=True)
 class Difference:
-    """Words of both texts, in order."""
+    """A part of both texts. All ``a`` in order are the first text, all ``b`` the second."""
 
-    #: ``equal``, ``replace``, ``delete`` (only in the first text) or ``insert`` (only in the second).
+    #: ``equal`` byte for byte, ``replace``, ``delete`` (only in the first text) or ``insert`` (only in
+    #: the second).
     kind: str
-    #: The words of the first text as they stand there; empty for an insertion.
+    #: The first text here; empty for an insertion.
     a: str
-    #: Those of the second; empty for a deletion.
+    #: The second text here; empty for a deletion.
     b: str
+    #: Whether both have the same words here, by the shingle rule's case and tokens. Where they are not
+    #: equal nevertheless, case, punctuation or white space differs.
+    same_words: bool = False
+
+
+@dataclass(frozen=True)
+class DifferenceCounts:
+    """Numbers of places where two texts differ."""
+
+    #: Places whose words differ.
+    words: int
+    #: Places with the same words that are not equal.
+    same_words: int
+    #: Of ``same_words``, those that differ in case. One place may count here and below.
+    case: int
+    #: Of ``same_words``, those that differ in punctuation or symbols.
+    punctuation: int
+    #: Of ``same_words``, those that differ in white space.
+    white_space: int
 
 
 @dataclass(frozen=True)
@@ -47,8 +67,10 @@ class Comparison:
     shingles_b: int
     #: Whether they reach the threshold.
     similar: bool
-    #: The words in which they agree and differ, if these were asked for.
+    #: The parts in which they agree and differ, if these were asked for.
     differences: tuple[Difference, ...] = ()
+    #: How many of these differ, by kind, if these were asked for.
+    difference_counts: DifferenceCounts | None = None
 
 
 def compare(
@@ -74,6 +96,11 @@ def compare(
     (0.75, 1.0, False)
     >>> [(d.kind, d.a) for d in c.differences]
     [('equal', 'one two '), ('delete', 'three '), ('equal', 'four')]
+    >>> c = lookalike.compare("paid -5.20", "paid 5,20", differences=True)
+    >>> [(d.a, d.b) for d in c.differences if d.kind != "equal" and d.same_words]
+    [('-', ''), ('.', ',')]
+    >>> c.difference_counts
+    DifferenceCounts(words=0, same_words=2, case=0, punctuation=2, white_space=0)
     """
     check_options(options, "compare", CompareOptions)
     flag_option("differences", differences)
@@ -88,8 +115,12 @@ def compare(
             if not isinstance(one, str):
                 raise _no_text(row, one)
         engine = _engine.Documents.of_texts([a, b], None, [])
-    figures, stretches = _engine.compare(engine, {**options}, differences)
-    return Comparison(**figures, differences=tuple(Difference(*s) for s in stretches))
+    figures, parts, counts = _engine.compare(engine, {**options}, differences)
+    return Comparison(
+        **figures,
+        differences=tuple(Difference(*part) for part in parts),
+        difference_counts=None if counts is None else DifferenceCounts(*counts),
+    )
 
 
 def _no_text(row: int, got: object) -> DocumentTypeError:

@@ -5,7 +5,7 @@ use crate::error::{DocumentError, OptionError};
 use crate::inputs::{Input, Inputs};
 use crate::options::Options;
 use lookalike::core::params::Params;
-use lookalike::difference::Differences;
+use lookalike::difference::{Differences, Places};
 use lookalike::error::Error;
 use lookalike::likeness::Likeness;
 use lookalike::read::{Collection, Document, Scratch, Sink, Skipped};
@@ -17,18 +17,18 @@ use std::time::Duration;
 /// How long the shortest list of differences is looked for.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// A stretch of both texts: what it is, and the words of each.
-type Stretch = (&'static str, String, String);
+/// A stretch of both texts: what it is, the text of each, and whether these have the same words.
+type Part = (&'static str, String, String, bool);
 
-/// Compares two documents: their figures by name, and the stretches in which they are equal or not,
-/// where these are asked for.
+/// Compares two documents: their figures by name and, on request, the stretches in which they are
+/// equal or not, and the numbers of places of each kind.
 #[pyfunction]
 pub(crate) fn compare(
     py: Python<'_>,
     documents: Input,
     options: &Bound<'_, PyDict>,
     differences: bool,
-) -> PyResult<(Py<PyDict>, Vec<Stretch>)> {
+) -> PyResult<(Py<PyDict>, Vec<Part>, Option<[usize; 5]>)> {
     let options = Options::new(options)?;
     let wording = options.wording()?;
     let params = options.params(wording)?;
@@ -45,10 +45,10 @@ pub(crate) fn compare(
         let texts = texts(&theirs.open()?, watch)?;
         let [a, b] = texts.found.as_slice() else { return Ok(Err(texts)) };
         let likeness = Likeness::of(a, b, &params, watch)?;
-        let stretches = if differences { stretches(a, b, &params) } else { Vec::new() };
-        Ok(Ok((likeness, stretches)))
+        let parts = differences.then(|| parts(a, b, &params));
+        Ok(Ok((likeness, parts)))
     })?;
-    let (likeness, stretches) = compared.map_err(|texts| {
+    let (likeness, parts) = compared.map_err(|texts| {
         let text = match texts.skipped {
             Some(skipped) => format!("compare takes two documents; {skipped}"),
             None => format!("compare takes two documents, got {}", texts.count),
@@ -65,24 +65,25 @@ pub(crate) fn compare(
     dict.set_item("shingles_a", overlap.left)?;
     dict.set_item("shingles_b", overlap.right)?;
     dict.set_item("similar", similar)?;
-    Ok((dict.unbind(), stretches))
+    let (parts, places) = parts.unzip();
+    Ok((dict.unbind(), parts.unwrap_or_default(), places))
 }
 
-fn stretches(a: &str, b: &str, params: &Params) -> Vec<Stretch> {
+fn parts(a: &str, b: &str, params: &Params) -> (Vec<Part>, [usize; 5]) {
     let found = Differences::between(a, b, params.shingle(), Some(PATIENCE));
-    let mut told = Vec::new();
+    let mut parts = Vec::new();
     for stretch in &found.stretches {
-        let (left, right) = (stretch.a.clone(), stretch.b.clone());
-        let kind = match (stretch.shared, left.is_empty(), right.is_empty()) {
+        let [left, right] = found.texts(stretch);
+        let kind = match (stretch.is_equal(), left.is_empty(), right.is_empty()) {
             (true, ..) => "equal",
             (_, true, _) => "insert",
             (_, _, true) => "delete",
             _ => "replace",
         };
-        let (left, right) = (found.a.text(left), found.b.text(right));
-        told.push((kind, left.to_owned(), right.to_owned()));
+        parts.push((kind, left.to_owned(), right.to_owned(), stretch.has_same_words()));
     }
-    told
+    let Places { words, same_words, case, punctuation, white_space } = found.places;
+    (parts, [words, same_words, case, punctuation, white_space])
 }
 
 /// The texts of a collection as they are compared, at most two, how many documents there are, and

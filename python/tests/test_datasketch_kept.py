@@ -839,6 +839,79 @@ def test_a_class_that_is_gone_is_told(tmp_path: Path) -> None:
         opened(path).keys.keys()
 
 
+# Makes an index with a key whose pickle creates a file.
+FOREIGN = """
+import pathlib, sys
+import lookalike.datasketch as ours
+
+class Harmful:
+    def __reduce__(self):
+        return (open, (sys.argv[2], "w"))
+
+prepickle = sys.argv[3] == "prepickle"
+lsh = ours.MinHashLSH(num_perm=16, params=(4, 4), prepickle=prepickle,
+                      storage_config={"type": "lookalike", "path": sys.argv[1]})
+key = __import__("pickle").dumps(Harmful()) if sys.argv[3] == "bytes" else Harmful()
+for each in ("plain", key):
+    lsh.insert(each, ours.MinHash(num_perm=16))
+lsh.close()
+"""
+
+
+def foreign(path: Path, marker: Path, kind: str) -> None:
+    subprocess.run([sys.executable, "-c", FOREIGN, str(path), str(marker), kind], check=True)
+    assert not marker.exists()
+
+
+def test_pickles_of_another_process_are_not_loaded(tmp_path: Path) -> None:
+    path, marker = tmp_path / "index", tmp_path / "marker"
+    foreign(path, marker, "plain")
+    lsh, probe = opened(path), ours.MinHash(num_perm=16)
+    assert "plain" in lsh and len(lsh.keys) == 2
+    for ask in (
+        lambda: lsh.query(probe),
+        lambda: list(lsh.keys),
+        lambda: lsh._query_b(probe, 2),
+        lambda: in_memory().merge(lsh),
+        lambda: lsh.hashtables[0].get(next(iter(lsh.get_counts()[0]))),
+    ):
+        with pytest.raises(StoreError, match='"allow_pickle": True') as raised:
+            ask()
+        assert str(path) in str(raised.value)
+    lsh.close()
+    assert not marker.exists()
+    at = config(path, allow_pickle=True)
+    lsh = ours.MinHashLSH(num_perm=16, params=(4, 4), storage_config=at)
+    assert len(lsh.query(probe)) == 2 and marker.exists()
+    lsh.close()
+    with pytest.raises(ValueError, match="expected True or False, got 'no'"):
+        ours.MinHashLSH(storage_config=config(path, allow_pickle="no"))
+
+
+def test_pickled_keys_of_another_process_need_an_opt_in(tmp_path: Path) -> None:
+    path, marker = tmp_path / "index", tmp_path / "marker"
+    foreign(path, marker, "prepickle")
+    for readonly in (False, True):
+        with pytest.raises(StoreError, match='"allow_pickle": True'):
+            opened(path, readonly=readonly, prepickle=True)
+    assert not marker.exists()
+    at = config(path, allow_pickle=True)
+    lsh = ours.MinHashLSH(num_perm=16, params=(4, 4), prepickle=True, storage_config=at)
+    assert len(lsh.query(ours.MinHash(num_perm=16))) == 2 and marker.exists()
+    lsh.close()
+
+
+def test_bytes_of_another_process_are_never_taken_for_a_pickle(tmp_path: Path) -> None:
+    path, marker = tmp_path / "index", tmp_path / "marker"
+    foreign(path, marker, "bytes")
+    other, probe = opened(path), ours.MinHash(num_perm=16)
+    for lsh in (in_memory(prepickle=True), opened(tmp_path / "own", prepickle=True)):
+        lsh.merge(other)
+        assert {type(key) for key in lsh.query(probe)} == {str, bytes}
+        lsh.close()
+    assert not marker.exists()
+
+
 def test_a_damaged_segment_is_repaired(tmp_path: Path) -> None:
     path = tmp_path / "index"
     sketches = some_sketches(ours, 17_000, num_perm=16)

@@ -363,6 +363,14 @@ def test_compare() -> None:
     told = lookalike.compare(a, b, differences=True).differences
     assert "".join(d.a for d in told) == a
     assert "".join(d.b for d in told) == b
+    assert all((d.kind == "equal") == (d.a == d.b) for d in told)
+    assert [(d.a, d.b, d.same_words) for d in told if d.kind != "equal"] == [
+        ("one", "One", True),
+        ("seven", "eight", False),
+    ]
+    assert c.difference_counts is None
+    counts = lookalike.compare(a, b, differences=True).difference_counts
+    assert counts == lookalike.DifferenceCounts(1, 1, 1, 0, 0)
     with pytest.raises(DocumentError, match="row 1"):
         lookalike.compare("a", None)
     with pytest.raises(DocumentTypeError, match="two texts or two paths"):

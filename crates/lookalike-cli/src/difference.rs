@@ -2,7 +2,7 @@
 
 use crate::text_width::{columns, visible};
 use anstyle::{AnsiColor, Style};
-use lookalike::difference::{Differences, Words};
+use lookalike::difference::{Differences, StretchKind, Words};
 use std::io::{self, Write};
 use std::ops::Range;
 
@@ -11,16 +11,19 @@ const CONTEXT: usize = 8;
 /// A stretch of one text alone is shown up to this many words, else its first and last ones.
 const LONGEST: usize = 80;
 const LONGEST_ENDS: (usize, usize) = (40, 20);
-/// Differences that are shown.
+/// Differences that are shown: of words, and as many of case, punctuation and white space.
 const MOST: usize = 100;
 
 const ONLY_A: Style = AnsiColor::Red.on_default().strikethrough();
 const ONLY_B: Style = AnsiColor::Green.on_default().underline();
+const SAME_WORDS_A: Style = AnsiColor::Red.on_default().dimmed();
+const SAME_WORDS_B: Style = AnsiColor::Green.on_default().dimmed();
 const QUIET: Style = Style::new().dimmed();
 
 /// Writes the differences with some words around them, in lines of `width` columns; `all` of
-/// them, or the first hundred with long ones shortened. `marks` writes `[-…-]` round what only
-/// the first text has and `{+…+}` round what only the second has, for where no colours show.
+/// them, or the first hundred of each kind with long ones shortened. `marks` writes `[-…-]` around
+/// what only the first text has, `{+…+}` around what only the second has, and `(-…-)(+…+)` around
+/// the same words in both spellings, for output without colours.
 pub(crate) fn write(
     found: &Differences,
     out: &mut impl Write,
@@ -31,76 +34,124 @@ pub(crate) fn write(
     let most = if all { usize::MAX } else { MOST };
     let longest = if all { usize::MAX } else { LONGEST };
     let mut lines = Lines { out, width, column: 0, blank: false, marks };
-    let last = found.stretches.len().saturating_sub(1);
-    let mut shown = 0;
-    for (at, stretch) in found.stretches.iter().enumerate() {
-        if found.a.is_after_blank(stretch.a.start) || found.b.is_after_blank(stretch.b.start) {
-            lines.blank();
-        }
-        if stretch.shared {
-            let words = &stretch.b;
-            let before = if at == 0 { 0 } else { CONTEXT };
-            let after = if at == last || shown == most { 0 } else { CONTEXT };
-            shared(found, &mut lines, words.clone(), before, after)?;
-        } else if shown == most {
-            break;
-        } else {
-            shown += 1;
-            let a = &found.a;
-            one_sided(&mut lines, a, stretch.a.clone(), longest, ONLY_A, ["[-", "-]"])?;
-            let b = &found.b;
-            if b.is_after_blank(stretch.b.start) {
-                lines.blank();
+    let parts = parts(found, most);
+    let last = parts.len().saturating_sub(1);
+    for (at, part) in parts.iter().enumerate() {
+        match part {
+            Part::Shared(b) => {
+                let before = if at == 0 { 0 } else { CONTEXT };
+                let after = if at == last { 0 } else { CONTEXT };
+                shared(&found.b, &mut lines, b, before, after)?;
             }
-            one_sided(&mut lines, b, stretch.b.clone(), longest, ONLY_B, ["{+", "+}"])?;
+            Part::Changed(a, b) => {
+                one_sided(&mut lines, &found.a, a, longest, ONLY_A, ["[-", "-]"])?;
+                if found.b.slice(0..b.start).ends_with(char::is_whitespace) {
+                    lines.blank();
+                }
+                one_sided(&mut lines, &found.b, b, longest, ONLY_B, ["{+", "+}"])?;
+            }
+            Part::SameWords(a, b) => {
+                let [a, b] = [found.a.slice(a.clone()), found.b.slice(b.clone())];
+                lines.variation(a, SAME_WORDS_A, ["(-", "-)"])?;
+                lines.variation(b, SAME_WORDS_B, ["(+", "+)"])?;
+            }
         }
     }
     lines.end()?;
-    let more = found.changes().count() - shown;
+    let more = found.places.words.saturating_sub(most);
     if more > 0 {
         lines.note(&format!("… {} more; --all shows them", differences(more)))?;
+    }
+    let more = found.places.same_words.saturating_sub(most);
+    if more > 0 {
+        let more = plural(more, "more place");
+        lines.note(&format!(
+            "… {more} with the same words in other case, punctuation or white space; --all shows \
+             them"
+        ))?;
     }
     Ok(())
 }
 
+/// A part of what is shown, by bytes.
+enum Part {
+    /// What both texts have, in the second one.
+    Shared(Range<usize>),
+    /// Other words, in the first and in the second text.
+    Changed(Range<usize>, Range<usize>),
+    /// The same words in the first and in the second text, which are not equal.
+    SameWords(Range<usize>, Range<usize>),
+}
+
+/// The parts up to the last one shown: at most `most` of each kind of difference. Further ones
+/// with the same words are parts of what both have, as in the second text.
+fn parts(found: &Differences, most: usize) -> Vec<Part> {
+    let mut parts: Vec<Part> = Vec::new();
+    let (mut changed, mut same_words) = (0, 0);
+    for stretch in &found.stretches {
+        let (a, b) = (stretch.a.clone(), stretch.b.clone());
+        match stretch.kind {
+            StretchKind::Changed if changed == most => break,
+            StretchKind::Changed => {
+                changed += 1;
+                parts.push(Part::Changed(a, b));
+            }
+            StretchKind::SameWords(_) if same_words < most => {
+                same_words += 1;
+                parts.push(Part::SameWords(a, b));
+            }
+            StretchKind::SameWords(_) | StretchKind::Equal => match parts.last_mut() {
+                Some(Part::Shared(last)) => last.end = b.end,
+                _ => parts.push(Part::Shared(b)),
+            },
+        }
+    }
+    parts
+}
+
 /// Shared words: `before` of them behind a difference, `after` before the next one.
 fn shared(
-    found: &Differences,
+    text: &Words,
     lines: &mut Lines<impl Write>,
-    words: Range<usize>,
+    bytes: &Range<usize>,
     before: usize,
     after: usize,
 ) -> io::Result<()> {
+    let (first, last) = (text.word_from(bytes.start), text.word_from(bytes.end));
     // Leaving out a word or two saves nothing.
-    if words.len() <= before + after + 3 {
-        return lines.words(found.b.text(words), Style::new(), ["", ""]);
+    if last - first <= before + after + 3 {
+        return lines.words(text.slice(bytes.clone()), Style::new(), ["", ""]);
     }
-    let (head, tail) = (words.start + before, words.end - after);
-    lines.words(found.b.text(words.start..head), Style::new(), ["", ""])?;
+    let (head, tail) = (first + before, last - after);
+    let (head_end, tail_start) = (text.start(head), text.start(tail).min(bytes.end));
+    if before > 0 {
+        lines.words(text.slice(bytes.start..head_end), Style::new(), ["", ""])?;
+    }
     lines.end()?;
     lines.note(&format!("… {} …", plural(tail - head, "word")))?;
-    lines.words(found.b.text(tail..words.end), Style::new(), ["", ""])
+    if after > 0 {
+        lines.words(text.slice(tail_start..bytes.end), Style::new(), ["", ""])?;
+    }
+    Ok(())
 }
 
 /// Words that one text alone has, shortened in the middle where they are more than `longest`.
 fn one_sided(
     lines: &mut Lines<impl Write>,
     text: &Words,
-    words: Range<usize>,
+    bytes: &Range<usize>,
     longest: usize,
     style: Style,
     marks: [&str; 2],
 ) -> io::Result<()> {
-    if words.is_empty() {
-        return Ok(());
+    let (first, last) = (text.word_from(bytes.start), text.word_from(bytes.end));
+    if last - first <= longest {
+        return lines.words(text.slice(bytes.clone()), style, marks);
     }
-    if words.len() <= longest {
-        return lines.words(text.text(words), style, marks);
-    }
-    let (head, tail) = (words.start + LONGEST_ENDS.0, words.end - LONGEST_ENDS.1);
-    lines.words(text.text(words.start..head), style, [marks[0], ""])?;
+    let (head, tail) = (first + LONGEST_ENDS.0, last - LONGEST_ENDS.1);
+    lines.words(text.slice(bytes.start..text.start(head)), style, [marks[0], ""])?;
     lines.words(&format!(" … {} … ", plural(tail - head, "word")), QUIET, ["", ""])?;
-    lines.words(text.text(tail..words.end), style, ["", marks[1]])
+    lines.words(text.slice(text.start(tail)..bytes.end), style, ["", marks[1]])
 }
 
 /// Writes words in lines of a width, indented by two.
@@ -117,6 +168,9 @@ struct Lines<'a, W: Write> {
 impl<W: Write> Lines<'_, W> {
     /// A text's words in one style, between marks where these are wanted.
     fn words(&mut self, text: &str, style: Style, marks: [&str; 2]) -> io::Result<()> {
+        if text.starts_with(char::is_whitespace) {
+            self.blank();
+        }
         let mut words = text.split_whitespace().peekable();
         let mut first = true;
         // Where a text was cut inside a script without blanks, none must appear.
@@ -136,10 +190,23 @@ impl<W: Write> Lines<'_, W> {
                 self.blank();
             }
         }
-        if first && !text.is_empty() {
-            self.blank();
-        }
         Ok(())
+    }
+
+    /// One spelling of what both texts have, its white space as signs where it has nothing else.
+    fn variation(&mut self, text: &str, style: Style, marks: [&str; 2]) -> io::Result<()> {
+        if text.is_empty() || text.contains(|c: char| !c.is_whitespace()) {
+            return self.words(text, style, marks);
+        }
+        let sign = |c| match c {
+            ' ' => "␣".to_owned(),
+            '\n' => "↵".to_owned(),
+            '\t' => "⇥".to_owned(),
+            '\r' => "␍".to_owned(),
+            c => c.escape_unicode().to_string(),
+        };
+        let signs: String = text.chars().map(sign).collect();
+        self.words(&signs, style, marks)
     }
 
     fn blank(&mut self) {
@@ -221,11 +288,24 @@ mod tests {
     fn words_change_in_their_place() {
         let a = "The quick brown fox jumps, over the lazy dog.";
         let found = shown(a, "the quick red fox jumps over the very lazy dog");
-        let expected = "The quick [-brown-] {+red+} fox jumps over the {+very+} lazy dog";
-        assert_eq!(
-            found.split_whitespace().collect::<Vec<_>>().join(" "),
-            expected.replacen("The", "the", 1)
-        );
+        let expected = "(-The-)(+the+) quick [-brown-] {+red+} fox jumps(-,-) over the {+very+} \
+                        lazy dog(-.-)";
+        assert_eq!(found.split_whitespace().collect::<Vec<_>>().join(" "), expected);
+    }
+
+    #[test]
+    fn blanks_that_differ_are_signs() {
+        assert_eq!(shown("one two", "one  two\n"), "  one (+␣+)two(+↵+)\n");
+        assert_eq!(shown("one two", "one\ttwo"), "  one(-␣-)(+⇥+)two\n");
+    }
+
+    #[test]
+    fn more_than_a_hundred_spellings() {
+        let word = |i: usize, odd: &str| if i % 2 == 1 { format!("{odd}{i}") } else { "w".into() };
+        let text = |odd| (0..300).map(|i| word(i, odd)).collect::<Vec<_>>().join(" ");
+        let found = shown(&text("x"), &format!("{} end", text("X")));
+        assert_eq!(found.matches("(+").count(), 100);
+        assert!(found.contains("{+end+}") && found.contains("… 50 more places"), "{found}");
     }
 
     #[test]
@@ -256,7 +336,8 @@ mod tests {
     fn empty_texts() {
         assert_eq!(shown("", ""), "");
         assert_eq!(shown("", "one two"), "  {+one two+}\n");
-        assert_eq!(shown("one two", " -- "), "  [-one two-]\n");
+        assert_eq!(shown("one two", " -- "), "  [-one two-] {+--+}\n");
+        assert_eq!(shown("", " -- "), "  (+--+)\n");
     }
 
     #[test]

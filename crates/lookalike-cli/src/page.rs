@@ -12,7 +12,7 @@ mod reasons;
 use lookalike::audit::{Audit, Figures, JudgedBy};
 use lookalike::core::params::{Measure, Params};
 use lookalike::error::Error;
-use lookalike::read;
+use lookalike::read::{self, Description};
 use lookalike::run::{self, FindOptions, Findings, Grouping, SourceCounts};
 use lookalike::write::html::{self, SampleChoice, Skipped, Streams};
 use lookalike::write::{EMPTY, Output};
@@ -25,6 +25,13 @@ use std::path::PathBuf;
 const SAMPLES: usize = 12;
 /// Bytes of each text that are kept for that: more than the page shows, so that it says so.
 const SAMPLE_BYTES: usize = 1 << 16;
+/// Documents of groups that are read again for heading, source and date: of the groups that the
+/// page has as HTML the keeper and the first duplicates.
+const DESCRIBED: usize = 500;
+/// Duplicates of a group among them.
+const DESCRIBED_DUPLICATES: usize = 20;
+/// Groups of which the page shows headings.
+const DESCRIBED_GROUPS: usize = 50;
 /// Inputs named in the heading.
 const NAMED: usize = 3;
 
@@ -71,7 +78,16 @@ pub(crate) fn write(output: Output, subject: &Subject<'_>) -> Result<(), Error> 
         samples: &samples,
         times: &times.iter().map(|(stage, time)| (stage.as_str(), *time)).collect::<Vec<_>>(),
     };
-    let mut groups = findings.groups.iter().map(|group| Ok(shown(group?, &reasons, measure)));
+    let mut abouts = if findings.has_texts() { abouts(findings)? } else { Vec::new() }.into_iter();
+    let mut groups = findings.groups.iter().map(|group| {
+        let mut group = shown(group?, &reasons, measure);
+        let mut of_group = abouts.next().unwrap_or_default().into_iter();
+        group.about = of_group.next();
+        for (duplicate, about) in group.duplicates.iter_mut().zip(of_group) {
+            duplicate.about = Some(about);
+        }
+        Ok(group)
+    });
     let mut skipped = skipped(findings);
     output.finish(|out| {
         html::write(out, &page, Streams { groups: &mut groups, skipped: &mut skipped })
@@ -124,6 +140,7 @@ fn millionths(duplicate: &run::Duplicate, measure: Measure) -> u32 {
 fn shown(group: run::Group, reasons: &Reasons, measure: Measure) -> html::Group {
     let run::Group { keeper, duplicates } = group;
     let duplicate = |duplicate: run::Duplicate| html::Duplicate {
+        about: None,
         similarity: millionths(&duplicate, measure),
         bytes: duplicate.bytes,
         reason: reasons.place(keeper.reference, duplicate.decided_by),
@@ -132,9 +149,37 @@ fn shown(group: run::Group, reasons: &Reasons, measure: Measure) -> html::Group 
     html::Group {
         duplicates: duplicates.into_iter().map(duplicate).collect(),
         keeper: keeper.id,
+        about: None,
         bytes: keeper.bytes,
         reference: keeper.reference,
     }
+}
+
+/// What the documents of the first groups are recognised by, of each the keeper first. They are
+/// read again.
+fn abouts(findings: &Findings) -> Result<Vec<Vec<html::About>>, Error> {
+    let (mut abouts, mut left) = (Vec::new(), DESCRIBED);
+    for (at, group) in findings.groups.iter().take(DESCRIBED_GROUPS).enumerate() {
+        let run::Group { keeper, duplicates } = group.map_err(Error::of_io)?;
+        // Every later keeper has its turn.
+        let spare = left.saturating_sub(DESCRIBED_GROUPS - at);
+        let most = spare.min(DESCRIBED_DUPLICATES);
+        let duplicates = duplicates.iter().take(most).map(|each| each.document);
+        let documents = [keeper.document].into_iter().chain(duplicates);
+        let of_group: Vec<_> =
+            documents.map(|document| about(findings, document)).collect::<Result<_, Error>>()?;
+        left -= of_group.len();
+        abouts.push(of_group);
+    }
+    Ok(abouts)
+}
+
+fn about(findings: &Findings, document: u32) -> Result<html::About, Error> {
+    let Description { title, first_words, source, line, date } = findings.describe(document)?;
+    // Where there is no line, the id of a document begins with its file.
+    let source = line.map(|line| format!("{source}, line {line}")).unwrap_or_default();
+    let heading = title.unwrap_or(first_words);
+    Ok(html::About { heading, source, date: date.unwrap_or_default() })
 }
 
 /// First what was not read, then the empty documents.

@@ -116,6 +116,38 @@ fn equal_empty_and_short_texts_are_told_in_words() {
     assert_has(&text, &["1 shingle\n", "These texts are short", "one two [-three-] {+four+}"]);
 }
 
+/// Both texts can be read from what is printed, whatever the rule leaves out.
+#[test]
+fn case_punctuation_and_white_space_are_shown_and_counted() {
+    let a = "Paid FOR the room\n-5.20 EUR on Monday";
+    let b = "paid for the room 5,20 EUR on Tuesday";
+    let (text, _) = printed(a, b, &[]);
+    assert_has(
+        &text,
+        &[
+            "1 difference, 8 words shared, 1 only in A, 1 only in B",
+            "3 places with the same words written differently (case 1, punctuation 2, white space \
+             1)  (-A-)(+B+)",
+            "(-Paid FOR-)(+paid for+) the room",
+            "5(-.-)(+,+)20 EUR on [-Monday-]",
+            "{+Tuesday+}",
+        ],
+    );
+    let value = json(a, b, &[]);
+    let found = value["same_words_differences"].as_array().unwrap();
+    assert_eq!(found.len(), 3, "{value}");
+    assert_eq!((&found[0]["a"], &found[0]["b"]), (&"Paid FOR".into(), &"paid for".into()));
+    assert_eq!((&found[1]["a"], &found[1]["b"]), (&"\n-".into(), &" ".into()));
+    assert_eq!((&found[2]["word_a"], &found[2]["word_b"]), (&5.into(), &5.into()));
+    let counts = serde_json::json!({
+        "words": 1, "same_words": 3, "case": 1, "punctuation": 2, "white_space": 1
+    });
+    assert_eq!(value["difference_counts"], counts);
+    assert_eq!(value["differences"].as_array().unwrap().len(), 1);
+    let (text, _) = printed("one two", "one two\n", &[]);
+    assert_has(&text, &["No word differs; 1 place with the same words", "one two(+↵+)"]);
+}
+
 #[test]
 fn any_encoding_any_compression_any_stream() {
     let folder = tempfile::tempdir().unwrap();
@@ -174,7 +206,8 @@ fn long_texts_take_seconds_and_cut_is_said() {
     let start = Instant::now();
     let (text, _) = printed(words(1), words(2), &[]);
     assert!(start.elapsed() < Duration::from_secs(30), "{:?}", start.elapsed());
-    assert_has(&text, &["Not similar", "more; --all shows them", "cut short"]);
+    // How many differences were found by then depends on the machine.
+    assert_has(&text, &["Not similar", " words …", "cut short"]);
     assert!(text.len() < 200_000, "{}", text.len());
 }
 

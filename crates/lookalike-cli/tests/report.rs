@@ -142,6 +142,35 @@ fn the_page_says_why_documents_stay_and_shows_pairs() {
 }
 
 #[test]
+fn groups_are_shown_by_title_first_words_source_and_date() {
+    let place = Place::new();
+    let record = |id: &str, more: Value| {
+        let mut record = json!({ "id": id, "text": format!("Dear all, {}", words(9, 60)) });
+        record.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        format!("{record}\n")
+    };
+    let titled = json!({ "title": "Minutes <of> May", "date": "2024-05-31" });
+    let lines = [record("k1", titled), record("k2", json!({})), record("k3", json!({}))].concat();
+    place.file("in.jsonl", lines);
+    place.run(&["find", "in.jsonl", "-q", "--report", "r.html"]).ok();
+    let page = plain(&place.read("r.html"));
+    for part in [
+        "<bdi class=\"heading\">Minutes &lt;of&gt; May</bdi><span class=\"about\"><bdi>k1</bdi> · \
+         <bdi>in.jsonl, line 1</bdi> · <bdi>2024-05-31</bdi></span>",
+        "<bdi class=\"heading\">Dear all, ",
+        "title=\"1.000000\">1.000</data>",
+        "have the same shingles as the document that stays: similarity 1",
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    assert!(!page.contains("another number") && !page.contains("very same"), "{page}");
+    // What contains another text is not equal to it.
+    place.run(&["find", "in.jsonl", "-q", "--measure", "containment", "--report", "r.html"]).ok();
+    let page = plain(&place.read("r.html"));
+    assert!(page.contains("contained in the document that stays: containment 1"), "{page}");
+}
+
+#[test]
 fn odd_ids_and_texts_are_shown_as_texts() {
     let place = Place::new();
     let odd = "</script><b>\u{202e}\"'&\n\u{1b}[2J,";

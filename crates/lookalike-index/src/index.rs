@@ -77,7 +77,8 @@ pub fn open(place: &Place, access: Access) -> Result<Index, IndexError> {
         #[cfg(feature = "sqlite")]
         Place::Folder(folder) => {
             // Before anybody who writes to it is waited for.
-            crate::sqlite::settings(folder)?.expect_documents(&folder.display().to_string())?;
+            let settings = crate::sqlite::settings_for(folder, access)?;
+            settings.expect_documents(&folder.display().to_string())?;
             crate::sqlite::open(folder, access).and_then(Index::new)
         }
         #[cfg(feature = "postgres")]

@@ -24,6 +24,8 @@
 //! Nothing here reads files of documents, cuts texts into shingles, prints, or looks at the clock.
 
 pub mod backend;
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+mod checksum;
 pub mod entry;
 pub mod error;
 pub mod filter;

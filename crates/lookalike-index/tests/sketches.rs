@@ -3,6 +3,7 @@
 #![cfg(feature = "sqlite")]
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
+use lookalike_core::hash::{mix64, token_hash};
 use lookalike_index::IndexError;
 use lookalike_index::backend::{Backend, Change, Snapshot, bucket_keys};
 use lookalike_index::entry::{Entry, Metadata, Record, Wanted};
@@ -187,9 +188,13 @@ fn stored_settings_that_cannot_be_are_told() {
     let folder = above.path().join("sketches");
     drop(sqlite::create(&folder, &settings()).unwrap());
     let catalogue = rusqlite::Connection::open(folder.join("catalog.sqlite")).unwrap();
-    let damage = "UPDATE settings SET json = replace(json, '\"rows\":4,\"threshold\"', \
-                  '\"rows\":0,\"threshold\"')";
-    assert_eq!(catalogue.execute(damage, []).unwrap(), 1);
+    let read = catalogue.query_row("SELECT json FROM settings", [], |row| row.get::<_, String>(0));
+    let json = read.unwrap();
+    let other = json.replace("\"rows\":4,\"threshold\"", "\"rows\":0,\"threshold\"");
+    assert_ne!(json, other);
+    let checksum = (token_hash(other.as_bytes()) ^ mix64(0)).cast_signed();
+    let damage = "UPDATE settings SET json = ?1, checksum = ?2";
+    assert_eq!(catalogue.execute(damage, rusqlite::params![other, checksum]).unwrap(), 1);
     drop(catalogue);
     for access in [Access::Read, WRITE] {
         let opened = sqlite::open(&folder, access).map(drop);

@@ -2,25 +2,30 @@
 
 use crate::body::Memory;
 use crate::config::Config;
-use crate::groups::Groups;
+use crate::group_cache::{CacheLimits, GroupCache};
 use crate::log::Logger;
 use crate::metrics::{Metrics, Serial};
 use crate::pool::Pool;
 use crate::problem::{Code, Problem};
+use crate::stars::{self, ComputeLimits};
 use crate::writer::Writer;
 use crate::{about, bulk, compare, documents, gate, groups, page, query};
 use axum::Router;
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use axum::extract::Request;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderValue, StatusCode};
 use axum::middleware::from_fn_with_state;
 use axum::response::Response;
 use axum::routing::{get, post, put};
+use lookalike::index::time;
+use lookalike::progress::Progress;
+use lookalike::run;
 use lookalike::store::settings::Store;
 use lookalike::store::{Index, IndexError};
 use serde::Serialize;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+use tokio::sync::OwnedSemaphorePermit;
 
 /// What all requests share.
 pub(crate) struct App {
@@ -29,13 +34,17 @@ pub(crate) struct App {
     pub(crate) pool: Pool,
     /// Missing where the index is served for reading only.
     pub(crate) writer: Option<Writer>,
-    pub(crate) groups: Groups,
+    pub(crate) groups: GroupCache,
     pub(crate) metrics: Metrics,
     pub(crate) log: Logger,
     /// For bodies.
     pub(crate) memory: Memory,
     /// What documents that come as lines may take of it.
     pub(crate) bulk_memory: Memory,
+    /// For what is made of the larger bodies.
+    pub(crate) work: Memory,
+    /// The description of the API, once it has been asked for.
+    pub(crate) description: OnceLock<Bytes>,
     /// Numbers requests.
     pub(crate) serial: Serial,
     /// Tells the numbers of this run from those of another.
@@ -57,14 +66,16 @@ impl App {
         Ok(Arc::new(Self {
             pool: Pool::start(&index, limits.workers, limits.queue)?,
             writer,
-            groups: Groups::start(Arc::clone(&index)).map_err(thread)?,
+            groups: start_groups(&index, &config).map_err(thread)?,
             metrics,
             log,
             memory: Memory::new(limits.held_bytes),
             // A line of the greatest length has room whatever the limits are.
             bulk_memory: Memory::new((limits.held_bytes / 2).max(limits.body_bytes)),
+            work: Memory::new(limits.held_bytes / 2),
+            description: OnceLock::new(),
             serial: Serial::default(),
-            started: lookalike::index::time::now() / 1_000_000_000,
+            started: time::now() / 1_000_000_000,
             index,
             config,
         }))
@@ -80,6 +91,26 @@ impl App {
         self.log.stop();
     }
 
+    /// Memory for what is made of a body of this many bytes: its parts, tokens and shingles.
+    pub(crate) const fn work_bytes(body: usize) -> u64 {
+        /// A text of short words has a token for every two bytes, and 36 bytes for each.
+        const FACTOR: u64 = 20;
+        FACTOR * body as u64
+    }
+
+    /// Waits for the memory that the work on a body takes. Small ones need none: as many as there
+    /// are workers are worked on at a time.
+    pub(crate) async fn work_memory(
+        &self,
+        body: usize,
+    ) -> Result<Option<OwnedSemaphorePermit>, Problem> {
+        const SMALL: usize = 64 << 10;
+        if body <= SMALL {
+            return Ok(None);
+        }
+        self.work.wait(Self::work_bytes(body)).await.map(Some)
+    }
+
     /// The thread that writes.
     pub(crate) fn writer(&self) -> Result<&Writer, Problem> {
         self.writer.as_ref().ok_or_else(|| {
@@ -93,6 +124,31 @@ impl App {
     pub(crate) fn has_sets(&self) -> bool {
         self.index.settings().store != Store::Signatures
     }
+}
+
+/// Memory of the lists of groups that are kept: a quarter of that of bodies.
+const fn list_bytes(held_bytes: u64) -> u64 {
+    held_bytes / 4
+}
+
+/// The least memory with which groups are computed, in bytes.
+const LEAST_COMPUTE_BYTES: u64 = 128 << 20;
+
+fn start_groups(index: &Arc<Index>, config: &Config) -> std::io::Result<GroupCache> {
+    let (index, limits) = (Arc::clone(index), &config.limits);
+    let memory = run::Memory {
+        limit: Some(limits.held_bytes.max(LEAST_COMPUTE_BYTES)),
+        temp_dir: config.temp_dir.clone(),
+        resume: false,
+    };
+    let compute_limits = ComputeLimits { memory, list_bytes: list_bytes(limits.held_bytes) };
+    let cache_limits =
+        CacheLimits { bytes: list_bytes(limits.held_bytes), cursor_time: limits.cursor_time };
+    let default_threshold = index.settings().threshold;
+    let compute = move |threshold: f64, progress: &dyn Progress| {
+        stars::find(&index, threshold, time::now(), &compute_limits, progress)
+    };
+    GroupCache::start(default_threshold, cache_limits, Box::new(compute))
 }
 
 /// Which address does what. `openapi.json` describes the same.

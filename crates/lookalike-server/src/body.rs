@@ -48,6 +48,15 @@ impl Memory {
     }
 }
 
+impl Memory {
+    /// Waits for this many bytes, or for all there are. Who asks first is served first.
+    pub(crate) async fn wait(&self, bytes: u64) -> Result<OwnedSemaphorePermit, Problem> {
+        let units = u32::try_from(self.at_most(bytes).div_ceil(UNIT)).unwrap_or(u32::MAX);
+        let permit = Arc::clone(&self.free).acquire_many_owned(units).await;
+        permit.map_err(|_| Problem::busy("the server stops"))
+    }
+}
+
 /// A body that has come to its end, and the memory it takes.
 pub(crate) struct Whole {
     pub(crate) bytes: Vec<u8>,

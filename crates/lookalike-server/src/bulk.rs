@@ -7,13 +7,14 @@ use crate::body::{self, Pieces};
 use crate::documents::{Given, Mode};
 use crate::gate::in_time;
 use crate::json;
+use crate::metadata::BoundedMetadata;
 use crate::pool::Worker;
 use crate::problem::{Code, Problem};
 use crate::writer::{Changes, Outcome, Owned, lost};
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use lookalike::store::backend::Done;
-use lookalike::store::entry::{Metadata, check_id};
+use lookalike::store::entry::check_id;
 use serde::Deserialize;
 use serde_json::json;
 use std::sync::Arc;
@@ -34,7 +35,7 @@ const LISTED: usize = 1_000;
 struct LineGiven {
     id: String,
     text: String,
-    metadata: Option<Metadata>,
+    metadata: Option<BoundedMetadata>,
     modified: Option<String>,
     expires: Option<String>,
     ttl_seconds: Option<json::Whole>,
@@ -67,7 +68,7 @@ pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> Answe
 }
 
 /// Reads, prepares and writes; a batch is prepared while the one before it is written.
-async fn run(app: &App, lines: &mut Lines, tally: &mut Tally) -> Result<(), Problem> {
+async fn run(app: &Arc<App>, lines: &mut Lines, tally: &mut Tally) -> Result<(), Problem> {
     let mut written = None;
     let ended = loop {
         let batch = match lines.batch(app).await {
@@ -76,14 +77,13 @@ async fn run(app: &App, lines: &mut Lines, tally: &mut Tally) -> Result<(), Prob
             Err(problem) => break Err(problem.with("line", lines.next)),
         };
         let (first, wish) = (batch.first, tally.wish);
-        let work = move |worker: &mut Worker| Ok(prepare(worker, &batch, wish));
-        let prepared = match in_time(app, app.pool.run_patiently(work)).await {
+        let prepared = match in_time(app, prepare_batch(app, batch, wish)).await {
             Ok(prepared) => prepared,
             Err(problem) => break Err(problem.with("line", first)),
         };
         settle(app, written.take(), tally).await?;
         let bad = prepared.bad;
-        let changes = Changes { changes: prepared.changes, stop: wish.stop, held: None };
+        let changes = Changes { changes: prepared.changes, stop: wish.stop, held: prepared.held };
         let outcome = match in_time(app, app.writer()?.put_patiently(changes)).await {
             Ok(outcome) => outcome,
             Err(problem) => break Err(problem.with("line", first)),
@@ -218,28 +218,68 @@ struct PreparedBatch {
     /// The number of the line of each change.
     lines: Vec<u64>,
     bad: Vec<(u64, Problem)>,
+    held: Vec<OwnedSemaphorePermit>,
 }
 
-fn prepare(worker: &mut Worker, batch: &Batch, wish: Wish) -> PreparedBatch {
+/// Prepares a batch when there is memory for it.
+async fn prepare_batch(app: &Arc<App>, batch: Batch, wish: Wish) -> Result<PreparedBatch, Problem> {
+    let work = app.work.wait(App::work_bytes(batch.bytes.len())).await?;
+    let shared = Arc::clone(app);
+    let prepare = move |worker: &mut Worker| {
+        let mut prepared = prepare(worker, &shared, &batch, wish);
+        worker.release_buffers(batch.bytes.len());
+        prepared.held.push(work);
+        Ok(prepared)
+    };
+    app.pool.run_patiently(prepare).await
+}
+
+fn prepare(worker: &mut Worker, app: &App, batch: &Batch, wish: Wish) -> PreparedBatch {
     let mut prepared = PreparedBatch::default();
+    // Metadata alone may take more than what is reserved for each byte of a batch.
+    let mut metadata = MetadataMemory { taken: batch.bytes.len(), needed: 0, held: None };
     for (line, number) in batch.bytes.split(|byte| *byte == b'\n').zip(batch.first..) {
         if line.trim_ascii().is_empty() {
             continue;
         }
-        match prepare_line(worker, line, wish) {
+        let change = prepare_line(worker, line, wish)
+            .and_then(|change| metadata.add(app, change.metadata_memory()).map(|()| change));
+        match change {
             Ok(change) => {
                 prepared.changes.push(change);
                 prepared.lines.push(number);
             }
             Err(problem) => {
+                let is_own_fault = problem.code.status >= 500;
                 prepared.bad.push((number, problem));
-                if wish.stop {
+                if wish.stop || is_own_fault {
                     break;
                 }
             }
         }
     }
+    prepared.held.extend(metadata.held);
     prepared
+}
+
+/// Memory of the metadata of a batch.
+struct MetadataMemory {
+    taken: usize,
+    needed: usize,
+    held: Option<OwnedSemaphorePermit>,
+}
+
+impl MetadataMemory {
+    fn add(&mut self, app: &App, bytes: usize) -> Result<(), Problem> {
+        self.needed += bytes;
+        let Some(more) = self.needed.checked_sub(self.taken).filter(|more| *more > 0) else {
+            return Ok(());
+        };
+        let more = more.next_multiple_of(STEP_BYTES as usize);
+        app.memory.take(more as u64, &mut self.held)?;
+        self.taken += more;
+        Ok(())
+    }
 }
 
 fn prepare_line(worker: &mut Worker, line: &[u8], wish: Wish) -> Result<Owned, Problem> {

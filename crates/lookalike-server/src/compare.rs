@@ -10,16 +10,25 @@ use crate::query::{rounded, six_decimals};
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use lookalike::core::verify;
-use lookalike::difference::Differences;
+use lookalike::difference::{Differences, Places, Stretch};
 use lookalike::store::entry::Wanted;
 use lookalike::store::query::Similarity;
 use lookalike::store::set;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use std::sync::Arc;
 use std::time::Duration;
 
 /// How long the shortest list of differences is looked for.
 const PATIENCE: Duration = Duration::from_secs(2);
+
+/// The memory of a comparison as a multiple of that of the work on the same bytes of one text: the
+/// words of both, where they are, the stretches that differ, which may be as many, and the answer.
+const FACTOR: usize = 4;
+/// Stored texts of up to this many bytes are compared without reserving memory.
+const SMALL: u64 = 64 << 10;
+
+/// Reserves memory for stored texts of this many bytes.
+type Reserve<'a> = &'a mut dyn FnMut(usize) -> Result<(), Problem>;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -58,18 +67,57 @@ struct Compared {
 
 #[derive(Serialize)]
 struct Shown {
-    differences: Option<Vec<Stretch>>,
+    differences: Option<Parts>,
     #[serde(skip_serializing_if = "Option::is_none")]
     differences_missing: Option<&'static str>,
     /// Whether time ran out before the shortest list was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     differences_cut_short: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    difference_counts: Option<DifferenceCounts>,
+}
+
+/// Both texts in parts.
+struct Parts {
+    texts: [String; 2],
+    stretches: Vec<Stretch>,
+}
+
+/// A part of both texts, or of one of them.
+#[derive(Serialize)]
+struct Part<'a> {
+    kind: &'static str,
+    text: &'a str,
+    /// Whether the other text has the same words here.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    same_words: bool,
+}
+
+impl Serialize for Parts {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let [a, b] = &self.texts;
+        let parts = self.stretches.iter().flat_map(|stretch| {
+            let same_words = !stretch.is_equal() && stretch.has_same_words();
+            let (a, b) = (a.get(stretch.a.clone()), b.get(stretch.b.clone()));
+            let parts = if stretch.is_equal() {
+                [Some(("same", a)), None]
+            } else {
+                [Some(("a", a)), Some(("b", b))]
+            };
+            let texts = parts.into_iter().flatten();
+            texts.map(move |(kind, text)| Part { kind, text: text.unwrap_or_default(), same_words })
+        });
+        serializer.collect_seq(parts.filter(|part| !part.text.is_empty()))
+    }
 }
 
 #[derive(Serialize)]
-struct Stretch {
-    kind: &'static str,
-    text: String,
+struct DifferenceCounts {
+    words: usize,
+    same_words: usize,
+    case: usize,
+    punctuation: usize,
+    white_space: usize,
 }
 
 /// `POST /v1/compare`
@@ -78,20 +126,36 @@ pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> Answe
     let (parts, body) = request.into_parts();
     let whole = body::json(&parts.headers, body, &app.config.limits, &app.memory).await?;
     let text_bytes = app.config.limits.text_bytes;
+    let body_bytes = whole.bytes.len();
+    let work = app.work_memory(FACTOR * body_bytes).await?;
+    let shared = Arc::clone(&app);
     let answer = move |worker: &mut Worker| {
         let asked: Asked = json::parse(&whole.bytes)?;
-        let compared = asked.answer(worker, text_bytes)?;
-        drop(whole.held);
-        bytes(&compared)
+        drop(whole);
+        let mut stored_work = None;
+        let compared = asked.answer(worker, text_bytes, &mut |stored_bytes| {
+            let bytes = App::work_bytes(FACTOR * stored_bytes);
+            shared.work.take(shared.work.at_most(bytes), &mut stored_work)
+        });
+        worker.release_buffers(body_bytes);
+        let answer = bytes(&compared?);
+        drop((work, stored_work));
+        answer
     };
     Ok(json_bytes(StatusCode::OK, app.pool.run(answer).await?))
 }
 
 impl Asked {
-    fn answer(self, worker: &mut Worker, text_bytes: u64) -> Result<Compared, Problem> {
+    fn answer(
+        self,
+        worker: &mut Worker,
+        text_bytes: u64,
+        reserve: Reserve<'_>,
+    ) -> Result<Compared, Problem> {
         let wants_differences = self.differences.unwrap_or(false);
-        let a = self.a.0.shingled("a", worker, text_bytes, wants_differences)?;
-        let b = self.b.0.shingled("b", worker, text_bytes, wants_differences)?;
+        let options = SideOptions { text_bytes, wants_text: wants_differences };
+        let mut a = self.a.0.shingled("a", worker, options, reserve)?;
+        let mut b = self.b.0.shingled("b", worker, options, reserve)?;
         let similarity = match (&a.set, &b.set) {
             (Some(a), Some(b)) => Similarity::Exact(verify::overlap(a, b)),
             _ if a.signature.is_empty() || b.signature.is_empty() => Similarity::Estimated(0.0),
@@ -101,17 +165,27 @@ impl Asked {
             Similarity::Exact(overlap) => Some(overlap),
             Similarity::Estimated(_) => None,
         };
+        let shingles = |side: &Shingled| side.set.as_ref().map(|set| set.len() as u64);
+        let (shingles_a, shingles_b) = (shingles(&a), shingles(&b));
+        // Differences need their memory.
+        (a.set, b.set) = (None, None);
         Ok(Compared {
             jaccard: six_decimals(&similarity),
             containment_of_a: overlap.map(|o| rounded(o.containment_left())),
             containment_of_b: overlap.map(|o| rounded(o.containment_right())),
             shared: overlap.map(|o| o.intersection),
-            shingles_a: a.set.as_ref().map(|set| set.len() as u64),
-            shingles_b: b.set.as_ref().map(|set| set.len() as u64),
+            shingles_a,
+            shingles_b,
             estimated: overlap.is_none(),
-            differences: wants_differences.then(|| shown(&a, &b, worker)),
+            differences: wants_differences.then(|| shown(&mut a, &mut b, worker)),
         })
     }
+}
+
+#[derive(Clone, Copy)]
+struct SideOptions {
+    text_bytes: u64,
+    wants_text: bool,
 }
 
 impl Side {
@@ -119,8 +193,8 @@ impl Side {
         self,
         name: &str,
         worker: &mut Worker,
-        text_bytes: u64,
-        wants_text: bool,
+        SideOptions { text_bytes, wants_text }: SideOptions,
+        reserve: Reserve<'_>,
     ) -> Result<Shingled, Problem> {
         let bad = |what: &str| Err(Problem::new(Code::BAD_MEMBER, format!("{name}: {what}")));
         match (self.text, self.id) {
@@ -134,6 +208,9 @@ impl Side {
                 let wanted =
                     Wanted { set: true, signature: true, text: wants_text, metadata: false };
                 let record = find(worker, &id, wanted)?;
+                if record.bytes > SMALL {
+                    reserve(record.bytes as usize)?;
+                }
                 let decode = |code: Vec<u8>| {
                     let mut hashes = Vec::new();
                     set::decode(&code, &mut hashes).map(|()| hashes)
@@ -147,29 +224,29 @@ impl Side {
     }
 }
 
-fn shown(a: &Shingled, b: &Shingled, worker: &Worker) -> Shown {
-    let (Some(a), Some(b)) = (&a.text, &b.text) else {
+fn shown(a: &mut Shingled, b: &mut Shingled, worker: &Worker) -> Shown {
+    let (Some(a), Some(b)) = (a.text.take(), b.text.take()) else {
         let missing = "the index keeps no texts: give them here, or create it with --store texts";
         return Shown {
             differences: None,
             differences_missing: Some(missing),
             differences_cut_short: None,
+            difference_counts: None,
         };
     };
-    let found = Differences::between(a, b, worker.index.params().shingle(), Some(PATIENCE));
-    let mut stretches = Vec::new();
-    for stretch in &found.stretches {
-        let kinds = if stretch.shared { ["same", ""] } else { ["a", "b"] };
-        let texts = [found.a.text(stretch.a.clone()), found.b.text(stretch.b.clone())];
-        for (kind, text) in kinds.into_iter().zip(texts) {
-            if !kind.is_empty() && !text.is_empty() {
-                stretches.push(Stretch { kind, text: text.to_owned() });
-            }
-        }
-    }
+    let found = Differences::between(&a, &b, worker.index.params().shingle(), Some(PATIENCE));
+    let Differences { stretches, places, cut_short, .. } = found;
+    let Places { words, same_words, case, punctuation, white_space } = places;
     Shown {
-        differences: Some(stretches),
+        differences: Some(Parts { texts: [a, b], stretches }),
         differences_missing: None,
-        differences_cut_short: Some(found.cut_short),
+        differences_cut_short: Some(cut_short),
+        difference_counts: Some(DifferenceCounts {
+            words,
+            same_words,
+            case,
+            punctuation,
+            white_space,
+        }),
     }
 }

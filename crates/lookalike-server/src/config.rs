@@ -4,6 +4,7 @@ use crate::token::Tokens;
 use std::fmt;
 use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,6 +23,8 @@ pub struct Config {
     pub writable: bool,
     /// What is taken on at most.
     pub limits: Limits,
+    /// Where temporary files are written; the current folder where it is `None`.
+    pub temp_dir: Option<PathBuf>,
     /// How a line is written for each request.
     pub log: Log,
 }
@@ -49,6 +52,8 @@ pub struct Limits {
     pub head_time: Duration,
     /// For the next piece of a body.
     pub idle_time: Duration,
+    /// How long a list of groups is kept for the client that reads it page by page, after each page.
+    pub cursor_time: Duration,
     /// For requests that are under way when the server is told to stop.
     pub grace: Duration,
 }
@@ -65,6 +70,7 @@ impl Default for Limits {
             request_time: Duration::from_secs(30),
             head_time: Duration::from_secs(10),
             idle_time: Duration::from_secs(10),
+            cursor_time: Duration::from_secs(300),
             grace: Duration::from_secs(30),
         }
     }
@@ -99,6 +105,7 @@ impl Default for Config {
             tokens: Tokens::default(),
             writable: true,
             limits: Limits::default(),
+            temp_dir: None,
             log: Log { format: LogFormat::Off, sink: Arc::new(|| Box::new(std::io::sink())) },
         }
     }

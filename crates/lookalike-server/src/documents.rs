@@ -4,6 +4,7 @@ use crate::address::{self, Parameters, expected};
 use crate::app::{Answer, App, json_bytes};
 use crate::body;
 use crate::json::{self, Whole};
+use crate::metadata::BoundedMetadata;
 use crate::pool::Worker;
 use crate::problem::{Code, Problem};
 use crate::writer::{Changes, Document, Outcome, Owned, lost};
@@ -15,7 +16,7 @@ use lookalike::index::Preparer;
 use lookalike::index::time;
 use lookalike::store::IndexError;
 use lookalike::store::backend::Done;
-use lookalike::store::entry::{MAX_METADATA_BYTES, Metadata, Record, Wanted};
+use lookalike::store::entry::{Record, Wanted};
 use lookalike::store::set;
 use lookalike::store::settings::Store;
 use lookalike::store::stored::record;
@@ -36,7 +37,7 @@ const LIST_BYTES: usize = 16 << 20;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Given {
     pub(crate) text: String,
-    pub(crate) metadata: Option<Metadata>,
+    pub(crate) metadata: Option<BoundedMetadata>,
     pub(crate) modified: Option<String>,
     pub(crate) expires: Option<String>,
     pub(crate) ttl_seconds: Option<Whole>,
@@ -75,15 +76,7 @@ impl Given {
         check_text(&self.text, text_bytes)?;
         let modified = self.modified.as_deref().map(|at| moment("modified", at)).transpose()?;
         let expires = expiry(self.expires.as_deref(), self.ttl_seconds.map(|ttl| ttl.0), now)?;
-        let metadata = self.metadata.unwrap_or_default();
-        let bytes = serde_json::to_vec(&metadata).map_or(0, |json| json.len());
-        if bytes > MAX_METADATA_BYTES {
-            let detail = format!(
-                "metadata has {bytes} bytes: expected at most {MAX_METADATA_BYTES}; leave out what \
-                 filters do not need"
-            );
-            return Err(Problem::new(Code::BAD_MEMBER, detail));
-        }
+        let BoundedMetadata { metadata, memory } = self.metadata.unwrap_or_default();
         let prepared = preparer.prepare(&self.text);
         let mut document = Document {
             id,
@@ -93,6 +86,7 @@ impl Given {
             set: prepared.code.to_vec(),
             text: None,
             metadata,
+            metadata_memory: memory,
             added: now,
             modified,
             expires,
@@ -158,13 +152,20 @@ pub(crate) async fn put(State(app): State<Arc<App>>, request: Request) -> Answer
     let mode = Mode::of(&Parameters::read(request.uri().query(), &["mode"])?)?;
     let (parts, body) = request.into_parts();
     let limits = &app.config.limits;
-    let whole = body::json(&parts.headers, body, limits, &app.memory).await?;
+    let mut whole = body::json(&parts.headers, body, limits, &app.memory).await?;
     let text_bytes = limits.text_bytes;
+    let work = app.work_memory(whole.bytes.len()).await?;
+    let shared = Arc::clone(&app);
     let prepare = move |worker: &mut Worker| {
         let given: Given = json::parse(&whole.bytes)?;
         let store = worker.index.settings().store;
         let document = given.prepare(id, &mut worker.preparer, store, text_bytes)?;
-        Ok((document, whole.held))
+        worker.release_buffers(whole.bytes.len());
+        if work.is_none() {
+            let more = document.memory().saturating_sub(whole.bytes.len());
+            shared.memory.take(more as u64, &mut whole.held)?;
+        }
+        Ok((document, whole.held.into_iter().chain(work).collect()))
     };
     let (document, held) = app.pool.run(prepare).await?;
     let (id, shingles) = (document.id.clone(), document.shingles);
@@ -181,7 +182,8 @@ pub(crate) async fn put(State(app): State<Arc<App>>, request: Request) -> Answer
 pub(crate) async fn delete(State(app): State<Arc<App>>, request: Request) -> Answer {
     let id = address::id(request.uri().path())?;
     Parameters::read(request.uri().query(), &[])?;
-    let changes = Changes { changes: vec![Owned::Remove(id.clone())], stop: false, held: None };
+    let changes =
+        Changes { changes: vec![Owned::Remove(id.clone())], stop: false, held: Vec::new() };
     if only(app.writer()?.put(changes)?.await.unwrap_or_default())? == Done::Absent {
         return Err(Problem::unknown_document(&id));
     }
@@ -216,6 +218,51 @@ pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> Answer
 pub(crate) fn find(worker: &Worker, id: &str, wanted: Wanted) -> Result<Record, Problem> {
     let found = record(&mut *worker.index.snapshot()?, id, time::now(), wanted)?;
     found.ok_or_else(|| Problem::unknown_document(id))
+}
+
+/// A list in JSON that is written value by value, so that no more than one of them takes more memory
+/// than its JSON.
+#[derive(Default)]
+pub(crate) struct JsonList {
+    json: Vec<u8>,
+    pub(crate) len: usize,
+}
+
+impl JsonList {
+    pub(crate) fn push(&mut self, value: &impl serde::Serialize) -> Result<(), Problem> {
+        self.json.push(if self.len == 0 { b'[' } else { b',' });
+        self.len += 1;
+        serde_json::to_writer(&mut self.json, value)
+            .map_err(|error| Problem::internal(error.to_string()))
+    }
+
+    /// Adds a value that is JSON.
+    pub(crate) fn push_json(&mut self, value: &[u8]) {
+        self.json.push(if self.len == 0 { b'[' } else { b',' });
+        self.len += 1;
+        self.json.extend_from_slice(value);
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.json.len()
+    }
+
+    /// The list as the first member of an object that has the members of another one as well.
+    pub(crate) fn into_object(
+        self,
+        name: &str,
+        rest: &impl serde::Serialize,
+    ) -> Result<Vec<u8>, Problem> {
+        let mut json = format!("{{\"{name}\":").into_bytes();
+        json.extend_from_slice(if self.len == 0 { b"[" } else { &self.json });
+        drop(self.json);
+        json.push(b']');
+        let rest = bytes(rest)?;
+        // `{}` has no members.
+        json.push(if rest.len() > 2 { b',' } else { b' ' });
+        json.extend_from_slice(&rest[1..]);
+        Ok(json)
+    }
 }
 
 /// What is shown of a document. Needs its set, signature and metadata.
@@ -266,23 +313,21 @@ fn list_from(worker: &Worker, mut from: u64, limit: usize) -> Result<Vec<u8>, Pr
     const STEP: usize = 50;
     let mut snapshot = worker.index.snapshot()?;
     let wanted = Wanted { set: true, signature: true, metadata: true, text: false };
-    let (now, mut documents, mut size, mut more) = (time::now(), Vec::new(), 0, true);
-    while more && documents.len() < limit && size < LIST_BYTES {
-        let most = STEP.min(limit - documents.len());
+    let (now, mut documents, mut more) = (time::now(), JsonList::default(), true);
+    while more && documents.len < limit && documents.bytes() < LIST_BYTES {
+        let most = STEP.min(limit - documents.len);
+        let mut written = Ok(());
         let count = snapshot.scan(from, most, wanted, &mut |record| {
             from = record.number.saturating_add(1);
-            if !record.is_expired(now) {
-                let document = Value::Object(shown(record)?);
-                size += document.to_string().len();
-                documents.push(document);
+            if !record.is_expired(now) && written.is_ok() {
+                written = documents.push(&shown(record)?);
             }
             Ok(())
         })?;
+        written?;
         more = count == most;
     }
-    let mut answer = json!({ "documents": documents });
-    if more && let Some(members) = answer.as_object_mut() {
-        members.insert("next".to_owned(), from.saturating_sub(1).to_string().into());
-    }
-    bytes(&answer)
+    let next = more.then(|| from.saturating_sub(1).to_string());
+    let rest = next.map_or_else(|| json!({}), |next| json!({ "next": next }));
+    documents.into_object("documents", &rest)
 }

@@ -87,7 +87,7 @@ fn admit(app: &App, route: &str, request: &Request) -> Result<(), Problem> {
     let host = host(request.uri(), headers);
     check_host(app, host)?;
     let is_read = matches!(*method, Method::GET | Method::HEAD);
-    if !is_read {
+    if !(is_read && page::is_open(route) && is_navigation(headers)) {
         check_origin(host, headers)?;
     }
     // The page holds no documents; whether the server is well, whoever watches it must see.
@@ -163,16 +163,23 @@ fn check_host(app: &App, host: Option<&str>) -> Result<(), Problem> {
     Err(Problem::new(Code::UNKNOWN_HOST, detail))
 }
 
-/// Keeps out what other sites have a browser send.
+/// Whether a browser opens a page, by a link for example. What is there is the page of this server,
+/// which shows nothing to the site with the link.
+fn is_navigation(headers: &HeaderMap) -> bool {
+    headers.get("sec-fetch-mode").is_some_and(|mode| mode == "navigate")
+}
+
+/// Refuses requests that a browser sends for a page of another origin: those that read as well,
+/// since they cost work, and their time tells what is there. `same-site` is another port of this
+/// machine, and `none` is what the user opens.
 fn check_origin(host: Option<&str>, headers: &HeaderMap) -> Result<(), Problem> {
-    let origin = headers.get(ORIGIN);
-    let is_same = origin.is_none_or(|origin| {
+    let is_same = headers.get_all(ORIGIN).iter().all(|origin| {
         let origin = origin.to_str().unwrap_or_default();
         let authority = origin.split_once("://").map(|(_, authority)| authority);
         authority.zip(host).is_some_and(|(a, b)| a.eq_ignore_ascii_case(b))
     });
-    let is_cross_site = headers.get("sec-fetch-site").is_some_and(|site| site == "cross-site");
-    if is_same && !is_cross_site {
+    let mut sites = headers.get_all("sec-fetch-site").iter();
+    if is_same && sites.all(|site| site == "same-origin" || site == "none") {
         return Ok(());
     }
     let detail = "a page of another site asked for this: use the page of this server, or a program";

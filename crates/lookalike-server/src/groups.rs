@@ -1,24 +1,21 @@
-//! Groups of near-duplicates among all documents, computed by a thread of its own and kept until
-//! the index has changed.
+//! `GET /v1/groups`: the groups of near-duplicates among all documents, page by page.
 
 use crate::address::{Parameters, expected};
-use crate::app::{Answer, App, json_bytes};
-use crate::documents::bytes;
+use crate::app::{Answer, App, json, json_bytes};
+use crate::documents::JsonList;
+use crate::group_cache::Lookup;
 use crate::pool::Worker;
 use crate::problem::{Code, Problem};
 use crate::stars::{self, Member, Star, Stars};
 use axum::extract::{Request, State};
-use axum::http::StatusCode;
+use axum::http::header::RETRY_AFTER;
+use axum::http::{HeaderValue, StatusCode};
 use lookalike::index::time;
 use lookalike::store::Index;
 use lookalike::store::backend::Snapshot;
 use lookalike::store::entry::Wanted;
 use serde_json::{Map, Value, json};
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::sync::Arc;
 
 /// Groups in a list if the client does not say how many, and at most.
 const LIST: usize = 50;
@@ -27,128 +24,6 @@ const LIST_MAX: usize = 1_000;
 const LIST_DOCUMENTS: usize = 20_000;
 /// The same beyond so many bytes of ids and metadata.
 const LIST_BYTES: usize = 16 << 20;
-/// Groups of so many thresholds are kept.
-const KEPT: usize = 4;
-/// After a computation, the next one of the same threshold waits so many times as long as it took.
-const PAUSE: u32 = 4;
-
-/// The thread that computes, and what it has found.
-pub(crate) struct Groups {
-    shared: Arc<Mutex<Vec<Slot>>>,
-    wishes: Mutex<Option<Sender<f64>>>,
-    thread: Mutex<Option<JoinHandle<()>>>,
-}
-
-/// What is known for one threshold; the one asked for last stands last.
-struct Slot {
-    threshold: f64,
-    found: Option<Arc<Stars>>,
-    failed: Option<Problem>,
-    /// Asked for and not yet computed.
-    pending: bool,
-    ended: Instant,
-    took: Duration,
-}
-
-fn lock(shared: &Mutex<Vec<Slot>>) -> MutexGuard<'_, Vec<Slot>> {
-    shared.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-impl Groups {
-    pub(crate) fn start(index: Arc<Index>) -> std::io::Result<Self> {
-        let (sender, receiver) = channel();
-        let shared = Arc::default();
-        let thread = std::thread::Builder::new().name("groups".to_owned());
-        let slots = Arc::clone(&shared);
-        let thread = thread.spawn(move || compute_all(&index, &receiver, &slots))?;
-        let (wishes, thread) = (Mutex::new(Some(sender)), Mutex::new(Some(thread)));
-        Ok(Self { shared, wishes, thread })
-    }
-
-    /// The groups at this threshold and whether the index has changed since; `groups-pending` where
-    /// there are none yet. Has them computed where that is needed.
-    fn of(&self, threshold: f64, version: u64) -> Result<(Arc<Stars>, bool), Problem> {
-        let mut slots = lock(&self.shared);
-        let mut slot = match slots.iter().position(|slot| same(slot.threshold, threshold)) {
-            Some(at) => slots.remove(at),
-            None => Slot {
-                threshold,
-                found: None,
-                failed: None,
-                pending: false,
-                ended: Instant::now(),
-                took: Duration::ZERO,
-            },
-        };
-        let stale = slot.found.as_ref().is_none_or(|found| is_stale(found, version));
-        let rested = slot.found.is_none() || slot.ended.elapsed() >= slot.took * PAUSE;
-        if stale && rested && !slot.pending {
-            let wishes = self.wishes.lock().unwrap_or_else(PoisonError::into_inner);
-            slot.pending = wishes.as_ref().is_some_and(|wishes| wishes.send(threshold).is_ok());
-        }
-        let answer = match (&slot.found, slot.failed.take()) {
-            (Some(found), _) => Ok((Arc::clone(found), stale)),
-            (None, Some(problem)) => Err(problem),
-            (None, None) => {
-                let detail = "the groups are being computed; ask again in a moment";
-                Err(Problem::new(Code::GROUPS_PENDING, detail).retry_after(1))
-            }
-        };
-        slots.push(slot);
-        if slots.len() > KEPT
-            && let Some(oldest) = slots.iter().position(|slot| !slot.pending)
-        {
-            slots.remove(oldest);
-        }
-        answer
-    }
-
-    /// The groups of this threshold as one computation found them.
-    fn at(&self, threshold: f64, computed: i64) -> Option<Arc<Stars>> {
-        let slots = lock(&self.shared);
-        let slot = slots.iter().find(|slot| same(slot.threshold, threshold))?;
-        slot.found.clone().filter(|found| found.computed == computed)
-    }
-
-    /// How long ago groups were computed.
-    pub(crate) fn age(&self) -> Option<Duration> {
-        let slots = lock(&self.shared);
-        let found = slots.iter().filter(|slot| slot.found.is_some());
-        found.map(|slot| slot.ended.elapsed()).min()
-    }
-
-    pub(crate) fn stop(&self) {
-        drop(self.wishes.lock().unwrap_or_else(PoisonError::into_inner).take());
-        // What it computes is for nobody: it is not waited for.
-        drop(self.thread.lock().unwrap_or_else(PoisonError::into_inner).take());
-    }
-}
-
-/// Whether another computation would find other documents.
-fn is_stale(found: &Stars, version: u64) -> bool {
-    found.version != version || found.expires.is_some_and(|at| at <= time::now())
-}
-
-fn same(a: f64, b: f64) -> bool {
-    a.to_bits() == b.to_bits()
-}
-
-fn compute_all(index: &Index, wishes: &Receiver<f64>, shared: &Mutex<Vec<Slot>>) {
-    while let Ok(threshold) = wishes.recv() {
-        let since = Instant::now();
-        let found = catch_unwind(AssertUnwindSafe(|| stars::find(index, threshold, time::now())));
-        let mut slots = lock(shared);
-        let Some(slot) = slots.iter_mut().find(|slot| same(slot.threshold, threshold)) else {
-            continue;
-        };
-        (slot.pending, slot.ended, slot.took) = (false, Instant::now(), since.elapsed());
-        match found {
-            Ok(Ok(found)) => (slot.found, slot.failed) = (Some(Arc::new(found)), None),
-            Ok(Err(problem)) => slot.failed = Some(problem),
-            Err(_) => slot.failed = Some(Problem::internal("computing groups panicked")),
-        }
-    }
-}
 
 /// `GET /v1/groups`
 pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> Answer {
@@ -157,23 +32,49 @@ pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> Answer
     let limit = parameters.number("limit", LIST_MAX, LIST)?;
     let threshold = parameters.threshold(app.index.settings().threshold)?;
     let cursor = parameters.text("after").map(Cursor::read).transpose()?;
-    let look = |worker: &mut Worker| Ok(worker.index.snapshot()?.version());
+    let look = move |worker: &mut Worker| {
+        stars::check_threshold(&worker.index, threshold)?;
+        Ok(worker.index.snapshot()?.version())
+    };
     let version = app.pool.run(look).await?;
     let (found, stale) = match cursor {
-        None => app.groups.of(threshold, version)?,
+        None => match app.groups.lookup(threshold, version)? {
+            Lookup::Ready { list, stale } => (list, stale),
+            Lookup::Pending { retry_after } => return pending(retry_after),
+        },
         Some(cursor) => {
             let found = app.groups.at(threshold, cursor.computed).ok_or_else(|| {
-                let detail = "the groups were computed anew since this list was begun: leave out \
-                              `after` to begin again";
+                let seconds = app.config.limits.cursor_time.as_secs();
+                let detail = format!(
+                    "the list of this cursor is not kept any more: it is kept for {seconds} s \
+                     after each of its pages; leave out `after` to begin again"
+                );
                 Problem::new(Code::CURSOR_EXPIRED, detail)
             })?;
-            let stale = is_stale(&found, version);
+            let stale = found.is_stale(version);
             (found, stale)
         }
     };
     let at = cursor.unwrap_or(Cursor { computed: found.computed, from: 0, skip: 0 });
-    let show = move |worker: &mut Worker| show(&worker.index, &found, at, limit, stale);
-    Ok(json_bytes(StatusCode::OK, app.pool.run(show).await?))
+    let list = Arc::clone(&found);
+    let show = move |worker: &mut Worker| show(&worker.index, &list, at, limit, stale);
+    let (page, goes_on) = app.pool.run(show).await?;
+    if goes_on {
+        app.groups.keep_for_cursor(&found);
+    }
+    Ok(json_bytes(StatusCode::OK, page))
+}
+
+/// The answer while groups are computed.
+fn pending(retry_after: u32) -> Answer {
+    let body = json!({
+        "status": "pending", "retry_after": retry_after,
+        "detail": "the groups are being computed: ask again after that many seconds, and at least \
+                   once a minute, or the computation ends",
+    });
+    let mut response = json(StatusCode::ACCEPTED, &body)?;
+    response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(retry_after));
+    Ok(response)
 }
 
 /// Where a list goes on: in the groups of one computation, at a group, and after so many of its
@@ -244,50 +145,53 @@ impl Shown<'_> {
 
     /// A group after so many of its duplicates, at least one of them, and how many have been passed
     /// then. There is no group where its keeper, or all of its duplicates here, have expired.
-    fn group(&mut self, star: &Star, skip: usize) -> Result<(Option<Value>, usize), Problem> {
+    fn group(&mut self, star: &Star, skip: usize) -> Result<(Option<Vec<u8>>, usize), Problem> {
         let (all, mut passed) = (star.duplicates.len(), skip);
         let Some(keeper) = self.member(&star.keeper)? else { return Ok((None, all)) };
-        let mut others = Vec::new();
+        let mut others = JsonList::default();
         for (duplicate, similarity) in star.duplicates.iter().skip(skip) {
-            if !others.is_empty() && self.is_full() {
+            if others.len > 0 && self.is_full() {
                 break;
             }
             passed += 1;
             if let Some(mut shown) = self.member(duplicate)? {
                 shown.insert("similarity".to_owned(), (*similarity).into());
-                others.push(Value::Object(shown));
+                others.push(&shown)?;
             }
         }
-        let group = (!others.is_empty()).then(|| {
-            json!({
-                "keeper": keeper, "duplicates": others,
-                "duplicates_before": skip, "duplicates_total": all,
-            })
+        if others.len == 0 {
+            return Ok((None, passed));
+        }
+        let rest = json!({
+            "keeper": keeper, "duplicates_before": skip, "duplicates_total": all,
         });
-        Ok((group, passed))
+        Ok((Some(others.into_object("duplicates", &rest)?), passed))
     }
 }
 
+/// A page, and whether another one follows.
 fn show(
     index: &Index,
     found: &Stars,
     mut at: Cursor,
     limit: usize,
     stale: bool,
-) -> Result<Vec<u8>, Problem> {
+) -> Result<(Vec<u8>, bool), Problem> {
     let mut snapshot = index.snapshot()?;
     let mut shown = Shown { snapshot: &mut *snapshot, now: time::now(), documents: 0, bytes: 0 };
-    let mut groups = Vec::new();
+    let mut groups = JsonList::default();
     while let Some(star) = found.groups.get(at.from)
-        && groups.len() < limit
+        && groups.len < limit
     {
         // A group that has room in the next answer is not divided for its number of documents.
         let is_too_much = shown.documents + star.duplicates.len() > LIST_DOCUMENTS;
-        if !groups.is_empty() && (is_too_much || shown.is_full()) {
+        if groups.len > 0 && (is_too_much || shown.is_full()) {
             break;
         }
         let (group, passed) = shown.group(star, at.skip)?;
-        groups.extend(group);
+        if let Some(group) = group {
+            groups.push_json(&group);
+        }
         (at.from, at.skip) =
             if passed < star.duplicates.len() { (at.from, passed) } else { (at.from + 1, 0) };
         if at.skip > 0 {
@@ -295,14 +199,13 @@ fn show(
         }
     }
     let mut answer = json!({
-        "groups": groups, "groups_total": found.groups.len(),
+        "groups_total": found.groups.len(),
         "duplicates_total": found.duplicates, "documents": found.documents,
         "version": found.version, "stale": stale,
     });
-    if at.from < found.groups.len()
-        && let Value::Object(members) = &mut answer
-    {
+    let goes_on = at.from < found.groups.len();
+    if goes_on && let Value::Object(members) = &mut answer {
         members.insert("next".to_owned(), at.text().into());
     }
-    bytes(&answer)
+    Ok((groups.into_object("groups", &answer)?, goes_on))
 }

@@ -2,7 +2,7 @@
 
 use crate::problem::{Code, Problem};
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{DeserializeOwned, Error, MapAccess, Unexpected, Visitor};
+use serde::de::{DeserializeOwned, Error, MapAccess, SeqAccess, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::error::Category;
 use std::fmt;
@@ -57,6 +57,35 @@ impl<'de> Deserialize<'de> for Whole {
             }
         }
         deserializer.deserialize_any(Number)
+    }
+}
+
+/// A list of at most `MOST` values; what comes after them is not parsed.
+#[derive(Debug)]
+pub(crate) struct AtMost<T, const MOST: usize>(pub(crate) Vec<T>);
+
+impl<'de, T: Deserialize<'de>, const MOST: usize> Deserialize<'de> for AtMost<T, MOST> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Values<T, const MOST: usize>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>, const MOST: usize> Visitor<'de> for Values<T, MOST> {
+            type Value = Vec<T>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "a list of at most {MOST}")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Vec<T>, A::Error> {
+                let mut values = Vec::new();
+                while let Some(value) = access.next_element()? {
+                    if values.len() == MOST {
+                        return Err(A::Error::invalid_length(MOST + 1, &self));
+                    }
+                    values.push(value);
+                }
+                Ok(values)
+            }
+        }
+        deserializer.deserialize_seq(Values::<T, MOST>(PhantomData)).map(AtMost)
     }
 }
 

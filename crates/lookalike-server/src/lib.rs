@@ -13,9 +13,11 @@
 //! | `app` | what requests share; which address does what |
 //! | `gate` | what every request passes |
 //! | `address`, `body`, `json` | what a request says, strictly read, within limits |
+//! | `metadata` | metadata in a request, counted while it is parsed |
 //! | `documents`, `bulk`, `query`, `compare`, `groups`, `about`, `page` | the routes |
 //! | `held`, `stream` | answers: their memory, and how long a client may take nothing |
 //! | `stars` | groups among all documents |
+//! | `group_cache` | their computations, one after the other, and the lists that are kept |
 //! | `pool`, `writer` | threads that do what blocks; what is written together |
 //! | `problem` | what is answered when a request cannot be met |
 //! | `log`, `metrics` | what is told, what is counted |
@@ -33,11 +35,13 @@ mod compare;
 pub mod config;
 mod documents;
 mod gate;
+mod group_cache;
 mod groups;
 mod held;
 mod json;
 pub mod listen;
 mod log;
+mod metadata;
 mod metrics;
 mod page;
 mod pool;

@@ -3,14 +3,18 @@
 pub(crate) mod files;
 
 use crate::address::Parameters;
-use crate::app::Answer;
+use crate::app::{Answer, App};
 use crate::problem::Problem;
-use axum::body::Body;
-use axum::extract::Request;
+use crate::stars;
+use axum::body::{Body, Bytes};
+use axum::extract::{Request, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
 use lookalike::core::hash::mix64;
+use lookalike::store::Index;
+use serde_json::Value;
+use std::sync::Arc;
 
 /// Where the description of the API stands.
 pub(crate) const DESCRIPTION: &str = "/openapi.json";
@@ -27,17 +31,33 @@ pub(crate) async fn file(request: Request) -> Answer {
     let (_, kind, text) =
         found.ok_or_else(|| Problem::internal(format!("{path} is routed and not embedded")))?;
     // The page may keep what it shows in its address, so any parameter may stand there.
-    Ok(give(&request, kind, text))
+    Ok(give(&request, kind, Bytes::from_static(text.as_bytes())))
 }
 
 /// `GET /openapi.json`
-pub(crate) async fn description(request: Request) -> Answer {
+pub(crate) async fn description(State(app): State<Arc<App>>, request: Request) -> Answer {
     Parameters::read(request.uri().query(), &[])?;
-    Ok(give(&request, "application/json", include_str!("openapi.json")))
+    let text = app.description.get_or_init(|| describe(&app.index).into());
+    Ok(give(&request, "application/json", text.clone()))
 }
 
-fn give(request: &Request, kind: &'static str, text: &'static str) -> Response {
-    let tag = tag(text);
+/// The description with the least threshold of groups that this index can reach.
+fn describe(index: &Index) -> String {
+    const TEXT: &str = include_str!("openapi.json");
+    let Ok(mut all) = serde_json::from_str::<Value>(TEXT) else { return TEXT.to_owned() };
+    let parameters = all.pointer_mut("/paths/~1v1~1groups/get/parameters");
+    let parameters = parameters.and_then(Value::as_array_mut);
+    let threshold = parameters
+        .and_then(|all| all.iter_mut().find(|parameter| parameter["name"] == "threshold"));
+    if let Some(Value::Object(schema)) = threshold.map(|parameter| &mut parameter["schema"]) {
+        schema.remove("exclusiveMinimum");
+        schema.insert("minimum".to_owned(), stars::least_threshold(index).into());
+    }
+    all.to_string()
+}
+
+fn give(request: &Request, kind: &'static str, text: Bytes) -> Response {
+    let tag = tag(&text);
     let known = request.headers().get_all(IF_NONE_MATCH).iter().any(|value| {
         let tags = value.to_str().unwrap_or_default();
         tags == "*" || tags.split(',').any(|known| known.trim().trim_start_matches("W/") == tag)
@@ -58,7 +78,7 @@ fn give(request: &Request, kind: &'static str, text: &'static str) -> Response {
 }
 
 /// Tells one version of a text from another.
-fn tag(text: &str) -> String {
-    let hash = text.bytes().fold(text.len() as u64, |hash, byte| mix64(hash ^ u64::from(byte)));
+fn tag(text: &[u8]) -> String {
+    let hash = text.iter().fold(text.len() as u64, |hash, byte| mix64(hash ^ u64::from(*byte)));
     format!("\"{hash:016x}\"")
 }

@@ -24,6 +24,16 @@ impl Worker {
         let preparer = Preparer::new(index.settings())?;
         Ok(Self { index: Arc::clone(index), preparer, scratch: Scratch::default() })
     }
+
+    /// Gives back the memory of the buffers after a text of this many bytes, where that is much.
+    pub(crate) fn release_buffers(&mut self, bytes: usize) {
+        const MUCH: usize = 1 << 20;
+        if bytes > MUCH
+            && let Ok(new) = Self::new(&self.index)
+        {
+            *self = new;
+        }
+    }
 }
 
 type Job = Box<dyn FnOnce(&mut Worker) + Send>;

@@ -47,7 +47,7 @@ codes! {
     WRONG_METHOD 405 "wrong-method" "The address does not take this method";
     SLOW_BODY 408 "slow-body" "The body came too slowly";
     ID_TAKEN 409 "id-taken" "There is a document with this id";
-    CURSOR_EXPIRED 410 "cursor-expired" "The list was computed anew since";
+    CURSOR_EXPIRED 410 "cursor-expired" "The list is not kept any more";
     BODY_TOO_LARGE 413 "body-too-large" "The body is too large";
     TEXT_TOO_LARGE 413 "text-too-large" "The text is too large";
     WRONG_CONTENT_TYPE 415 "wrong-content-type" "The body is of another type than expected";
@@ -58,7 +58,6 @@ codes! {
     INTERNAL 500 "internal" "The server failed";
     BUSY 503 "busy" "The server has all it can do";
     TIMEOUT 503 "timeout" "The answer took too long";
-    GROUPS_PENDING 503 "groups-pending" "The groups are being computed";
     UNREADABLE 503 "unreadable" "The index cannot be read";
     DISK_FULL 507 "disk-full" "The disk is full";
 }

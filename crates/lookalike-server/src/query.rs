@@ -2,8 +2,8 @@
 
 use crate::app::{Answer, App, json_bytes};
 use crate::body;
-use crate::documents::{bytes, check_text};
-use crate::json;
+use crate::documents::{JsonList, check_text};
+use crate::json::{self, AtMost};
 use crate::pool::Worker;
 use crate::problem::{Code, Problem};
 use axum::extract::{Request, State};
@@ -17,7 +17,6 @@ use lookalike::store::filter::Filter;
 use lookalike::store::query::{self, Match, Question, Similarity};
 use lookalike::store::stored::query_stored;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use std::sync::Arc;
 
 /// Matches if the client does not say how many, and at most.
@@ -35,7 +34,7 @@ struct Asked {
     id: Option<String>,
     threshold: Option<f64>,
     top: Option<json::Whole>,
-    filters: Option<Vec<String>>,
+    filters: Option<AtMost<String, FILTERS_MAX>>,
     texts: Option<bool>,
     metadata: Option<bool>,
 }
@@ -43,7 +42,6 @@ struct Asked {
 #[derive(Serialize)]
 #[expect(clippy::struct_field_names, reason = "as the answer has them")]
 struct Found {
-    matches: Vec<FoundMatch>,
     found: u64,
     candidates: u64,
     shingles: Option<usize>,
@@ -52,8 +50,8 @@ struct Found {
 }
 
 #[derive(Serialize)]
-struct FoundMatch {
-    id: String,
+struct FoundMatch<'a> {
+    id: &'a str,
     similarity: f64,
     estimated: bool,
     shared: Option<u64>,
@@ -62,9 +60,9 @@ struct FoundMatch {
     containment_of_match: Option<f64>,
     bytes: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    metadata: Option<Metadata>,
+    metadata: Option<&'a Metadata>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    text: Option<Value>,
+    text: Option<Option<&'a str>>,
 }
 
 /// With six decimals, as everywhere.
@@ -83,17 +81,19 @@ pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> Answe
     let (parts, body) = request.into_parts();
     let whole = body::json(&parts.headers, body, &app.config.limits, &app.memory).await?;
     let text_bytes = app.config.limits.text_bytes;
+    let work = app.work_memory(whole.bytes.len()).await?;
     let answer = move |worker: &mut Worker| {
         let asked: Asked = json::parse(&whole.bytes)?;
-        let found = asked.answer(worker, text_bytes)?;
-        drop(whole.held);
-        bytes(&found)
+        let found = asked.answer(worker, text_bytes);
+        worker.release_buffers(whole.bytes.len());
+        drop((asked, whole, work));
+        found
     };
     Ok(json_bytes(StatusCode::OK, app.pool.run(answer).await?))
 }
 
 impl Asked {
-    fn answer(&self, worker: &mut Worker, text_bytes: u64) -> Result<Found, Problem> {
+    fn answer(&self, worker: &mut Worker, text_bytes: u64) -> Result<Vec<u8>, Problem> {
         let default = worker.index.settings().threshold;
         let threshold = self.threshold.unwrap_or(default);
         if !(threshold > 0.0 && threshold <= 1.0) {
@@ -103,20 +103,16 @@ impl Asked {
         if !(1..=TOP_MAX).contains(&top) {
             return Err(bad(format!("top is {top}: expected a number from 1 to {TOP_MAX}")));
         }
-        let filters = self.filters.as_deref().unwrap_or_default();
-        if filters.len() > FILTERS_MAX {
-            return Err(bad(format!("there are {} filters, at most {FILTERS_MAX}", filters.len())));
-        }
+        let filters = self.filters.as_ref().map(|all| all.0.as_slice()).unwrap_or_default();
         let filters = filters.iter().map(|text| text.parse());
         let filters = filters.collect::<Result<Vec<Filter>, IndexError>>()?;
-        let wanted = Wanted { metadata: self.metadata.unwrap_or(true), ..Wanted::default() };
         let question = Question {
             threshold,
             top: Some(top as usize),
             filters: &filters,
             now: time::now(),
             except: None,
-            wanted,
+            wanted: Wanted::default(),
         };
         let Worker { index, preparer, scratch } = &mut *worker;
         match (&self.text, &self.id) {
@@ -141,51 +137,64 @@ impl Asked {
         }
     }
 
+    /// The answer in JSON. Metadata and texts of one match at a time are read and written, so that
+    /// those of all of them never take memory together.
     fn found(
         &self,
         answer: query::Answer,
         threshold: f64,
         shingles: Option<usize>,
         snapshot: &mut dyn Snapshot,
-    ) -> Result<Found, Problem> {
-        let (mut size, mut matches) = (0, Vec::new());
-        for one in answer.matches {
-            let mut text = None;
-            if self.texts == Some(true) {
-                let wanted = Wanted { text: true, ..Wanted::default() };
+    ) -> Result<Vec<u8>, Problem> {
+        let mut matches = JsonList::default();
+        let wanted = Wanted {
+            metadata: self.metadata.unwrap_or(true),
+            text: self.texts == Some(true),
+            ..Wanted::default()
+        };
+        for one in &answer.matches {
+            if wanted == Wanted::default() {
+                matches.push(&FoundMatch::new(one))?;
+            } else {
+                let mut written = Ok(());
                 snapshot.records(&[one.record.number], wanted, &mut |record| {
-                    text = Some(Value::from(record.text.clone()));
-                    size += record.text.as_ref().map_or(0, String::len);
+                    written = matches.push(&FoundMatch {
+                        metadata: wanted.metadata.then_some(&record.metadata),
+                        text: wanted.text.then_some(record.text.as_deref()),
+                        ..FoundMatch::new(one)
+                    });
                     Ok(())
                 })?;
+                written?;
             }
-            let one = self.found_match(one, text);
-            size += one.metadata.as_ref().map_or(0, |all| bytes(all).map_or(0, |json| json.len()));
-            if size > ANSWER_BYTES {
+            if matches.bytes() > ANSWER_BYTES {
                 let detail = format!(
                     "texts and metadata of the matches have more than {ANSWER_BYTES} bytes: ask \
                      for fewer (top), or without text and metadata"
                 );
                 return Err(Problem::new(Code::ANSWER_TOO_LARGE, detail));
             }
-            matches.push(one);
         }
-        Ok(Found {
-            matches,
+        let rest = Found {
             found: answer.found,
             candidates: answer.candidates,
             shingles,
             threshold,
             predicted_recall: rounded(answer.predicted_recall),
-        })
+        };
+        matches.into_object("matches", &rest)
     }
+}
 
-    fn found_match(&self, one: Match, text: Option<Value>) -> FoundMatch {
+impl<'a> FoundMatch<'a> {
+    /// A match without metadata and text.
+    fn new(one: &'a Match) -> Self {
         let overlap = match one.similarity {
             Similarity::Exact(overlap) => Some(overlap),
             Similarity::Estimated(_) => None,
         };
-        FoundMatch {
+        Self {
+            id: &one.record.id,
             similarity: six_decimals(&one.similarity),
             estimated: overlap.is_none(),
             shared: overlap.map(|o| o.intersection),
@@ -193,9 +202,8 @@ impl Asked {
             containment_of_query: overlap.map(|o| rounded(o.containment_left())),
             containment_of_match: overlap.map(|o| rounded(o.containment_right())),
             bytes: one.record.bytes,
-            metadata: self.metadata.unwrap_or(true).then_some(one.record.metadata),
-            text,
-            id: one.record.id,
+            metadata: None,
+            text: None,
         }
     }
 }

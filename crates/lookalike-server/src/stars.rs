@@ -1,11 +1,12 @@
 //! Groups among the documents of an index: every duplicate resembles its keeper.
 
-use crate::problem::Problem;
+use crate::problem::{Code, Problem};
+use lookalike::core::error::ParamsError;
 use lookalike::core::params::{Params, Wishes};
 use lookalike::error::Error;
 use lookalike::index;
-use lookalike::progress::Silent;
-use lookalike::run::FindOptions;
+use lookalike::progress::{Interrupted, Progress};
+use lookalike::run::{FindOptions, Memory};
 use lookalike::store::Index;
 use lookalike::store::entry::Wanted;
 use std::num::NonZeroUsize;
@@ -37,17 +38,35 @@ pub(crate) struct Stars {
     pub(crate) computed: i64,
     /// When the first of the documents expires, in ns since 1970.
     pub(crate) expires: Option<i64>,
+    /// Memory that the list takes.
+    pub(crate) bytes: u64,
+}
+
+/// Memory of a computation.
+#[derive(Debug, Clone)]
+pub(crate) struct ComputeLimits {
+    /// While it runs, and where its temporary files are written.
+    pub(crate) memory: Memory,
+    /// Of its result.
+    pub(crate) list_bytes: u64,
 }
 
 /// Finds them as `lookalike index groups` does: of each group the longest document stays. At the
 /// threshold of the index with its bands, at others with bands for the same recall. One thread
 /// works, so that others have room to answer.
-pub(crate) fn find(index: &Index, threshold: f64, now: i64) -> Result<Stars, Problem> {
-    let (version, expires) = first_expiry(index, now)?;
+pub(crate) fn find(
+    index: &Index,
+    threshold: f64,
+    now: i64,
+    limits: &ComputeLimits,
+    progress: &dyn Progress,
+) -> Result<Stars, Problem> {
+    let (version, expires) = first_expiry(index, now, progress)?;
     let mut options = FindOptions::new(params(index, threshold)?);
     options.threads = NonZeroUsize::MIN;
-    let findings = index::groups(index, &options, now, &Silent).map_err(problem)?;
-    let mut groups = Vec::new();
+    options.memory = limits.memory.clone();
+    let findings = index::groups(index, &options, now, progress).map_err(problem)?;
+    let (mut groups, mut bytes) = (Vec::new(), 0);
     for group in findings.groups.iter() {
         let group = group.map_err(|error| Problem::internal(error.to_string()))?;
         let duplicates = group.duplicates.into_iter().map(|one| {
@@ -55,21 +74,84 @@ pub(crate) fn find(index: &Index, threshold: f64, now: i64) -> Result<Stars, Pro
             (Member { id: one.id, bytes: one.bytes }, similarity)
         });
         let keeper = Member { id: group.keeper.id, bytes: group.keeper.bytes };
-        groups.push(Star { keeper, duplicates: duplicates.collect() });
+        let star = Star { keeper, duplicates: duplicates.collect() };
+        bytes += star.memory();
+        if bytes > limits.list_bytes {
+            return Err(too_many(limits.list_bytes));
+        }
+        groups.push(star);
     }
     let (duplicates, documents) = (findings.counts.duplicates, findings.counts.documents);
     findings.finish().map_err(problem)?;
     let computed = now / 1_000;
-    Ok(Stars { groups, duplicates, documents, version, computed, expires })
+    Ok(Stars { groups, duplicates, documents, version, computed, expires, bytes })
+}
+
+impl Star {
+    /// Bytes of memory, with what the allocator and growing lists add.
+    fn memory(&self) -> u64 {
+        let members = self.duplicates.iter().map(|(member, _)| member).chain([&self.keeper]);
+        let ids: usize = members.map(|member| member.id.capacity() + 16).sum();
+        let duplicates = self.duplicates.capacity() * size_of::<(Member, f64)>();
+        (ids + duplicates + 2 * size_of::<Self>()) as u64
+    }
+}
+
+fn too_many(bytes: u64) -> Problem {
+    let detail = format!(
+        "the list of groups takes more than {bytes} bytes (a quarter of --max-held): ask for a \
+         higher threshold, start the server with a greater --max-held, or use `lookalike index \
+         groups`"
+    );
+    Problem::new(Code::ANSWER_TOO_LARGE, detail)
+}
+
+/// Checks that a threshold can be reached with the recall of the index.
+pub(crate) fn check_threshold(index: &Index, threshold: f64) -> Result<(), Problem> {
+    match params_at(index, threshold) {
+        Err(ParamsError::Unreachable { .. }) => {
+            let least = least_threshold(index);
+            let detail = format!(
+                "threshold is {threshold:e}: expected a number from {least} to 1, since nothing \
+                 below has the recall of this index ({})",
+                index.params().recall()
+            );
+            Err(Problem::new(Code::BAD_PARAMETER, detail))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The least threshold that works, rounded up to six decimals. Found by bisection: whatever works
+/// at a threshold works above it.
+pub(crate) fn least_threshold(index: &Index) -> f64 {
+    const STEPS: u32 = 1_000_000;
+    let at = |steps: u32| f64::from(steps) / f64::from(STEPS);
+    let works = |steps| params_at(index, at(steps)).is_ok();
+    let (mut fails, mut least) = (0, STEPS);
+    while least - fails > 1 {
+        let middle = u32::midpoint(fails, least);
+        if works(middle) {
+            least = middle;
+        } else {
+            fails = middle;
+        }
+    }
+    at(least)
 }
 
 /// The version of the index, and when the first document expires that has not by now. Cost: one
 /// pass over the documents without their sets, little beside that over the sets.
-fn first_expiry(index: &Index, now: i64) -> Result<(u64, Option<i64>), Problem> {
+fn first_expiry(
+    index: &Index,
+    now: i64,
+    progress: &dyn Progress,
+) -> Result<(u64, Option<i64>), Problem> {
     const STEP: usize = 1_000;
     let mut snapshot = index.snapshot()?;
     let (mut first, mut from, mut more): (Option<i64>, _, _) = (None, 0, true);
     while more {
+        progress.advance(0).map_err(|Interrupted| interrupted())?;
         let count = snapshot.scan(from, STEP, Wanted::default(), &mut |record| {
             from = record.number.saturating_add(1);
             if let Some(at) = record.expires.filter(|_| !record.is_expired(now)) {
@@ -83,11 +165,15 @@ fn first_expiry(index: &Index, now: i64) -> Result<(u64, Option<i64>), Problem> 
 }
 
 fn params(index: &Index, threshold: f64) -> Result<Params, Problem> {
+    params_at(index, threshold).map_err(|error| lookalike::store::IndexError::from(error).into())
+}
+
+fn params_at(index: &Index, threshold: f64) -> Result<Params, ParamsError> {
     let has = index.params();
     if threshold.to_bits() == has.threshold().to_bits() {
         return Ok(has.clone());
     }
-    let wishes = Wishes {
+    Params::new(&Wishes {
         shingle: has.shingle().clone(),
         measure: has.measure(),
         threshold,
@@ -98,13 +184,24 @@ fn params(index: &Index, threshold: f64) -> Result<Params, Problem> {
         rows: None,
         scheme: has.scheme(),
         seed: has.seed(),
-    };
-    Params::new(&wishes).map_err(|error| lookalike::store::IndexError::from(error).into())
+    })
+}
+
+fn interrupted() -> Problem {
+    Problem::internal("the computation of groups was interrupted: no client asked for it")
 }
 
 fn problem(error: Error) -> Problem {
     match error {
         Error::Index(error) => error.into(),
+        Error::Interrupted => interrupted(),
+        Error::MemoryTooSmall { got, least } => {
+            let detail = format!(
+                "computing the groups takes at least {least} bytes, {got} are allowed: start the \
+                 server with a greater --max-held, or use `lookalike index groups`"
+            );
+            Problem::new(Code::ANSWER_TOO_LARGE, detail)
+        }
         error => Problem::internal(error.to_string()),
     }
 }

@@ -27,6 +27,8 @@ pub(crate) struct Document {
     pub(crate) set: Vec<u8>,
     pub(crate) text: Option<String>,
     pub(crate) metadata: Metadata,
+    /// Bytes that the metadata takes.
+    pub(crate) metadata_memory: usize,
     pub(crate) added: i64,
     pub(crate) modified: Option<i64>,
     pub(crate) expires: Option<i64>,
@@ -35,6 +37,13 @@ pub(crate) struct Document {
 }
 
 impl Document {
+    /// Bytes that it takes.
+    pub(crate) fn memory(&self) -> usize {
+        let text = self.text.as_ref().map_or(0, String::capacity);
+        let signature = 4 * self.signature.capacity();
+        text + self.set.capacity() + signature + self.metadata_memory + self.id.capacity()
+    }
+
     pub(crate) fn entry(&self) -> Entry<'_> {
         Entry {
             id: &self.id,
@@ -67,6 +76,14 @@ impl Owned {
         }
     }
 
+    /// Bytes that the metadata takes.
+    pub(crate) fn metadata_memory(&self) -> usize {
+        match self {
+            Self::Add(document) | Self::Put(document) => document.metadata_memory,
+            Self::Remove(_) => 0,
+        }
+    }
+
     fn bytes(&self) -> usize {
         match self {
             Self::Add(document) | Self::Put(document) => {
@@ -84,7 +101,7 @@ pub(crate) struct Changes {
     /// Whether nothing that comes after one that cannot be made is made either.
     pub(crate) stop: bool,
     /// Memory that is given back when they are written.
-    pub(crate) held: Option<OwnedSemaphorePermit>,
+    pub(crate) held: Vec<OwnedSemaphorePermit>,
 }
 
 /// What became of each change; fewer than there were where it stopped at the last one here.

@@ -1,40 +1,93 @@
 //! Two texts → what they share and what only one has, word by word.
 //!
-//! Words are those of the shingle rule, so what it does not see (case, punctuation, blanks) is no
-//! difference. Texts compared by characters or bytes are cut into words, too.
+//! Words are those of the shingle rule; texts compared by characters or bytes are cut into words,
+//! too. Where words are equal by that rule, the texts may still differ in case, punctuation and
+//! white space. Such stretches are of a kind of their own, so each text can be shown as it is.
 
 use lookalike_core::params::{Case, ShingleRule, TokenRule, Unit};
 use lookalike_core::text::{self, CharClass};
 use similar::DiffOp;
 use similar::algorithms::{Capture, Compact, Replace, myers};
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-/// One way from the first text to the second: stretches of words in order.
+/// One way from the first text to the second: stretches of both texts in order.
 #[derive(Debug, Clone)]
 pub struct Differences<'a> {
     /// The first text.
     pub a: Words<'a>,
     /// The second text.
     pub b: Words<'a>,
-    /// Shared and changed stretches, alternating.
+    /// Stretches that cover both texts completely. Neighbours are of different kinds.
     pub stretches: Vec<Stretch>,
     /// Words on the way that both texts have, that the first alone has, the second alone.
     pub counts: [usize; 3],
+    /// Number of stretches that differ.
+    pub places: Places,
     /// Whether time ran out before the shortest way was found.
     pub cut_short: bool,
 }
 
-/// Words of the first text and words of the second; the same, or different ones.
+/// A part of the first text and the part of the second that corresponds to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stretch {
-    /// Whether both hold the same words.
-    pub shared: bool,
-    /// Places of words in the first text, from 0.
+    /// What the two parts have in common.
+    pub kind: StretchKind,
+    /// Bytes of the first text.
     pub a: Range<usize>,
-    /// Places of words in the second text, from 0.
+    /// Bytes of the second text.
     pub b: Range<usize>,
+}
+
+/// What the two parts of a [`Stretch`] have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StretchKind {
+    /// Every byte.
+    Equal,
+    /// The words, but not every byte.
+    SameWords(Variation),
+    /// Nothing: the words differ.
+    Changed,
+}
+
+/// In what texts of the same words differ; at least one is true.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Variation {
+    /// Lower and upper case of a word.
+    pub case: bool,
+    /// Punctuation, symbols and other characters outside words, except white space.
+    pub punctuation: bool,
+    /// White space.
+    pub white_space: bool,
+}
+
+/// Numbers of [`Stretch`]es that differ.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Places {
+    /// Those of [`StretchKind::Changed`].
+    pub words: usize,
+    /// Those of [`StretchKind::SameWords`].
+    pub same_words: usize,
+    /// Of `same_words`, those that differ in case. One stretch may count here and below.
+    pub case: usize,
+    /// Of `same_words`, those that differ in punctuation.
+    pub punctuation: usize,
+    /// Of `same_words`, those that differ in white space.
+    pub white_space: usize,
+}
+
+impl Stretch {
+    /// Whether both parts are equal byte for byte.
+    pub fn is_equal(&self) -> bool {
+        self.kind == StretchKind::Equal
+    }
+
+    /// Whether both parts have the same words.
+    pub fn has_same_words(&self) -> bool {
+        self.kind != StretchKind::Changed
+    }
 }
 
 impl<'a> Differences<'a> {
@@ -43,12 +96,14 @@ impl<'a> Differences<'a> {
     /// on how fast the machine is.
     pub fn between(a: &'a str, b: &'a str, rule: &ShingleRule, patience: Option<Duration>) -> Self {
         let (a, b) = (Words::of(a, rule), Words::of(b, rule));
-        let mut numbers = HashMap::new();
-        let [a_keys, b_keys] = [&a, &b].map(|words| words.numbered(rule.case(), &mut numbers));
+        let [a_keys, b_keys] = {
+            let mut numbers = HashMap::new();
+            [&a, &b].map(|words| words.numbered(rule.case(), &mut numbers))
+        };
         let deadline = patience.map(|patience| Instant::now() + patience);
         let found = operations(&a_keys, &b_keys, deadline);
         let cut_short = deadline.is_some_and(|deadline| Instant::now() > deadline);
-        let mut stretches: Vec<Stretch> = Vec::new();
+        let mut runs: Vec<(bool, Range<usize>, Range<usize>)> = Vec::new();
         let mut counts = [0; 3];
         for op in found {
             let shared = matches!(op, DiffOp::Equal { .. });
@@ -59,18 +114,194 @@ impl<'a> Differences<'a> {
                 counts[1] += a.len();
                 counts[2] += b.len();
             }
-            match stretches.last_mut().filter(|last| last.shared == shared) {
-                Some(last) => (last.a.end, last.b.end) = (a.end, b.end),
-                None => stretches.push(Stretch { shared, a, b }),
+            match runs.last_mut().filter(|last| last.0 == shared) {
+                Some(last) => (last.1.end, last.2.end) = (a.end, b.end),
+                None => runs.push((shared, a, b)),
             }
         }
-        Self { a, b, stretches, counts, cut_short }
+        let mut builder = Builder { a: &a, b: &b, stretches: Vec::new() };
+        for (shared, a, b) in runs {
+            if shared {
+                a.zip(b).for_each(|(a, b)| builder.shared(a, b));
+            } else {
+                builder.changed(&a, &b);
+            }
+        }
+        let stretches = builder.finish();
+        let places = Places::of(&stretches);
+        Self { a, b, stretches, counts, places, cut_short }
     }
 
-    /// The changed stretches in order.
-    pub fn changes(&self) -> impl Iterator<Item = &Stretch> {
-        self.stretches.iter().filter(|stretch| !stretch.shared)
+    /// The parts of both texts.
+    pub fn texts(&self, stretch: &Stretch) -> [&'a str; 2] {
+        [self.a.slice(stretch.a.clone()), self.b.slice(stretch.b.clone())]
     }
+
+    /// The stretches whose words differ, in order.
+    pub fn changes(&self) -> impl Iterator<Item = &Stretch> {
+        self.stretches.iter().filter(|stretch| !stretch.has_same_words())
+    }
+
+    /// The stretches with the same words that are not equal, in order.
+    pub fn variations(&self) -> impl Iterator<Item = &Stretch> {
+        let is_variation = |kind| matches!(kind, StretchKind::SameWords(_));
+        self.stretches.iter().filter(move |stretch| is_variation(stretch.kind))
+    }
+}
+
+impl Places {
+    fn of(stretches: &[Stretch]) -> Self {
+        let mut places = Self::default();
+        for stretch in stretches {
+            match stretch.kind {
+                StretchKind::Equal => {}
+                StretchKind::Changed => places.words += 1,
+                StretchKind::SameWords(Variation { case, punctuation, white_space }) => {
+                    places.same_words += 1;
+                    places.case += usize::from(case);
+                    places.punctuation += usize::from(punctuation);
+                    places.white_space += usize::from(white_space);
+                }
+            }
+        }
+        places
+    }
+}
+
+/// Adds stretches from the first byte of both texts to the last.
+struct Builder<'a, 'w> {
+    a: &'w Words<'a>,
+    b: &'w Words<'a>,
+    stretches: Vec<Stretch>,
+}
+
+impl Builder<'_, '_> {
+    /// Where the stretches so far end in each text.
+    fn ends(&self) -> [usize; 2] {
+        self.stretches.last().map_or([0, 0], |last| [last.a.end, last.b.end])
+    }
+
+    /// Adds a word of each text that the rule takes as equal, and what precedes them.
+    fn shared(&mut self, a: usize, b: usize) {
+        let (Some(a), Some(b)) = (self.a.places.get(a), self.b.places.get(b)) else { return };
+        let [a_end, b_end] = [a.end, b.end];
+        self.gap(a.start, b.start);
+        if self.a.text[a.clone()] == self.b.text[b.clone()] {
+            self.push(StretchKind::Equal, a_end, b_end);
+        } else {
+            let case = Variation { case: true, ..Variation::default() };
+            self.push(StretchKind::SameWords(case), a_end, b_end);
+        }
+    }
+
+    /// Adds the characters outside words up to a byte of each text.
+    fn gap(&mut self, a_end: usize, b_end: usize) {
+        let [a_start, b_start] = self.ends();
+        let (a, b) = (&self.a.text[a_start..a_end], &self.b.text[b_start..b_end]);
+        let prefix = common_prefix(a, b);
+        let (a, b) = (&a[prefix..], &b[prefix..]);
+        let suffix = common_suffix(a, b);
+        let parts = [a, b].map(|part| &part[..part.len() - suffix]);
+        let is_seen = |c: char| !text::is_white_space(c);
+        let punctuation = parts.iter().any(|part| part.contains(is_seen));
+        let white_space = {
+            let [a, b] = parts.map(|part| part.chars().filter(|c| text::is_white_space(*c)));
+            !a.eq(b)
+        };
+        self.push(StretchKind::Equal, a_start + prefix, b_start + prefix);
+        let variation = Variation { case: false, punctuation, white_space };
+        self.push(StretchKind::SameWords(variation), a_end - suffix, b_end - suffix);
+        self.push(StretchKind::Equal, a_end, b_end);
+    }
+
+    /// Adds words that differ, with the characters between them and the next word. Differences of
+    /// the characters before them belong to the same stretch.
+    fn changed(&mut self, a: &Range<usize>, b: &Range<usize>) {
+        let [a_start, b_start] = self.ends();
+        let (a_end, b_end) = (self.a.start(a.end), self.b.start(b.end));
+        let before = |words: &Words, run: &Range<usize>, from: usize, end: usize| {
+            let first = if run.is_empty() { end } else { words.start(run.start) };
+            from..first
+        };
+        let a_gap = &self.a.text[before(self.a, a, a_start, a_end)];
+        let b_gap = &self.b.text[before(self.b, b, b_start, b_end)];
+        let prefix = common_prefix(a_gap, b_gap);
+        self.push(StretchKind::Equal, a_start + prefix, b_start + prefix);
+        // Between two words of one text, the other one has only what separates words.
+        let suffix = if a.is_empty() || b.is_empty() {
+            let a_rest = &self.a.text[a_start + prefix..a_end];
+            let b_rest = &self.b.text[b_start + prefix..b_end];
+            let most = [(self.a, a, a_rest), (self.b, b, b_rest)].map(|(words, run, rest)| {
+                let last = words.places.get(run.end.wrapping_sub(1));
+                let end = last.filter(|_| !run.is_empty()).map(|place| place.end);
+                end.map_or(rest.len(), |end| words.start(run.end) - end)
+            });
+            let [a_most, b_most] = most;
+            common_suffix(&a_rest[a_rest.len() - a_most..], &b_rest[b_rest.len() - b_most..])
+        } else {
+            0
+        };
+        self.push(StretchKind::Changed, a_end - suffix, b_end - suffix);
+        self.push(StretchKind::Equal, a_end, b_end);
+    }
+
+    /// Adds the end of both texts.
+    fn finish(mut self) -> Vec<Stretch> {
+        self.gap(self.a.text.len(), self.b.text.len());
+        self.stretches
+    }
+
+    /// Adds a stretch up to a byte of each text, or lengthens the last one. Words that differ in
+    /// case one after the other, with blanks between them, become one stretch.
+    fn push(&mut self, kind: StretchKind, a_end: usize, b_end: usize) {
+        let [a_start, b_start] = self.ends();
+        if a_start == a_end && b_start == b_end {
+            return;
+        }
+        if let (StretchKind::SameWords(_), [.., before, blank]) = (kind, &mut *self.stretches) {
+            let text = &self.a.text[blank.a.clone()];
+            let joins =
+                blank.is_equal() && text.chars().all(|c| c != '\n' && text::is_white_space(c));
+            if joins && matches!(before.kind, StretchKind::SameWords(_)) {
+                (before.a.end, before.b.end) = (blank.a.end, blank.b.end);
+                self.stretches.pop();
+            }
+        }
+        if let Some(last) = self.stretches.last_mut() {
+            let joined = match (last.kind, kind) {
+                (StretchKind::SameWords(one), StretchKind::SameWords(other)) => {
+                    Some(StretchKind::SameWords(one.or(other)))
+                }
+                (one, other) => (one == other).then_some(one),
+            };
+            if let Some(kind) = joined {
+                *last = Stretch { kind, a: last.a.start..a_end, b: last.b.start..b_end };
+                return;
+            }
+        }
+        self.stretches.push(Stretch { kind, a: a_start..a_end, b: b_start..b_end });
+    }
+}
+
+impl Variation {
+    fn or(self, other: Self) -> Self {
+        Self {
+            case: self.case || other.case,
+            punctuation: self.punctuation || other.punctuation,
+            white_space: self.white_space || other.white_space,
+        }
+    }
+}
+
+/// Bytes of the longest common beginning that ends between characters.
+fn common_prefix(a: &str, b: &str) -> usize {
+    a.chars().zip(b.chars()).take_while(|(a, b)| a == b).map(|(c, _)| c.len_utf8()).sum()
+}
+
+/// Bytes of the longest common end that begins between characters.
+fn common_suffix(a: &str, b: &str) -> usize {
+    let pairs = a.chars().rev().zip(b.chars().rev());
+    pairs.take_while(|(a, b)| a == b).map(|(c, _)| c.len_utf8()).sum()
 }
 
 /// One way from `a` to `b`. Asking for this algorithm by name would compile all there are.
@@ -113,31 +344,34 @@ impl<'a> Words<'a> {
     }
 
     /// Equal words, equal numbers.
-    fn numbered(&self, case: Case, numbers: &mut HashMap<String, u32>) -> Vec<u32> {
+    fn numbered(&self, case: Case, numbers: &mut HashMap<Cow<'a, str>, u32>) -> Vec<u32> {
         let number = |place: &Range<usize>| {
             let word = &self.text[place.clone()];
-            let word = if case == Case::Fold { text::lower_case(word) } else { word.to_owned() };
+            let folded = (case == Case::Fold).then(|| text::lower_case(word));
+            // Most words are in lower case and need no memory of their own.
+            let word = match folded.filter(|folded| folded != word) {
+                Some(folded) => Cow::Owned(folded),
+                None => Cow::Borrowed(word),
+            };
             let next = numbers.len() as u32;
             *numbers.entry(word).or_insert(next)
         };
         self.places.iter().map(number).collect()
     }
 
-    /// Whether white space stands right before a word, or before the end.
-    pub fn is_after_blank(&self, word: usize) -> bool {
-        let end = self.places.get(word).map_or(self.text.len(), |place| place.start);
-        self.text[..end].ends_with(char::is_whitespace)
+    /// Bytes of the text.
+    pub fn slice(&self, bytes: Range<usize>) -> &'a str {
+        &self.text[bytes]
     }
 
-    /// Some words, each with what stands between it and the next; the first one of the text with
-    /// what stands before it. Places beyond the last word count as the end of the text.
-    pub fn text(&self, words: Range<usize>) -> &'a str {
-        let start = |word: usize| match self.places.get(word) {
-            Some(_) if word == 0 => 0,
-            Some(place) => place.start,
-            None => self.text.len(),
-        };
-        if words.is_empty() { "" } else { &self.text[start(words.start)..start(words.end)] }
+    /// The first word that begins at a byte or after it; the number of words where none does.
+    pub fn word_from(&self, byte: usize) -> usize {
+        self.places.partition_point(|place| place.start < byte)
+    }
+
+    /// The byte at which a word begins; for places beyond the last word, the end of the text.
+    pub fn start(&self, word: usize) -> usize {
+        self.places.get(word).map_or(self.text.len(), |place| place.start)
     }
 }
 
@@ -145,29 +379,124 @@ impl<'a> Words<'a> {
 mod tests {
     use super::*;
 
+    /// Kind and texts of each stretch: `=`, `~` or `!`.
+    fn shown(a: &str, b: &str) -> Vec<(char, String, String)> {
+        let found = Differences::between(a, b, &ShingleRule::default(), None);
+        let shown = |stretch: &Stretch| {
+            let [a, b] = found.texts(stretch);
+            let kind = match stretch.kind {
+                StretchKind::Equal => '=',
+                StretchKind::SameWords(_) => '~',
+                StretchKind::Changed => '!',
+            };
+            (kind, a.to_owned(), b.to_owned())
+        };
+        found.stretches.iter().map(shown).collect()
+    }
+
+    #[track_caller]
+    fn assert_shown(a: &str, b: &str, expected: &[(char, &str, &str)]) {
+        let found = shown(a, b);
+        let found: Vec<_> = found.iter().map(|(k, a, b)| (*k, a.as_str(), b.as_str())).collect();
+        assert_eq!(found, expected);
+    }
+
     #[test]
     fn stretches_hold_all_words_of_both() {
         let (a, b) = ("The quick brown fox, it jumps.", "the quick red fox jumps over");
         let found = Differences::between(a, b, &ShingleRule::default(), None);
-        let sides = |stretch: &Stretch| {
-            let (a, b) = (found.a.text(stretch.a.clone()), found.b.text(stretch.b.clone()));
-            (stretch.shared, a.to_owned(), b.to_owned())
-        };
-        let told: Vec<_> = found.stretches.iter().map(sides).collect();
-        assert_eq!(told.iter().map(|(_, a, _)| a.as_str()).collect::<String>(), a);
-        assert_eq!(told.iter().map(|(_, _, b)| b.as_str()).collect::<String>(), b);
-        assert_eq!(told[1], (false, "brown ".into(), "red ".into()));
-        assert_eq!(told[3], (false, "it ".into(), String::new()));
+        assert_shown(
+            a,
+            b,
+            &[
+                ('~', "The", "the"),
+                ('=', " quick ", " quick "),
+                ('!', "brown ", "red "),
+                ('=', "fox", "fox"),
+                ('!', ", it", ""),
+                ('=', " jumps", " jumps"),
+                ('!', ".", " over"),
+            ],
+        );
         assert_eq!(found.counts, [4, 2, 2]);
         assert_eq!(found.changes().count(), 3);
+        let places = Places { words: 3, same_words: 1, case: 1, ..Places::default() };
+        assert_eq!(found.places, places);
         assert!(!found.cut_short);
+    }
+
+    #[test]
+    fn equal_words_that_are_written_differently_are_marked() {
+        assert_shown(
+            "paid FOR -5.20 EUR",
+            "paid for 5,20 EUR",
+            &[
+                ('=', "paid ", "paid "),
+                ('~', "FOR -", "for "),
+                ('=', "5", "5"),
+                ('~', ".", ","),
+                ('=', "20 EUR", "20 EUR"),
+            ],
+        );
+        assert_shown(
+            "one two\nthree",
+            "one  two three\n",
+            &[
+                ('=', "one ", "one "),
+                ('~', "", " "),
+                ('=', "two", "two"),
+                ('~', "\n", " "),
+                ('=', "three", "three"),
+                ('~', "", "\n"),
+            ],
+        );
+        // One place, not one for each word.
+        assert_shown(
+            "FOR ALL OF us",
+            "for all of us",
+            &[('~', "FOR ALL OF", "for all of"), ('=', " us", " us")],
+        );
+    }
+
+    #[test]
+    fn kinds_of_variations_are_counted() {
+        let places = |a, b| Differences::between(a, b, &ShingleRule::default(), None).places;
+        let counted = |a, b| {
+            let Places { words, same_words, case, punctuation, white_space } = places(a, b);
+            [words, same_words, case, punctuation, white_space]
+        };
+        assert_eq!(counted("a b", "a b"), [0; 5]);
+        assert_eq!(counted("a, b C", "a b c"), [0, 2, 1, 1, 0]);
+        assert_eq!(counted("a -- b", "a  b"), [0, 1, 0, 1, 0]);
+        assert_eq!(counted("a - b", "a b"), [0, 1, 0, 1, 1]);
+        assert_eq!(counted("", " -- "), [0, 1, 0, 1, 1]);
+        assert_eq!(counted("x\ry", "x\r\ny"), [0, 1, 0, 0, 1]);
+        assert_eq!(counted("a b", "a b c"), [1, 0, 0, 0, 0]);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn stretches_make_up_both_texts(
+            a in "[aAbB ,.\n苹Ää\u{301}-]{0,40}",
+            b in "[aAbB ,.\n苹Ää\u{301}-]{0,40}",
+        ) {
+            let found = shown(&a, &b);
+            let kinds: Vec<char> = found.iter().map(|(kind, ..)| *kind).collect();
+            proptest::prop_assert!(kinds.windows(2).all(|two| two[0] != two[1]));
+            let [mut left, mut right] = [String::new(), String::new()];
+            for (kind, a, b) in &found {
+                proptest::prop_assert_eq!(*kind == '=', a == b);
+                left.push_str(a);
+                right.push_str(b);
+            }
+            proptest::prop_assert_eq!((left, right), (a, b));
+        }
     }
 
     #[test]
     fn places_beyond_the_end_are_the_end() {
         let found = Differences::between("one two", "", &ShingleRule::default(), None);
-        assert_eq!(found.a.text(1..9), "two");
-        assert_eq!(found.b.text(0..3), "");
-        assert!(!found.a.is_after_blank(7));
+        assert_eq!((found.a.start(1), found.a.start(9), found.b.start(3)), (4, 7, 0));
+        assert_eq!((found.a.word_from(0), found.a.word_from(1), found.a.word_from(5)), (0, 1, 2));
     }
 }

@@ -91,6 +91,7 @@ class Kept:
         prepickle: bool,
         hashfunc: str | None,
         read_only: bool,
+        allow_pickle: bool,
     ) -> Self: ...
     @property
     def path(self) -> str: ...

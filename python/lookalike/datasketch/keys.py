@@ -43,13 +43,19 @@ def encoded(key: Hashable) -> tuple[str, str | None]:
     return text, None if is_same else _base64(pickled(key))
 
 
-def decoded(name: str, row: int, text: str, original: str | None) -> Any:
+def decoded(name: str, row: int, text: str, original: str | None, allow_pickle: bool) -> Any:
     """The key of a row of the index ``name``.
 
     Raises:
         DamagedError: It is not what was written.
-        StoreError: Its class cannot be loaded.
+        StoreError: Its class cannot be loaded, or it is a pickle, without ``allow_pickle``.
     """
+    if not allow_pickle and (original is not None or text.startswith("p:")):
+        raise StoreError(
+            f"{name}, row {row}: its key is a pickle that another process wrote, and loading a "
+            "pickle can run any code: if you trust the folder, open it with storage_config="
+            f'{{"type": "lookalike", "path": {name!r}, "allow_pickle": True}}'
+        )
     try:
         key = _untagged(text) if original is None else pickle.loads(base64.b64decode(original))
         hash(key)

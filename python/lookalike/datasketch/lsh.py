@@ -6,7 +6,7 @@ import atexit
 import pickle
 import weakref
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import ExitStack
 from operator import index
 from os import PathLike
@@ -66,11 +66,15 @@ def _check_storage(config: dict[str, Any]) -> None:
         raise ValueError(f"Unknown storage type: {kind}; expected 'dict' or 'lookalike'")
     if kind == "lookalike" and "path" not in config:
         raise ValueError("storage type 'lookalike' needs the 'path' of its folder")
-    unknown = sorted(map(repr, config.keys() - {"type", "path", "readonly"}))
+    unknown = sorted(map(repr, config.keys() - {"type", "path", "readonly", "allow_pickle"}))
     if kind == "lookalike" and unknown:
         raise ValueError(
-            f"storage type 'lookalike' has no {', '.join(unknown)}; expected 'path' and 'readonly'"
+            f"storage type 'lookalike' has no {', '.join(unknown)}; expected 'path', 'readonly' and "
+            "'allow_pickle'"
         )
+    allow_pickle = config.get("allow_pickle", False)
+    if kind == "lookalike" and not isinstance(allow_pickle, bool):
+        raise ValueError(f"'allow_pickle': expected True or False, got {allow_pickle!r}")
 
 
 # Indexes in folders, for the end of the interpreter.
@@ -96,7 +100,8 @@ class MinHashLSH(_native.Tables):
         params: Bands and rows, if they are not to be chosen.
         storage_config: ``{"type": "dict"}`` (default) is in memory;
             ``{"type": "lookalike", "path": FOLDER}`` is in a folder, and hardly any of it in
-            memory. With ``"readonly": True`` another may write meanwhile.
+            memory. With ``"readonly": True`` another may write meanwhile. With ``"allow_pickle":
+            True`` keys that another process pickled are loaded, which can run any code.
         prepickle: Whether keys are kept pickled.
         hashfunc: From the bytes of a band to the bytes that are compared.
 
@@ -150,7 +155,11 @@ class MinHashLSH(_native.Tables):
         _check_storage(storage_config)
         self._begin(num_perm, b, r, bool(prepickle), hashfunc)
         if storage_config["type"] == "lookalike":
-            self._open(storage_config["path"], bool(storage_config.get("readonly")))
+            self._open(
+                storage_config["path"],
+                bool(storage_config.get("readonly")),
+                storage_config.get("allow_pickle", False),
+            )
 
     def _begin(
         self,
@@ -169,11 +178,13 @@ class MinHashLSH(_native.Tables):
         # The bands of the sketches that are asked for together.
         self._buffered: list[list[bytes]] = []
 
-    def _open(self, path: str | PathLike[str], read_only: bool) -> None:
+    def _open(self, path: str | PathLike[str], read_only: bool, allow_pickle: bool) -> None:
         name, function = None, self.hashfunc
         if function is not None:
             name = getattr(function, "__qualname__", type(function).__qualname__)
-        kept = _native.Kept(path, self.h, self.b, self.r, self.prepickle, name, read_only)
+        kept = _native.Kept(
+            path, self.h, self.b, self.r, self.prepickle, name, read_only, allow_pickle
+        )
         _open.add(kept)
         self._kept = kept
         self._known_scheme()
@@ -293,27 +304,44 @@ class MinHashLSH(_native.Tables):
                 f"Cannot merge MinHashLSH indexed with MinHash scheme {theirs!r} into one indexed "
                 f"with scheme {known!r}"
             )
-        if check_overlap and any(map(self._tables()._has, other.keys)):
+        theirs_here: Iterable[Any] = other.keys
+        if self.prepickle and not other.prepickle:
+            theirs_here = (self._merged(key, other) for key in other.keys)
+        if check_overlap and any(map(self._tables()._has, theirs_here)):
             raise ValueError("The keys are overlapping, duplicate key exists.")
         if self._kept is not None:
             self._merge_kept(self._kept, other, known or theirs)
             return
-        if other._kept is None:
-            self._add_all(other)
-        else:
+        if other._kept is not None:
             for key, bands in other._kept._rows():
-                # The usual protocol of pickles is not that of folders in every version of Python.
-                self._add_bands(pickle.dumps(pickle.loads(key)) if self.prepickle else key, bands)
+                self._add_bands(self._merged(key, other), bands)
+        elif self.prepickle and not other.prepickle:
+            for key in other._keys():
+                bands = other._bands_of(key)
+                for start in range(0, len(bands), self.b):
+                    self._add_bands(self._merged(key, other), bands[start : start + self.b])
+        else:
+            self._add_all(other)
         if known is None:
             self._minhash_scheme = theirs
+
+    def _merged(self, key: Any, other: MinHashLSH) -> Any:
+        """A key of another index as tables of this one have it."""
+        if not self.prepickle:
+            return key
+        # A key that the other index has as it is may be anything, also bytes from elsewhere that
+        # look like a pickle. The usual protocol is not that of folders in every version of Python.
+        return self._as_kept(pickle.loads(key) if other.prepickle else key)
 
     def _merge_kept(self, kept: _native.Kept, other: MinHashLSH, scheme: str | None) -> None:
         """Merges into the folder: all keys or none."""
         if other._kept is not None:
             rows = other._kept._rows()
+            if self.prepickle and not other.prepickle:
+                rows = [(self._merged(key, other), bands) for key, bands in rows]
         else:
             rows = [
-                (pickled(pickle.loads(key)) if self.prepickle else key, bands[start : start + self.b])
+                (self._merged(key, other), bands[start : start + self.b])
                 for key in other._keys()
                 for bands in [other._bands_of(key)]
                 for start in range(0, len(bands), self.b)

@@ -12,7 +12,7 @@ use anstyle::{AnsiColor, Style};
 use lookalike::core::curve;
 use lookalike::core::params::{Measure, Params};
 use lookalike::core::verify::Overlap;
-use lookalike::difference::{Differences, Stretch};
+use lookalike::difference::{Differences, Places, Stretch};
 use lookalike::error::Error;
 use lookalike::likeness::Likeness;
 use lookalike::progress::Silent;
@@ -310,21 +310,49 @@ impl Told<'_> {
             });
         }
         if let Some(found) = differences {
-            let change = |stretch: &Stretch| {
+            let place = |stretch: &Stretch, [a, b]: [&str; 2]| {
                 json!({
-                    "word_a": stretch.a.start,
-                    "word_b": stretch.b.start,
-                    "a": found.a.text(stretch.a.clone()).trim(),
-                    "b": found.b.text(stretch.b.clone()).trim(),
+                    "word_a": found.a.word_from(stretch.a.start),
+                    "word_b": found.b.word_from(stretch.b.start),
+                    "a": a,
+                    "b": b,
                 })
             };
+            let change = |stretch| place(stretch, found.texts(stretch).map(str::trim));
+            let variation = |stretch| place(stretch, found.texts(stretch));
             let [shared, only_a, only_b] = found.counts;
             value["words"] = json!({ "shared": shared, "only_a": only_a, "only_b": only_b });
             value["differences"] = found.changes().map(change).collect();
+            value["same_words_differences"] = found.variations().map(variation).collect();
+            value["difference_counts"] = counts(&found.places);
             value["differences_cut_short"] = found.cut_short.into();
         }
         value
     }
+}
+
+fn counts(places: &Places) -> Value {
+    let Places { words, same_words, case, punctuation, white_space } = *places;
+    json!({
+        "words": words,
+        "same_words": same_words,
+        "case": case,
+        "punctuation": punctuation,
+        "white_space": white_space,
+    })
+}
+
+/// `4 places with the same words written differently (case 3, punctuation 2)`; nothing for none.
+fn same_words(places: &Places) -> Option<String> {
+    let Places { same_words, case, punctuation, white_space, .. } = *places;
+    let kinds = [(case, "case"), (punctuation, "punctuation"), (white_space, "white space")];
+    let kinds = kinds.iter().filter(|kind| kind.0 > 0);
+    let kinds: Vec<_> =
+        kinds.map(|(count, kind)| format!("{kind} {}", thousands(*count as u64))).collect();
+    (same_words > 0).then(|| {
+        let place = plural(same_words, "place");
+        format!("{place} with the same words written differently ({})", kinds.join(", "))
+    })
 }
 
 fn write_differences(
@@ -337,30 +365,34 @@ fn write_differences(
     if same_text {
         return Ok(());
     }
-    let count = found.changes().count();
     writeln!(out)?;
-    if count == 0 {
-        return writeln!(
-            out,
-            "No word differs: what does is case, punctuation or blanks, which this rule passes \
-             over."
-        );
-    }
-    let [shared, only_a, only_b] = found.counts;
-    let key = if marks {
-        "[-only in A-] {+only in B+}"
+    let same_words = same_words(&found.places);
+    if found.places.words == 0 {
+        let same_words = same_words.as_deref().unwrap_or_default();
+        let key = if marks { "(-A-)(+B+)" } else { "dim: A, then B" };
+        writeln!(out, "No word differs; {same_words}  {}\n", Quiet(key))?;
     } else {
-        "struck out: only A, underlined: only B"
-    };
-    writeln!(
-        out,
-        "{}, {} shared, {} only in A, {} only in B  {}\n",
-        differences(count),
-        plural(shared, "word"),
-        thousands(only_a as u64),
-        thousands(only_b as u64),
-        Quiet(key)
-    )?;
+        let [shared, only_a, only_b] = found.counts;
+        let key = if marks {
+            "[-only in A-] {+only in B+}"
+        } else {
+            "struck out: only A, underlined: only B"
+        };
+        writeln!(
+            out,
+            "{}, {} shared, {} only in A, {} only in B  {}",
+            differences(found.places.words),
+            plural(shared, "word"),
+            thousands(only_a as u64),
+            thousands(only_b as u64),
+            Quiet(key)
+        )?;
+        if let Some(same_words) = same_words {
+            let key = if marks { "(-A-)(+B+)" } else { "dim: A, then B" };
+            writeln!(out, "{same_words}  {}", Quiet(key))?;
+        }
+        writeln!(out)?;
+    }
     difference::write(found, out, width(), marks, all)?;
     if found.cut_short {
         writeln!(

@@ -85,6 +85,9 @@ struct Flags {
     /// The longest pause within a body [default: 10s]
     #[arg(long, value_name = "TIME")]
     idle_time: Option<String>,
+    /// How long a list of groups is kept for the pages that follow, after each page [default: 5min]
+    #[arg(long, value_name = "TIME")]
+    cursor_time: Option<String>,
     /// How long requests under way may take when the server is told to stop [default: 30s]
     #[arg(long, value_name = "TIME")]
     grace: Option<String>,
@@ -110,6 +113,7 @@ impl Flags {
             ("request-time", &self.request_time),
             ("head-time", &self.head_time),
             ("idle-time", &self.idle_time),
+            ("cursor-time", &self.cursor_time),
             ("grace", &self.grace),
             ("wait", &self.wait),
         ];

@@ -4,10 +4,12 @@ use super::catalogue;
 use super::fault::{Place, sync_names};
 use super::segment::Segment;
 use super::shared::{Moment, Shared};
-use super::{Tuning, folder};
+use super::{Tuning, folder, trust};
 use crate::error::IndexError;
+use rusqlite::OpenFlags;
 use rusqlite::backup::{Backup, StepResult};
 use std::fs::File;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,7 +36,10 @@ pub(super) fn backup(shared: &Arc<Shared>, to: &Path) -> Result<(), IndexError> 
 
 fn copy_catalogue(moment: &Moment, to: &Place) -> Result<(), IndexError> {
     let failed = |error| to.database(error);
-    let mut copy = rusqlite::Connection::open(to.catalogue()).map_err(failed)?;
+    to.new_file(&to.catalogue())?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut copy = rusqlite::Connection::open_with_flags(to.catalogue(), flags).map_err(failed)?;
+    trust::harden(&copy).map_err(failed)?;
     let pages = Backup::new(moment.connection(), &mut copy).map_err(failed)?;
     loop {
         match pages.step(1000).map_err(failed)? {
@@ -50,16 +55,21 @@ fn copy_catalogue(moment: &Moment, to: &Place) -> Result<(), IndexError> {
 /// Copies the files that are still there and sound.
 fn copy_segments(moment: &Moment, to: &Place) -> Result<(), IndexError> {
     let from = &moment.shared.place;
-    let listed = catalogue::segments(moment.connection()).map_err(|error| from.database(error))?;
-    for listed in listed {
+    for listed in catalogue::segments(from, moment.connection(), &moment.head)? {
         let target = to.folder.join(&listed.name);
-        match std::fs::copy(from.folder.join(&listed.name), &target) {
-            Ok(_) => {}
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
-            Err(error) => return Err(to.writing(&target, error)),
-        }
-        let synced = File::open(&target).and_then(|file| file.sync_all());
-        synced.map_err(|error| to.writing(&target, error))?;
+        let source = from.folder.join(&listed.name);
+        // A link or a pipe is no segment; the copy makes its own.
+        let mut source = match source.symlink_metadata() {
+            Ok(data) if data.is_file() => match File::open(&source) {
+                Ok(file) => file,
+                Err(error) if error.kind() == ErrorKind::NotFound => continue,
+                Err(error) => return Err(Place::reading(&source, error)),
+            },
+            _ => continue,
+        };
+        let mut copy = to.new_file(&target)?;
+        let copied = std::io::copy(&mut source, &mut copy).and_then(|_| copy.sync_all());
+        copied.map_err(|error| to.writing(&target, error))?;
         let sound = Segment::open(&to.folder, listed).and_then(|segment| segment.verify());
         if sound.is_err() {
             std::fs::remove_file(&target).map_err(|error| to.writing(&target, error))?;

@@ -1,19 +1,25 @@
 //! The catalogue: the database of documents, which is the truth, and its connections.
 
 use super::fault::Place;
+use super::reserve::LOG_PAGES;
 use super::segment::Listed;
+use super::trust;
+use crate::checksum;
 use crate::error::IndexError;
-use crate::settings::{FORMAT_VERSION, Settings};
+use crate::settings::Settings;
 use rusqlite::{Connection, OpenFlags, Row, params};
 use std::path::Path;
 use std::time::Duration;
 
 /// `application_id` of the database: the letters `LkAl`.
 const APPLICATION: i64 = 0x4c6b_416c;
+/// `user_version` of the database: 1 has no checksums of rows.
+const CATALOGUE_VERSION: u32 = 2;
 
-const SCHEMA: &str = "
-CREATE TABLE settings(one INTEGER PRIMARY KEY CHECK(one = 1), json TEXT NOT NULL) STRICT;
-CREATE TABLE state(
+/// Statements that make the catalogue of version 1.
+const SCHEMA: [&str; 8] = [
+    "CREATE TABLE settings(one INTEGER PRIMARY KEY CHECK(one = 1), json TEXT NOT NULL) STRICT",
+    "CREATE TABLE state(
   one INTEGER PRIMARY KEY CHECK(one = 1),
   changes INTEGER NOT NULL,
   generation INTEGER NOT NULL,
@@ -23,9 +29,8 @@ CREATE TABLE state(
   without_shingles INTEGER NOT NULL,
   set_bytes INTEGER NOT NULL,
   text_bytes INTEGER NOT NULL
-) STRICT;
-INSERT INTO state VALUES(1, 0, 0, 0, 1, 0, 0, 0, 0);
-CREATE TABLE docs(
+) STRICT",
+    "CREATE TABLE docs(
   doc INTEGER PRIMARY KEY,
   id TEXT NOT NULL,
   fingerprint BLOB NOT NULL,
@@ -35,20 +40,54 @@ CREATE TABLE docs(
   expires INTEGER,
   metadata TEXT NOT NULL,
   signature BLOB NOT NULL
-) STRICT;
-CREATE INDEX docs_expires ON docs(expires) WHERE expires IS NOT NULL;
-CREATE TABLE sets(doc INTEGER PRIMARY KEY, code BLOB NOT NULL) STRICT;
-CREATE TABLE texts(doc INTEGER PRIMARY KEY, zstd BLOB NOT NULL) STRICT;
-CREATE TABLE dead(doc INTEGER PRIMARY KEY, change INTEGER NOT NULL) STRICT;
-CREATE TABLE segments(
+) STRICT",
+    "CREATE INDEX docs_expires ON docs(expires) WHERE expires IS NOT NULL",
+    "CREATE TABLE sets(doc INTEGER PRIMARY KEY, code BLOB NOT NULL) STRICT",
+    "CREATE TABLE texts(doc INTEGER PRIMARY KEY, zstd BLOB NOT NULL) STRICT",
+    "CREATE TABLE dead(doc INTEGER PRIMARY KEY, change INTEGER NOT NULL) STRICT",
+    "CREATE TABLE segments(
   name TEXT PRIMARY KEY,
   first INTEGER NOT NULL,
   last INTEGER NOT NULL,
   level INTEGER NOT NULL,
   dropped INTEGER NOT NULL,
   checksum INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
-";
+) STRICT, WITHOUT ROWID",
+];
+
+/// Columns of version 2: table, column, type. They are added to the tables of version 1 in new
+/// catalogues, too, so that both have the same schema.
+const CHECKSUMS: [(&str, &str, &str); 6] = [
+    ("settings", "checksum", "INTEGER"),
+    ("state", "unchecked", "INTEGER NOT NULL DEFAULT 0"),
+    ("docs", "checksum", "INTEGER"),
+    ("docs", "signature_checksum", "INTEGER"),
+    ("sets", "checksum", "INTEGER"),
+    ("texts", "checksum", "INTEGER"),
+];
+
+/// The statements that SQLite keeps for a catalogue of a version.
+pub(super) fn schema(version: u32) -> Vec<String> {
+    let mut statements = SCHEMA.map(str::to_owned);
+    if version >= 2 {
+        for (table, column, kind) in CHECKSUMS {
+            let begin = format!("CREATE TABLE {table}(");
+            for statement in statements.iter_mut().filter(|one| one.starts_with(&begin)) {
+                let end = statement.rfind(')').unwrap_or(statement.len());
+                statement.insert_str(end, &format!(", {column} {kind}"));
+            }
+        }
+    }
+    statements.into()
+}
+
+/// Adds the columns of version 2 to a catalogue of version 1.
+fn add_checksums(connection: &Connection) -> rusqlite::Result<()> {
+    for (table, column, kind) in CHECKSUMS {
+        connection.execute_batch(&format!("ALTER TABLE {table} ADD COLUMN {column} {kind}"))?;
+    }
+    connection.execute_batch(&format!("PRAGMA user_version = {CATALOGUE_VERSION}"))
+}
 
 /// The row of `state`: what is there at a moment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -69,18 +108,33 @@ pub(super) struct Head {
     pub(super) set_bytes: u64,
     /// Bytes of compressed texts.
     pub(super) text_bytes: u64,
+    /// Documents up to this number were stored by version 1 and may have no checksums.
+    pub(super) unchecked: u64,
 }
 
 impl Head {
     /// Reads the row.
     ///
     /// # Errors
-    /// What SQLite says.
-    pub(super) fn read(connection: &Connection) -> rusqlite::Result<Self> {
-        let mut statement = connection.prepare_cached(
+    /// What SQLite says, [`IndexError::DamagedCatalogue`] for counts that cannot be.
+    pub(super) fn read(place: &Place, connection: &Connection) -> Result<Self, IndexError> {
+        let head = Self::row(place, connection).map_err(|error| place.database(error))?;
+        let most = i64::MAX as u64;
+        let counts = [head.changes, head.generation, head.next_segment, head.documents];
+        if counts.iter().any(|count| *count > most) {
+            let file = place.catalogue().display().to_string();
+            let why = "table `state` has a negative count".to_owned();
+            return Err(IndexError::DamagedCatalogue { file, why });
+        }
+        Ok(head)
+    }
+
+    fn row(place: &Place, connection: &Connection) -> rusqlite::Result<Self> {
+        let sql = place.sql(
             "SELECT changes, generation, last, next_segment, documents, without_shingles,
-             set_bytes, text_bytes FROM state",
-        )?;
+             set_bytes, text_bytes, unchecked FROM state",
+        );
+        let mut statement = connection.prepare_cached(&sql)?;
         statement.query_row([], |row| {
             let number = |at| row.get::<_, i64>(at).map(i64::cast_unsigned);
             Ok(Self {
@@ -92,6 +146,7 @@ impl Head {
                 without_shingles: number(5)?,
                 set_bytes: number(6)?,
                 text_bytes: number(7)?,
+                unchecked: row.get::<_, Option<i64>>(8)?.map_or(u64::MAX, i64::cast_unsigned),
             })
         })
     }
@@ -103,7 +158,8 @@ impl Head {
     pub(super) fn write(&self, connection: &Connection) -> rusqlite::Result<()> {
         let mut statement = connection.prepare_cached(
             "UPDATE state SET changes = ?1, generation = ?2, last = ?3, next_segment = ?4,
-             documents = ?5, without_shingles = ?6, set_bytes = ?7, text_bytes = ?8",
+             documents = ?5, without_shingles = ?6, set_bytes = ?7, text_bytes = ?8,
+             unchecked = ?9",
         )?;
         let number = u64::cast_signed;
         statement.execute(params![
@@ -115,6 +171,7 @@ impl Head {
             number(self.without_shingles),
             number(self.set_bytes),
             number(self.text_bytes),
+            number(self.unchecked),
         ])?;
         Ok(())
     }
@@ -125,19 +182,21 @@ impl Head {
 /// # Errors
 /// What keeps it from being made.
 pub(super) fn create(place: &Place, settings: &Settings) -> Result<(), IndexError> {
+    place.new_file(&place.catalogue())?;
     let make = || -> rusqlite::Result<()> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-            | OpenFlags::SQLITE_OPEN_CREATE
-            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(place.catalogue(), flags)?;
+        let schema = SCHEMA.join(";\n");
         connection.execute_batch(&format!(
             "PRAGMA page_size = 16384; PRAGMA auto_vacuum = INCREMENTAL;
              PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
-             BEGIN; PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {FORMAT_VERSION};
-             {SCHEMA}"
+             BEGIN; PRAGMA application_id = {APPLICATION}; {schema};
+             INSERT INTO state VALUES(1, 0, 0, 0, 1, 0, 0, 0, 0);"
         ))?;
+        add_checksums(&connection)?;
         let json = settings.to_json();
-        connection.execute("INSERT INTO settings VALUES(1, ?1)", [json])?;
+        let sum = checksum::content(0, json.as_bytes()).cast_signed();
+        connection.execute("INSERT INTO settings VALUES(1, ?1, ?2)", params![json, sum])?;
         connection.execute_batch("COMMIT")
     };
     make().map_err(|error| place.database(error))
@@ -158,22 +217,23 @@ pub(super) fn connect(place: &Place) -> Result<Connection, IndexError> {
 /// What SQLite says.
 pub(super) fn open(path: &Path, flags: OpenFlags, kib: u32) -> rusqlite::Result<Connection> {
     let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_NO_MUTEX | flags)?;
+    trust::harden(&connection)?;
     connection.busy_timeout(Duration::from_secs(20))?;
     connection.set_prepared_statement_cache_capacity(32);
     connection.execute_batch(&format!(
         "PRAGMA cache_size = -{kib}; PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY;
-         PRAGMA journal_size_limit = 67108864; PRAGMA trusted_schema = OFF;"
+         PRAGMA journal_size_limit = 67108864; PRAGMA wal_autocheckpoint = {LOG_PAGES};"
     ))?;
     // Nothing was read so far; this looks into the file.
     connection.query_row("PRAGMA schema_version", [], |row| row.get::<_, i64>(0))?;
     Ok(connection)
 }
 
-/// Reads the settings, if this is a catalogue of this version.
+/// Reads the version of a catalogue, 1 or 2.
 ///
 /// # Errors
 /// [`IndexError::NotAnIndex`], [`IndexError::Version`].
-pub(super) fn settings(place: &Place, connection: &Connection) -> Result<Settings, IndexError> {
+pub(super) fn version(place: &Place, connection: &Connection) -> Result<u32, IndexError> {
     let number = |pragma: &str| -> Result<i64, IndexError> {
         let got = connection.query_row(&format!("PRAGMA {pragma}"), [], |row| row.get(0));
         got.map_err(|error| place.database(error))
@@ -183,25 +243,74 @@ pub(super) fn settings(place: &Place, connection: &Connection) -> Result<Setting
         return Err(IndexError::NotAnIndex { index: place.name.clone(), why });
     }
     let version = number("user_version")?;
-    if version != i64::from(FORMAT_VERSION) {
-        return Err(IndexError::Version {
-            index: place.name.clone(),
-            got: u32::try_from(version).unwrap_or(u32::MAX),
-            expected: FORMAT_VERSION,
+    match u32::try_from(version).unwrap_or(u32::MAX) {
+        version @ 1..=CATALOGUE_VERSION => Ok(version),
+        got => {
+            let (index, expected) = (place.name.clone(), CATALOGUE_VERSION);
+            Err(IndexError::Version { index, got, expected })
+        }
+    }
+}
+
+/// Brings a catalogue of version 1 to this version. Its rows get checksums when they are written
+/// again, or by `repair`.
+///
+/// # Errors
+/// What SQLite says.
+pub(super) fn migrate(place: &Place, connection: &Connection) -> Result<(), IndexError> {
+    let change = || -> rusqlite::Result<()> {
+        let sql = "SELECT json FROM settings";
+        let json: String = connection.query_row(sql, [], |row| row.get(0))?;
+        let sum = checksum::content(0, json.as_bytes()).cast_signed();
+        add_checksums(connection)?;
+        connection.execute("UPDATE settings SET checksum = ?1", [sum])?;
+        connection.execute("UPDATE state SET unchecked = last", [])?;
+        connection.execute_batch("COMMIT")
+    };
+    let begun = connection.execute_batch("BEGIN IMMEDIATE");
+    let done = begun.and_then(|()| change());
+    if done.is_err() && !connection.is_autocommit() {
+        let _ = connection.execute_batch("ROLLBACK");
+    }
+    done.map_err(|error| place.database(error))
+}
+
+/// Reads the settings.
+///
+/// # Errors
+/// [`IndexError::NotAnIndex`], [`IndexError::DamagedCatalogue`] for a wrong checksum.
+pub(super) fn settings(place: &Place, connection: &Connection) -> Result<Settings, IndexError> {
+    let read = connection.query_row(&place.sql("SELECT json, checksum FROM settings"), [], |row| {
+        Ok((row.get::<_, String>(0)?, row.get::<_, Option<i64>>(1)?))
+    });
+    let (json, sum) = read.map_err(|error| place.database(error))?;
+    let expected = checksum::content(0, json.as_bytes());
+    if place.has_checksums && sum.map(i64::cast_unsigned) != Some(expected) {
+        return Err(IndexError::DamagedCatalogue {
+            file: place.catalogue().display().to_string(),
+            why: "the checksum of its settings is wrong".to_owned(),
         });
     }
-    let json = connection.query_row("SELECT json FROM settings", [], |row| row.get::<_, String>(0));
-    let json = json.map_err(|error| place.database(error))?;
     let settings = Settings::from_json(&json, &place.name)?;
     settings.check_sketches(&place.name)?;
     Ok(settings)
 }
 
-/// The list of segments, by ascending numbers of documents.
+/// The list of segments, by ascending numbers of documents, checked.
 ///
 /// # Errors
-/// What SQLite says.
-pub(super) fn segments(connection: &Connection) -> rusqlite::Result<Vec<Listed>> {
+/// What SQLite says, [`IndexError::DamagedCatalogue`] for rows that this program does not write.
+pub(super) fn segments(
+    place: &Place,
+    connection: &Connection,
+    head: &Head,
+) -> Result<Vec<Listed>, IndexError> {
+    let listed = segment_rows(connection).map_err(|error| place.database(error))?;
+    trust::check_segments(place, &listed, head)?;
+    Ok(listed)
+}
+
+fn segment_rows(connection: &Connection) -> rusqlite::Result<Vec<Listed>> {
     let mut statement = connection.prepare_cached(
         "SELECT name, first, last, level, dropped, checksum FROM segments ORDER BY first",
     )?;
@@ -253,7 +362,9 @@ pub(super) fn dead(
     (first, last): (u32, u32),
     changes: u64,
 ) -> rusqlite::Result<Vec<u32>> {
-    let sql = "SELECT doc FROM dead WHERE doc BETWEEN ?1 AND ?2 AND change <= ?3 ORDER BY doc";
+    // A row of `docs` outweighs one of `dead`: postings of documents that are there stay.
+    let sql = "SELECT doc FROM dead WHERE doc BETWEEN ?1 AND ?2 AND change <= ?3
+        AND NOT EXISTS (SELECT 1 FROM docs WHERE docs.doc = dead.doc) ORDER BY doc";
     let mut statement = connection.prepare_cached(sql)?;
     let rows =
         statement.query_map(params![first, last, changes.cast_signed()], |row| row.get(0))?;

@@ -3,7 +3,6 @@
 use super::catalogue;
 use super::parts::Parts;
 use super::posting::{List, id_key};
-use super::rows::Reader;
 use super::segment::Segment;
 use super::shared::{Moment, Shared};
 use super::upkeep::counted;
@@ -101,10 +100,10 @@ fn opened(shared: &Arc<Shared>) -> Result<(Moment, Opened), IndexError> {
 
 fn open_once(shared: &Arc<Shared>) -> Result<(Moment, Opened), IndexError> {
     let moment = shared.begin()?;
-    let listed = catalogue::segments(moment.connection());
-    let listed = listed.map_err(|error| shared.place.database(error))?.into_iter();
+    let listed = catalogue::segments(&shared.place, moment.connection(), &moment.head)?;
     let folder = &shared.place.folder;
-    let opened = listed.map(|listed| (listed.clone(), Segment::open(folder, listed))).collect();
+    let opened = listed.into_iter();
+    let opened = opened.map(|listed| (listed.clone(), Segment::open(folder, listed))).collect();
     Ok((moment, opened))
 }
 
@@ -174,7 +173,7 @@ fn documents(
     look: &mut Look<'_>,
     problems: &mut Vec<Problem>,
 ) -> Result<(), IndexError> {
-    let reader = Reader { place: &moment.shared.place, connection: moment.connection() };
+    let reader = moment.reader();
     let wanted = Wanted { signature: true, set: true, metadata: true, text: true };
     let mut from = 0;
     while from <= u64::from(moment.head.last) {

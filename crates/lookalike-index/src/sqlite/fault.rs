@@ -2,6 +2,7 @@
 
 use crate::error::{IndexError, Unwritable};
 use rusqlite::ErrorCode;
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -11,11 +12,47 @@ use std::path::{Path, PathBuf};
 pub(super) struct Place {
     pub(super) folder: PathBuf,
     pub(super) name: String,
+    /// Whether the tables have the columns of version 2.
+    pub(super) has_checksums: bool,
 }
 
 impl Place {
     pub(super) fn new(folder: &Path) -> Self {
-        Self { folder: folder.to_path_buf(), name: folder.display().to_string() }
+        let name = folder.display().to_string();
+        Self { folder: folder.to_path_buf(), name, has_checksums: true }
+    }
+
+    /// A statement with columns of checksums, as the tables of this version take it: version 1 has
+    /// NULL in their place.
+    pub(super) fn sql<'a>(&self, sql: &'a str) -> Cow<'a, str> {
+        if self.has_checksums {
+            return sql.into();
+        }
+        ["signature_checksum", "checksum", "unchecked"]
+            .iter()
+            .fold(sql.to_owned(), |sql, column| sql.replace(column, "NULL"))
+            .into()
+    }
+
+    /// Makes a file where there is none. It may be read by those who may read the catalogue: by
+    /// the user alone in a folder that this program has made.
+    pub(super) fn new_file(&self, path: &Path) -> Result<File, IndexError> {
+        let mut options = File::options();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let file = options.open(path).map_err(|error| self.writing(path, error))?;
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let catalogue = std::fs::symlink_metadata(self.catalogue());
+            let mode = catalogue.map_or(0o600, |data| data.permissions().mode() & 0o666);
+            if mode != 0o600 {
+                let permissions = std::fs::Permissions::from_mode(mode);
+                file.set_permissions(permissions).map_err(|error| self.writing(path, error))?;
+            }
+        }
+        Ok(file)
     }
 
     /// The file of the catalogue.
@@ -31,6 +68,11 @@ impl Place {
     /// The file whose lock the writer holds.
     pub(super) fn lock(&self) -> PathBuf {
         self.folder.join("lock")
+    }
+
+    /// The file that takes space for the time when the disk is full.
+    pub(super) fn reserve(&self) -> PathBuf {
+        self.folder.join("reserve")
     }
 
     /// The error of what cannot be written to.
@@ -82,8 +124,10 @@ impl Place {
         let Some(code) = error.sqlite_error_code() else {
             return damaged(error.to_string());
         };
+        if is_full(&error) {
+            return IndexError::DiskFull { index };
+        }
         match code {
-            ErrorCode::DiskFull => IndexError::DiskFull { index },
             ErrorCode::ReadOnly => self.read_only(),
             ErrorCode::DatabaseCorrupt => damaged(error.to_string()),
             ErrorCode::NotADatabase => {
@@ -94,6 +138,17 @@ impl Place {
                 IndexError::Database { index, why: error.to_string(), transient }
             }
         }
+    }
+}
+
+/// Whether SQLite found no space, also for the file that readers share with the writer.
+pub(super) fn is_full(error: &rusqlite::Error) -> bool {
+    const SHARED_FILE_CANNOT_GROW: i32 = 0x130a;
+    match error {
+        rusqlite::Error::SqliteFailure(failure, _) => {
+            failure.code == ErrorCode::DiskFull || failure.extended_code == SHARED_FILE_CANNOT_GROW
+        }
+        _ => false,
     }
 }
 

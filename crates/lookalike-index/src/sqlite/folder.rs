@@ -5,14 +5,17 @@ use super::catalogue::{self, Head};
 use super::fault::{Place, sync_names};
 use super::parts::Parts;
 use super::reading::Reading;
+use super::reserve;
 use super::shared::Shared;
+use super::trust;
 use super::upkeep;
 use super::write::{self, Writer};
 use crate::backend::Change;
 use crate::error::IndexError;
 use crate::settings::Settings;
+use rusqlite::Connection;
 use std::ffi::OsStr;
-use std::fs::{File, TryLockError};
+use std::fs::{DirBuilder, File, TryLockError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -68,13 +71,13 @@ pub(super) fn appear(
     let mut unfinished = prefix.clone();
     unfinished.push(std::process::id().to_string());
     let named = Place::new(to);
-    let place = Place { folder: to.with_file_name(unfinished), name: named.name.clone() };
+    let place = Place { folder: to.with_file_name(unfinished), ..named.clone() };
     let failed = |error| named.writing(to, error);
     let parent = to.parent().filter(|parent| !parent.as_os_str().is_empty());
     let parent = parent.map_or_else(|| PathBuf::from("."), Path::to_path_buf);
     std::fs::create_dir_all(&parent).map_err(failed)?;
     remove_abandoned(&parent, &prefix);
-    std::fs::create_dir(&place.folder).map_err(failed)?;
+    private_folder().create(&place.folder).map_err(failed)?;
     // Tells others that it is still being filled; the system lets go of it when this process ends.
     let filling = File::open(&place.folder);
     let _ = filling.as_ref().map(File::try_lock);
@@ -92,6 +95,15 @@ pub(super) fn appear(
         let _ = std::fs::remove_dir_all(&place.folder);
     }
     done
+}
+
+/// Makes folders that only this user may look into: they hold texts.
+fn private_folder() -> DirBuilder {
+    #[cfg_attr(not(unix), expect(unused_mut, reason = "only Unix has modes"))]
+    let mut builder = DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder
 }
 
 /// Removes folders under such a name and a number that nobody is filling any more. Where a folder
@@ -125,20 +137,32 @@ fn look(place: &Place) -> Result<(), IndexError> {
         }
         Ok(_) => {}
     }
-    if place.catalogue().is_file() {
-        return Ok(());
+    if place.catalogue().symlink_metadata().is_err() {
+        let why = "there is no catalog.sqlite in it".to_owned();
+        return Err(IndexError::NotAnIndex { index, why });
     }
-    Err(IndexError::NotAnIndex { index, why: "there is no catalog.sqlite in it".to_owned() })
+    trust::check_files(place)
 }
 
-/// What an index was created with.
+/// What an index was created with; `place` gets its version. The folder is checked.
 ///
 /// # Errors
 /// As [`open`](crate::index::open).
-pub(super) fn settings(place: &Place) -> Result<Settings, IndexError> {
+pub(super) fn settings(place: &mut Place) -> Result<Settings, IndexError> {
     look(place)?;
     let connection = Reading::open(place)?.connection;
-    catalogue::settings(place, &connection)
+    checked(place, &connection)
+}
+
+/// The settings of a catalogue that is the one of an index; `place` gets its version.
+fn checked(place: &mut Place, connection: &Connection) -> Result<Settings, IndexError> {
+    let version = catalogue::version(place, connection)?;
+    place.has_checksums = version >= 2;
+    trust::check_schema(place, connection, version)?;
+    let settings = catalogue::settings(place, connection)?;
+    let head = Head::read(place, connection)?;
+    catalogue::segments(place, connection, &head)?;
+    Ok(settings)
 }
 
 /// Opens an index to read it. Segments are looked at by the first who asks for something.
@@ -146,8 +170,8 @@ pub(super) fn settings(place: &Place) -> Result<Settings, IndexError> {
 /// # Errors
 /// As [`open`](crate::index::open).
 pub(super) fn open_for_reading(folder: &Path, tuning: Tuning) -> Result<Shared, IndexError> {
-    let place = Place::new(folder);
-    let settings = settings(&place)?;
+    let mut place = Place::new(folder);
+    let settings = settings(&mut place)?;
     Ok(Shared::new(place, settings, tuning, None, Parts::default()))
 }
 
@@ -160,17 +184,34 @@ pub(super) fn open_for_writing(
     wait: Duration,
     tuning: Tuning,
 ) -> Result<Shared, IndexError> {
-    let place = place.clone();
+    let mut opened = open_to_write(place, wait, tuning);
+    if matches!(opened, Err(IndexError::DiskFull { .. })) && reserve::release(place) {
+        opened = open_to_write(place, wait, tuning);
+    }
+    if let Ok(shared) = &opened {
+        shared.keep_reserve();
+    }
+    opened
+}
+
+fn open_to_write(place: &Place, wait: Duration, tuning: Tuning) -> Result<Shared, IndexError> {
+    let mut place = place.clone();
     // Nothing is written, not even a lock file, before it is clear that it is an index.
-    let settings = settings(&place)?;
+    settings(&mut place)?;
     let lock = locked(&place, wait)?;
-    let failed = |error| place.database(error);
     let connection = catalogue::connect(&place)?;
-    if connection.is_readonly("main").map_err(failed)? {
+    if connection.is_readonly("main").map_err(|error| place.database(error))? {
         return Err(place.read_only());
     }
-    let mut head = Head::read(&connection).map_err(failed)?;
-    upkeep::remove_orphans(&place, &connection)?;
+    trust::check_mode(&place, &connection)?;
+    // Another process may have written since.
+    let settings = checked(&mut place, &connection)?;
+    if !place.has_checksums {
+        catalogue::migrate(&place, &connection)?;
+        place.has_checksums = true;
+    }
+    let mut head = Head::read(&place, &connection)?;
+    upkeep::remove_orphans(&place, &connection, &head)?;
     upkeep::open_segments(&place, &settings, tuning, &connection, &mut head)?;
     let parts = Parts::default().refreshed(&place, &settings, &connection, &head)?;
     let writer = Writer::new(connection, head, lock);
@@ -180,8 +221,12 @@ pub(super) fn open_for_writing(
 /// Takes the lock that the writer has.
 fn locked(place: &Place, wait: Duration) -> Result<File, IndexError> {
     let path = place.lock();
-    let file = File::options().create(true).truncate(false).write(true).open(&path);
-    let file = file.map_err(|error| place.writing(&path, error))?;
+    let file = if let Ok(file) = place.new_file(&path) {
+        file
+    } else {
+        let file = File::options().write(true).open(&path);
+        file.map_err(|error| place.writing(&path, error))?
+    };
     let begun = Instant::now();
     loop {
         match file.try_lock() {

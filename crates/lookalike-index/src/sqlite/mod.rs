@@ -11,15 +11,16 @@
 mod backup;
 mod catalogue;
 mod check;
+mod checksums;
 mod fault;
 mod folder;
 mod known;
 mod layout;
-mod map;
 mod merge;
 mod parts;
 mod posting;
 mod reading;
+mod reserve;
 mod rows;
 #[cfg(test)]
 mod sample;
@@ -27,6 +28,7 @@ mod schedule;
 mod segment;
 mod segment_file;
 mod shared;
+mod trust;
 mod upkeep;
 mod write;
 
@@ -119,7 +121,15 @@ pub fn create_filled(
 /// # Errors
 /// As [`open`](crate::index::open).
 pub fn settings(folder: &Path) -> Result<Settings, IndexError> {
-    folder::settings(&Place::new(folder))
+    folder::settings(&mut Place::new(folder))
+}
+
+/// [`settings`] for one who opens it next; on a full disk, a writer uses the reserve.
+pub(crate) fn settings_for(folder: &Path, access: Access) -> Result<Settings, IndexError> {
+    let place = Place::new(folder);
+    let first = settings(folder);
+    let is_full = matches!(first, Err(IndexError::DiskFull { .. })) && access != Access::Read;
+    if is_full && reserve::release(&place) { settings(folder) } else { first }
 }
 
 /// Opens the index in a folder.

@@ -92,9 +92,8 @@ impl Parts {
     ) -> Result<Self, IndexError> {
         let mut parts = self.clone();
         if parts.generation != head.generation || parts.last == 0 {
-            let listed = catalogue::segments(connection);
             let known = std::mem::take(&mut parts.segments);
-            for listed in listed.map_err(|error| place.database(error))? {
+            for listed in catalogue::segments(place, connection, head)? {
                 let same = known.iter().find(|known| known.listed == listed);
                 let segment = match same {
                     Some(segment) => Arc::clone(segment),

@@ -7,7 +7,7 @@
 //! nothing is read without those files.
 
 use super::catalogue;
-use super::fault::Place;
+use super::fault::{Place, is_full};
 use crate::error::{IndexError, Unwritable};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::fs::Metadata;
@@ -34,7 +34,7 @@ impl Reading {
             Ok(connection) => return Ok(Self { connection, unchanged: None }),
             Err(error) => error,
         };
-        if !needs_files(&error) {
+        if is_full(&error) || !needs_files(&error) {
             return Err(place.database(error));
         }
         // Looked at first, so that no later change is taken for what was opened.

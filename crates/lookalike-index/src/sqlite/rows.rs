@@ -2,6 +2,7 @@
 
 use super::fault::Place;
 use crate::backend::EachSet;
+use crate::checksum::{self, Fields};
 use crate::entry::{MAX_TEXT_BYTES, Record, Wanted, shown};
 use crate::error::IndexError;
 use rusqlite::types::ValueRef;
@@ -10,33 +11,39 @@ use rusqlite::{Connection, OptionalExtension, Row, Rows};
 type Each<'a> = &'a mut dyn FnMut(&Record) -> Result<(), IndexError>;
 
 const BY_NUMBER: &str = "SELECT doc, id, fingerprint, bytes, added, modified, expires, metadata,
-    signature FROM docs WHERE doc = ?1";
-const SET: &str = "SELECT code FROM sets WHERE doc = ?1";
+    signature, checksum, signature_checksum FROM docs WHERE doc = ?1";
+const SET: &str = "SELECT code, checksum FROM sets WHERE doc = ?1";
+const TEXT: &str = "SELECT zstd, checksum FROM texts WHERE doc = ?1";
 const FROM_NUMBER: &str = "SELECT doc, id, fingerprint, bytes, added, modified, expires, metadata,
-    signature FROM docs WHERE doc BETWEEN ?1 AND ?2 ORDER BY doc LIMIT ?3";
+    signature, checksum, signature_checksum FROM docs WHERE doc BETWEEN ?1 AND ?2 ORDER BY doc LIMIT ?3";
 
 /// Reads documents over one connection.
 pub(super) struct Reader<'a> {
     pub(super) place: &'a Place,
     pub(super) connection: &'a Connection,
+    /// Documents up to this number may have no checksums.
+    pub(super) unchecked: u64,
 }
 
 impl Reader<'_> {
     /// Whether there is a document with this number and this id.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// What SQLite says, [`IndexError::Damaged`] for a row with another id whose checksum is wrong.
     pub(super) fn has(&self, number: u64, id: &str) -> Result<bool, IndexError> {
-        let look = || -> rusqlite::Result<bool> {
+        let look = || -> rusqlite::Result<Option<bool>> {
             let sql = "SELECT id FROM docs WHERE doc = ?1";
             let mut statement = self.connection.prepare_cached(sql)?;
             let mut rows = statement.query([number.cast_signed()])?;
-            match rows.next()? {
-                Some(row) => Ok(row.get_ref(0)?.as_bytes().is_ok_and(|got| got == id.as_bytes())),
-                None => Ok(false),
-            }
+            let Some(row) = rows.next()? else { return Ok(None) };
+            Ok(Some(row.get_ref(0)?.as_bytes().is_ok_and(|got| got == id.as_bytes())))
         };
-        look().map_err(|error| self.place.database(error))
+        let is_same = look().map_err(|error| self.place.database(error))?;
+        if is_same == Some(false) {
+            // Another id with this hash, or more likely a damaged one.
+            self.records(&[number], Wanted::default(), &mut |_| Ok(()))?;
+        }
+        Ok(is_same == Some(true))
     }
 
     /// Gives the documents with these numbers to `each`.
@@ -50,7 +57,8 @@ impl Reader<'_> {
         each: Each<'_>,
     ) -> Result<(), IndexError> {
         let failed = |error| self.place.database(error);
-        let mut statement = self.connection.prepare_cached(BY_NUMBER).map_err(failed)?;
+        let sql = self.place.sql(BY_NUMBER);
+        let mut statement = self.connection.prepare_cached(&sql).map_err(failed)?;
         let mut record = Record::default();
         for number in numbers {
             let Ok(number) = i64::try_from(*number) else { continue };
@@ -67,13 +75,18 @@ impl Reader<'_> {
     /// gives.
     pub(super) fn sets(&self, numbers: &[u64], each: EachSet<'_>) -> Result<(), IndexError> {
         let failed = |error| self.place.database(error);
-        let mut statement = self.connection.prepare_cached(SET).map_err(failed)?;
+        let sql = self.place.sql(SET);
+        let mut statement = self.connection.prepare_cached(&sql).map_err(failed)?;
         for number in numbers {
             let Ok(key) = i64::try_from(*number) else { continue };
             let mut rows = statement.query([key]).map_err(failed)?;
             if let Some(row) = rows.next().map_err(failed)? {
                 let code = row.get_ref(0).map_err(failed)?.as_blob();
-                each(*number, code.map_err(|error| failed(error.into()))?)?;
+                let code = code.map_err(|error| failed(error.into()))?;
+                if !self.is_sound(row, 1, *number, code).map_err(failed)? {
+                    return Err(self.damaged(*number, "the checksum of its shingle set is wrong"));
+                }
+                each(*number, code)?;
             } else if let Some(id) = self.id(key).map_err(failed)? {
                 let what = format!("document {:?} of {}", shown(&id), self.place.name);
                 let why = "it has no shingle set".to_owned();
@@ -103,9 +116,19 @@ impl Reader<'_> {
         let (to, most) = (i64::try_from(to), i64::try_from(most));
         let (to, most) = (to.unwrap_or(i64::MAX), most.unwrap_or(i64::MAX));
         let failed = |error| self.place.database(error);
-        let mut statement = self.connection.prepare_cached(FROM_NUMBER).map_err(failed)?;
+        let sql = self.place.sql(FROM_NUMBER);
+        let mut statement = self.connection.prepare_cached(&sql).map_err(failed)?;
         let rows = statement.query([from, to, most]).map_err(failed)?;
-        self.give(rows, wanted, &mut Record::default(), each)
+        let mut before = None;
+        self.give(rows, wanted, &mut Record::default(), &mut |record| {
+            if before.is_some_and(|before| record.number <= before) {
+                let file = self.place.catalogue().display().to_string();
+                let why = "its documents are not in order".to_owned();
+                return Err(IndexError::DamagedCatalogue { file, why });
+            }
+            before = Some(record.number);
+            each(record)
+        })
     }
 
     fn give(
@@ -115,17 +138,23 @@ impl Reader<'_> {
         record: &mut Record,
         each: Each<'_>,
     ) -> Result<usize, IndexError> {
-        let mut count = 0;
+        let (mut count, mut fields) = (0, Vec::new());
         while let Some(row) = rows.next().map_err(|error| self.place.database(error))? {
-            self.read(row, wanted, record)?;
+            self.read(row, wanted, record, &mut fields)?;
             each(record)?;
             count += 1;
         }
         Ok(count)
     }
 
-    fn read(&self, row: &Row<'_>, wanted: Wanted, record: &mut Record) -> Result<(), IndexError> {
-        self.columns(row, wanted, record).map_err(|wrong| match wrong {
+    fn read(
+        &self,
+        row: &Row<'_>,
+        wanted: Wanted,
+        record: &mut Record,
+        fields: &mut Vec<u8>,
+    ) -> Result<(), IndexError> {
+        self.columns(row, wanted, record, fields).map_err(|wrong| match wrong {
             Wrong::Sql(error) => self.place.database(error),
             Wrong::Row(why) => {
                 let (number, id) = (record.number, shown(&record.id));
@@ -135,65 +164,114 @@ impl Reader<'_> {
         })
     }
 
-    fn columns(&self, row: &Row<'_>, wanted: Wanted, record: &mut Record) -> Result<(), Wrong> {
+    fn columns(
+        &self,
+        row: &Row<'_>,
+        wanted: Wanted,
+        record: &mut Record,
+        fields: &mut Vec<u8>,
+    ) -> Result<(), Wrong> {
         record.number = row.get::<_, i64>(0)?.cast_unsigned();
         record.id.clear();
         record.id.push_str(row.get_ref(1)?.as_str().map_err(|_| wrong("its id is no text"))?);
-        let fingerprint = blob(row.get_ref(2)?)?.try_into();
-        record.fingerprint =
-            u128::from_le_bytes(fingerprint.map_err(|_| wrong("its fingerprint is too short"))?);
+        let fingerprint = blob(row.get_ref(2)?)?;
+        record.fingerprint = u128::from_le_bytes(
+            fingerprint.try_into().map_err(|_| wrong("its fingerprint is too short"))?,
+        );
         record.bytes = row.get::<_, i64>(3)?.cast_unsigned();
         record.added = row.get(4)?;
         record.modified = row.get(5)?;
         record.expires = row.get(6)?;
         record.metadata.clear();
-        if wanted.metadata {
-            let json = row.get_ref(7)?.as_str().map_err(|_| wrong("its metadata is no text"))?;
-            if json != "{}" {
-                let parsed = serde_json::from_str(json);
-                record.metadata = parsed.map_err(|_| wrong("its metadata is no JSON object"))?;
-            }
+        let json = row.get_ref(7)?.as_str().map_err(|_| wrong("its metadata is no text"))?;
+        let expected = || {
+            let Record { number, ref id, bytes, added, modified, expires, .. } = *record;
+            let (id, metadata) = (id.as_bytes(), json.as_bytes());
+            let row = Fields { number, id, fingerprint, bytes, added, modified, expires, metadata };
+            row.checksum(fields)
+        };
+        if !self.has_checksum(row, 9, record.number, expected)? {
+            return Err(wrong("the checksum of its row is wrong"));
+        }
+        if wanted.metadata && json != "{}" {
+            let parsed = serde_json::from_str(json);
+            record.metadata = parsed.map_err(|_| wrong("its metadata is no JSON object"))?;
         }
         record.signature.clear();
         if wanted.signature {
-            let (values, rest) = blob(row.get_ref(8)?)?.as_chunks::<4>();
+            let bytes = blob(row.get_ref(8)?)?;
+            let (values, rest) = bytes.as_chunks::<4>();
             if !rest.is_empty() {
                 return Err(wrong("its signature is cut short"));
+            }
+            if !self.is_sound(row, 10, record.number, bytes)? {
+                return Err(wrong("the checksum of its signature is wrong"));
             }
             record.signature.extend(values.iter().map(|value| u32::from_le_bytes(*value)));
         }
         let mut set = record.set.take().unwrap_or_default();
-        self.beside(SET, wanted.set, record, |record, code| {
+        self.other_table(SET, wanted.set, record, "shingle set", |record, code| {
             set.clear();
             set.extend_from_slice(code);
             record.set = Some(set);
             Ok(())
         })?;
         record.text = None;
-        let sql = "SELECT zstd FROM texts WHERE doc = ?1";
-        self.beside(sql, wanted.text, record, |record, code| {
+        self.other_table(TEXT, wanted.text, record, "text", |record, code| {
             record.text = Some(decompressed(code)?);
             Ok(())
         })
     }
 
     /// What another table has of a document.
-    fn beside(
+    fn other_table(
         &self,
         sql: &str,
         wanted: bool,
         record: &mut Record,
+        name: &str,
         take: impl FnOnce(&mut Record, &[u8]) -> Result<(), Wrong>,
     ) -> Result<(), Wrong> {
         if !wanted {
             return Ok(());
         }
-        let mut statement = self.connection.prepare_cached(sql)?;
+        let mut statement = self.connection.prepare_cached(&self.place.sql(sql))?;
         let mut rows = statement.query([record.number.cast_signed()])?;
-        match rows.next()? {
-            Some(row) => take(record, blob(row.get_ref(0)?)?),
-            None => Ok(()),
+        let Some(row) = rows.next()? else { return Ok(()) };
+        let bytes = blob(row.get_ref(0)?)?;
+        if !self.is_sound(row, 1, record.number, bytes)? {
+            return Err(wrong(&format!("the checksum of its {name} is wrong")));
         }
+        take(record, bytes)
+    }
+
+    /// Whether bytes of a document have the checksum in a column.
+    fn is_sound(
+        &self,
+        row: &Row<'_>,
+        column: usize,
+        number: u64,
+        bytes: &[u8],
+    ) -> rusqlite::Result<bool> {
+        self.has_checksum(row, column, number, || checksum::content(number, bytes))
+    }
+
+    fn has_checksum(
+        &self,
+        row: &Row<'_>,
+        column: usize,
+        number: u64,
+        expected: impl FnOnce() -> u64,
+    ) -> rusqlite::Result<bool> {
+        Ok(match row.get::<_, Option<i64>>(column)? {
+            Some(stored) => stored.cast_unsigned() == expected(),
+            None => number <= self.unchecked,
+        })
+    }
+
+    fn damaged(&self, number: u64, why: &str) -> IndexError {
+        let what = format!("document number {number} of {}", self.place.name);
+        IndexError::Damaged { what, why: why.to_owned() }
     }
 }
 

@@ -1,21 +1,27 @@
-//! A segment: a file of postings that never changes. Every block is held against its checksum when
-//! it is first looked at.
+//! A segment: a file of postings that never changes. Every block is compared with its checksum when
+//! it is first read.
+//!
+//! Blocks are read by position (`pread`), not mapped: the access to a mapped page of a file that
+//! another process has cut short, or that the disk cannot read, ends the process with SIGBUS, and
+//! no error can be returned. A read returns the error. A look-up reads one block, mostly from the
+//! page cache, which costs about a microsecond; fences stay in memory.
 
 use super::layout::{
     BLOCK, CHECKSUM, COUNT, Header, NUMBERS, PER_BLOCK, PLACE, checksum, u32_at, u64_at,
 };
-use super::map;
 use super::posting::{List, Posting, guess, lower_bound};
 use crate::error::IndexError;
-use memmap2::Mmap;
 use std::fs::File;
 use std::hint::black_box;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Keys that are looked up together.
 const TOGETHER: usize = 16;
+/// Blocks that a cursor reads at a time.
+const READ_AHEAD: usize = 16;
 
 /// What the catalogue says of a segment.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,31 +51,42 @@ pub(super) struct Segment {
     /// How far from a guess a fence is searched for at first, by list.
     steps: [usize; 2],
     path: PathBuf,
-    bytes: Mmap,
+    file: File,
+    /// The first keys of all blocks.
+    fences: Vec<u64>,
     /// A bit for every block that was found to be as it was written.
     sound: Vec<AtomicU64>,
 }
 
 impl Segment {
-    /// Maps a file; its header, size and fences are looked at.
+    /// Opens a file and checks its header, length and fences.
     ///
     /// # Errors
     /// [`IndexError::Damaged`] for a file that is missing or is not what the catalogue lists,
     /// [`IndexError::Io`] for one that cannot be read.
     pub(super) fn open(folder: &Path, listed: Listed) -> Result<Self, IndexError> {
         let path = folder.join(&listed.name);
-        let file = match File::open(&path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+        match path.symlink_metadata() {
+            Ok(data) if data.is_file() => {}
+            Ok(_) => return Err(damaged(&path, "it is not a regular file")),
+            Err(error) if error.kind() == ErrorKind::NotFound => {
                 return Err(damaged(&path, "it is missing"));
             }
-            Err(source) => return Err(io(&path, source)),
+            Err(source) => return Err(failed(&path, source)),
+        }
+        let file = match File::open(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                return Err(damaged(&path, "it is missing"));
+            }
+            Err(source) => return Err(failed(&path, source)),
         };
-        let length = file.metadata().map_err(|source| io(&path, source))?.len();
+        let length = file.metadata().map_err(|source| failed(&path, source))?.len();
         if length < BLOCK as u64 {
             return Err(damaged(&path, &format!("it has {length} bytes, less than a header")));
         }
-        let bytes = map::map(&file).map_err(|source| io(&path, source))?;
+        let mut bytes = [0; BLOCK];
+        read_at(&file, &path, &mut bytes, 0)?;
         let header = Header::of_bytes(&bytes).map_err(|why| damaged(&path, &why))?;
         if header.file_bytes() != Some(length) {
             return Err(damaged(&path, &format!("it has {length} bytes, which is a wrong length")));
@@ -80,12 +97,16 @@ impl Segment {
         }
         let counts = header.block_counts().map(|count| count as usize);
         let blocks = counts[0] + counts[1];
-        if checksum(&bytes[BLOCK * (1 + blocks)..]) != header.fences {
+        // The header's counts fit the length of the file, so this is no more than the file has.
+        let mut fences = vec![0; 8 * blocks];
+        read_at(&file, &path, &mut fences, BLOCK as u64 * (1 + blocks as u64))?;
+        if checksum(&fences) != header.fences {
             return Err(damaged(&path, "the checksum of its fences is wrong"));
         }
+        let fences = fences.as_chunks::<8>().0.iter().map(|key| u64::from_le_bytes(*key)).collect();
         let sound = (0..blocks.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
         let steps = counts.map(|count| count.isqrt() / 32);
-        Ok(Self { listed, header, counts, steps, path, bytes, sound })
+        Ok(Self { listed, header, counts, steps, path, file, fences, sound })
     }
 
     /// How many postings a list has.
@@ -95,7 +116,7 @@ impl Segment {
 
     /// Bytes of the file.
     pub(super) fn file_bytes(&self) -> u64 {
-        self.bytes.len() as u64
+        self.header.file_bytes().unwrap_or(0)
     }
 
     /// How many documents were put into it.
@@ -117,22 +138,20 @@ impl Segment {
         if span.count == 0 {
             return Ok(());
         }
-        // Some keys at once: what is needed of memory is fetched for all of them before any is
-        // looked at, so that one does not wait for what another one waits for.
+        let mut block = OneBlock { index: None, bytes: [0; BLOCK] };
+        // Some keys at once: fences are fetched for all of them before any is looked at, so that
+        // one does not wait for what another one waits for.
         for (chunk, keys) in keys.chunks(TOGETHER).enumerate() {
             let mut starts = [(0, 0); TOGETHER];
             let fences = keys.iter().map(|key| self.fence(span.start + guess(span.count, *key)));
             black_box(fences.fold(0, |all, fence| all ^ fence));
-            let mut parts = 0;
             for (start, key) in starts.iter_mut().zip(keys) {
-                let block = self.first_block(span, *key);
-                let place = self.guess_in_block(span, block, *key);
-                parts ^= u64_at(self.bytes_of(span.start + block), 8 * place);
-                *start = (block, place);
+                let first = self.first_block(span, *key);
+                *start = (first, self.guess_in_block(span, first, *key));
             }
-            black_box(parts);
             for (at, (key, start)) in keys.iter().zip(starts).enumerate() {
-                self.find_from(span, start, *key, |number| each(TOGETHER * chunk + at, number))?;
+                let each = |number| each(TOGETHER * chunk + at, number);
+                self.find_from(span, start, *key, &mut block, each)?;
             }
         }
         Ok(())
@@ -160,10 +179,11 @@ impl Segment {
         span: Span,
         (mut block, mut place): (usize, usize),
         key: u64,
+        read: &mut OneBlock,
         mut each: impl FnMut(u32),
     ) -> Result<(), IndexError> {
         while block < span.count && self.fence(span.start + block) <= key {
-            let (bytes, held) = (self.block(span.start + block)?, span.held(block));
+            let (bytes, held) = (self.block(span.start + block, read)?, span.held(block));
             let mut low = lower_bound(held, key, place, 8, |i| u64_at(bytes, 8 * i));
             while low < held && u64_at(bytes, 8 * low) == key {
                 each(u32_at(bytes, NUMBERS + 4 * low));
@@ -180,27 +200,29 @@ impl Segment {
     /// All postings of a list, from the least key on.
     pub(super) fn cursor(segment: &Arc<Self>, list: List) -> Cursor {
         let Span { start, count, .. } = segment.span(list);
-        Cursor { segment: Arc::clone(segment), block: start, end: start + count, at: 0 }
+        let segment = Arc::clone(segment);
+        Cursor { segment, block: start, end: start + count, at: 0, first: 0, ahead: Vec::new() }
     }
 
-    /// Holds every block against its checksum again, and the order of keys.
+    /// Compares every block with its checksum again, and checks the order of keys.
     ///
     /// # Errors
     /// [`IndexError::Damaged`] with the first thing that is wrong.
     pub(super) fn verify(&self) -> Result<(), IndexError> {
-        let mut sums = Vec::new();
+        let (mut sums, mut bytes) = (Vec::new(), [0; BLOCK]);
         for list in List::BOTH {
             let Span { start, count, .. } = self.span(list);
             let mut before = 0;
             for index in start..start + count {
-                let bytes = self.check_block(index)?;
+                self.read(index, &mut bytes)?;
+                self.check_block(index, &bytes)?;
                 sums.extend_from_slice(&bytes[CHECKSUM..]);
-                if self.fence(index) != u64_at(bytes, 0) {
+                if self.fence(index) != u64_at(&bytes, 0) {
                     return Err(damaged(&self.path, &format!("fence {index} is wrong")));
                 }
-                let held = u32_at(bytes, COUNT) as usize;
+                let held = u32_at(&bytes, COUNT) as usize;
                 for at in 0..held {
-                    let key = u64_at(bytes, 8 * at);
+                    let key = u64_at(&bytes, 8 * at);
                     if key < before {
                         return Err(damaged(&self.path, &format!("block {index} is not sorted")));
                     }
@@ -228,27 +250,40 @@ impl Segment {
 
     /// The first key of a block.
     fn fence(&self, index: usize) -> u64 {
-        let fences = BLOCK * (1 + self.counts[0] + self.counts[1]);
-        u64_at(&self.bytes, fences + 8 * index)
+        self.fences[index]
     }
 
-    fn block(&self, index: usize) -> Result<&[u8], IndexError> {
-        let (word, bit) = (&self.sound[index / 64], 1 << (index % 64));
-        if word.load(Ordering::Relaxed) & bit != 0 {
-            return Ok(self.bytes_of(index));
+    /// A block, read unless it is the one that was read before.
+    fn block<'a>(
+        &self,
+        index: usize,
+        block: &'a mut OneBlock,
+    ) -> Result<&'a [u8; BLOCK], IndexError> {
+        if block.index != Some(index) {
+            block.index = None;
+            self.read(index, &mut block.bytes)?;
+            self.check_once(index, &block.bytes)?;
+            block.index = Some(index);
         }
-        let bytes = self.check_block(index)?;
-        word.fetch_or(bit, Ordering::Relaxed);
-        Ok(bytes)
+        Ok(&block.bytes)
     }
 
-    fn bytes_of(&self, index: usize) -> &[u8] {
-        let start = BLOCK * (1 + index);
-        &self.bytes[start..start + BLOCK]
+    /// Reads whole blocks from one on.
+    fn read(&self, index: usize, bytes: &mut [u8]) -> Result<(), IndexError> {
+        read_at(&self.file, &self.path, bytes, BLOCK as u64 * (1 + index as u64))
     }
 
-    fn check_block(&self, index: usize) -> Result<&[u8], IndexError> {
-        let bytes = self.bytes_of(index);
+    /// Compares a block with its checksum if that was not done yet.
+    fn check_once(&self, index: usize, bytes: &[u8]) -> Result<(), IndexError> {
+        let (word, bit) = (&self.sound[index / 64], 1 << (index % 64));
+        if word.load(Ordering::Relaxed) & bit == 0 {
+            self.check_block(index, bytes)?;
+            word.fetch_or(bit, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    fn check_block(&self, index: usize, bytes: &[u8]) -> Result<(), IndexError> {
         let bands = self.span(List::Bands);
         let is_band = index < bands.count;
         let span = if is_band { bands } else { self.span(List::Ids) };
@@ -256,10 +291,16 @@ impl Segment {
             && u32_at(bytes, PLACE) as usize == index
             && u32_at(bytes, COUNT) as usize == span.held(index - span.start);
         if sound {
-            return Ok(bytes);
+            return Ok(());
         }
         Err(damaged(&self.path, &format!("block {index} is not as it was written")))
     }
+}
+
+/// A block that was read.
+struct OneBlock {
+    index: Option<usize>,
+    bytes: [u8; BLOCK],
 }
 
 /// The blocks of a list.
@@ -285,6 +326,9 @@ pub(super) struct Cursor {
     block: usize,
     end: usize,
     at: usize,
+    /// Blocks that were read, and the number of the first of them.
+    first: usize,
+    ahead: Vec<u8>,
 }
 
 impl Cursor {
@@ -301,8 +345,9 @@ impl Cursor {
     ) -> Result<u64, IndexError> {
         let mut taken = 0;
         while self.block < self.end {
-            let bytes = self.segment.block(self.block)?;
-            let held = u32_at(bytes, COUNT) as usize;
+            let start = self.read_ahead()?;
+            let bytes = &self.ahead[start..start + BLOCK];
+            let held = (u32_at(bytes, COUNT) as usize).min(PER_BLOCK);
             while self.at < held {
                 let key = u64_at(bytes, 8 * self.at);
                 if key > most {
@@ -320,13 +365,59 @@ impl Cursor {
         }
         Ok(taken)
     }
+
+    /// Reads the block that follows, and some behind it; where it begins in `ahead`.
+    fn read_ahead(&mut self) -> Result<usize, IndexError> {
+        let ahead = self.ahead.len() / BLOCK;
+        if !(self.first..self.first + ahead).contains(&self.block) {
+            let count = READ_AHEAD.min(self.end - self.block);
+            self.first = self.block;
+            self.ahead.clear();
+            let mut bytes = vec![0; BLOCK * count];
+            self.segment.read(self.block, &mut bytes)?;
+            for (at, block) in bytes.chunks_exact(BLOCK).enumerate() {
+                self.segment.check_once(self.block + at, block)?;
+            }
+            self.ahead = bytes;
+        }
+        Ok(BLOCK * (self.block - self.first))
+    }
+}
+
+/// Fills `bytes` from a place in a file.
+fn read_at(file: &File, path: &Path, bytes: &mut [u8], at: u64) -> Result<(), IndexError> {
+    read_exact_at(file, bytes, at).map_err(|error| match error.kind() {
+        ErrorKind::UnexpectedEof => {
+            let end = at + bytes.len() as u64;
+            damaged(path, &format!("it is cut short: byte {end} is behind its end"))
+        }
+        _ => failed(path, error),
+    })
+}
+
+#[cfg(unix)]
+fn read_exact_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, bytes, at)
+}
+
+#[cfg(windows)]
+fn read_exact_at(file: &File, mut bytes: &mut [u8], mut at: u64) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match std::os::windows::fs::FileExt::seek_read(file, bytes, at) {
+            Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+            Ok(read) => (bytes, at) = (&mut bytes[read..], at + read as u64),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }
 
 fn damaged(path: &Path, why: &str) -> IndexError {
     IndexError::Damaged { what: path.display().to_string(), why: why.to_owned() }
 }
 
-fn io(path: &Path, source: std::io::Error) -> IndexError {
+fn failed(path: &Path, source: io::Error) -> IndexError {
     IndexError::Io { path: path.display().to_string(), source }
 }
 
@@ -339,7 +430,7 @@ mod tests {
 
     fn written(folder: &Path, bands: &[Posting], ids: &[Posting]) -> Segment {
         let place = Place::new(folder);
-        let mut file = SegmentFile::create(&place, "1.seg".to_owned()).unwrap();
+        let mut file = SegmentFile::create(&place, "0000000001.seg".to_owned()).unwrap();
         for (key, number) in bands {
             file.push(*key, *number).unwrap();
         }

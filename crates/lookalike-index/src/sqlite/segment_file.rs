@@ -5,7 +5,7 @@ use super::layout::{BLOCK, CHECKSUM, COUNT, Header, NUMBERS, PER_BLOCK, PLACE, c
 use super::segment::{Listed, Segment};
 use crate::error::IndexError;
 use std::fs::File;
-use std::io::{BufWriter, Seek, SeekFrom, Write};
+use std::io::{BufWriter, ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// A file that is being written. It is removed unless it is finished.
@@ -30,7 +30,14 @@ impl<'a> SegmentFile<'a> {
     /// What keeps it from being made.
     pub(super) fn create(place: &'a Place, name: String) -> Result<Self, IndexError> {
         let path = place.folder.join(&name);
-        let file = File::create(&path).map_err(|error| place.writing(&path, error))?;
+        // A file of this name is in no list. It is replaced, so that a link is not followed.
+        match std::fs::remove_file(&path) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                return Err(place.writing(&path, error));
+            }
+            _ => {}
+        }
+        let file = place.new_file(&path)?;
         let mut made = Self {
             place,
             name,

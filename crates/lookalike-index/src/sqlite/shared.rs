@@ -10,6 +10,7 @@ use super::fault::Place;
 use super::parts::Parts;
 use super::posting::{List, id_key};
 use super::reading::Reading;
+use super::reserve;
 use super::rows::Reader;
 use super::schedule::Signal;
 use super::write::Writer;
@@ -22,6 +23,8 @@ use rusqlite::Connection;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+/// Bytes of a page of the catalogue.
+const PAGE_BYTES: u64 = 16 << 10;
 /// Connections that are kept for the next reader.
 const IDLE: usize = 8;
 /// How often a reader begins anew when the segments that it is about to open are merged meanwhile.
@@ -76,6 +79,30 @@ impl Shared {
     /// Shows other parts.
     pub(super) fn show(&self, parts: Arc<Parts>) {
         *lock(&self.parts) = parts;
+    }
+
+    /// Gives back what is kept for a full disk: the reserve, and the log of what is committed.
+    ///
+    /// # Errors
+    /// [`IndexError::ReadOnly`].
+    pub(super) fn free_reserve(&self) -> Result<(), IndexError> {
+        let held = lock(&self.writer);
+        let writer = held.as_ref().ok_or_else(|| self.read_only())?;
+        reserve::release(&self.place);
+        // Readers may keep it from being done; then the reserve has to suffice.
+        let _ = writer.empty_log();
+        Ok(())
+    }
+
+    /// Makes the reserve as large as it should be.
+    pub(super) fn keep_reserve(&self) {
+        let held = lock(&self.writer);
+        let pages = held.as_ref().map(|writer| {
+            writer.connection.query_row("PRAGMA page_count", [], |row| row.get::<_, i64>(0))
+        });
+        if let Some(Ok(pages)) = pages {
+            reserve::keep(&self.place, pages.cast_unsigned().saturating_mul(PAGE_BYTES));
+        }
     }
 
     /// Ends writing. The writer's connection is closed last, so that nothing stays in the log.
@@ -158,8 +185,8 @@ impl Shared {
         };
         let connection = &reading.connection;
         let begun = connection.prepare_cached("BEGIN").and_then(|mut begin| begin.execute([]));
-        let head = begun.and_then(|_| Head::read(connection));
-        let head = head.map_err(|error| self.place.database(error))?;
+        begun.map_err(|error| self.place.database(error))?;
+        let head = Head::read(&self.place, connection)?;
         let parts = Arc::default();
         Ok(Moment { shared: Arc::clone(self), reading: Some(reading), head, parts })
     }
@@ -186,7 +213,8 @@ impl Moment {
     }
 
     pub(super) fn reader(&self) -> Reader<'_> {
-        Reader { place: &self.shared.place, connection: self.connection() }
+        let unchecked = self.head.unchecked;
+        Reader { place: &self.shared.place, connection: self.connection(), unchecked }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::Tuning;
 use super::catalogue::{self, Head};
+use super::checksums;
 use super::fault::Place;
 use super::known::Known;
 use super::merge::{merge, swap};
@@ -9,6 +10,7 @@ use super::parts::gathered;
 use super::segment::{Listed, Segment};
 use super::segment_file::SegmentFile;
 use super::shared::{Shared, lock};
+use super::trust::segment_number;
 use super::write::{bury, flush, next_name, remove_rows, write_run};
 use crate::error::IndexError;
 use crate::settings::Settings;
@@ -20,14 +22,62 @@ const REMOVED_AT_ONCE: usize = 10_000;
 /// Documents of a segment that is made anew.
 const REBUILT_AT_ONCE: usize = 100_000;
 /// Free pages given back in one transaction.
-const PAGES_AT_ONCE: u32 = 4_000;
+const PAGES_AT_ONCE: usize = 4_000;
 
-/// Removes what has expired, merges everything, gives free space back.
+/// Removes what has expired, merges everything, gives free space back. On a full disk, space is
+/// given back first, and segments are merged as far as it suffices.
 ///
 /// # Errors
 /// As [`Backend::compact`](crate::backend::Backend::compact).
 pub(super) fn compact(shared: &Arc<Shared>, now: i64) -> Result<(), IndexError> {
-    while remove_expired(shared, now)? == REMOVED_AT_ONCE {}
+    let mut full = false;
+    sparing(shared, &mut full, REMOVED_AT_ONCE, |most| remove_expired(shared, now, most))?;
+    if full {
+        give_back(shared, &mut full)?;
+    }
+    match put_together(shared) {
+        Err(IndexError::DiskFull { .. }) => {
+            full = true;
+            shared.free_reserve()?;
+            give_back(shared, &mut full)?;
+            spare_postings(shared)?;
+        }
+        done => done?,
+    }
+    give_back(shared, &mut full)?;
+    shared.keep_reserve();
+    Ok(())
+}
+
+/// Repeats `work` with at most so many at a time while it does as many. Where the disk is full it
+/// is done with fewer, and the log is emptied in between.
+fn sparing(
+    shared: &Shared,
+    full: &mut bool,
+    most: usize,
+    mut work: impl FnMut(usize) -> Result<usize, IndexError>,
+) -> Result<(), IndexError> {
+    let mut count = if *full { 8 } else { most };
+    loop {
+        match work(count) {
+            Ok(done) if done < count => return Ok(()),
+            Ok(_) if *full => {
+                shared.free_reserve()?;
+                count = most.min(2 * count);
+            }
+            Ok(_) => {}
+            Err(IndexError::DiskFull { .. }) if !*full || count > 1 => {
+                count = if *full { count / 2 } else { 8 };
+                *full = true;
+                shared.free_reserve()?;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Puts all postings into one segment.
+fn put_together(shared: &Arc<Shared>) -> Result<(), IndexError> {
     {
         let mut held = lock(&shared.writer);
         let writer = held.as_mut().ok_or_else(|| shared.read_only())?;
@@ -43,17 +93,32 @@ pub(super) fn compact(shared: &Arc<Shared>, now: i64) -> Result<(), IndexError> 
             done?;
         }
     }
-    {
-        let _one = shared.signal.alone();
-        loop {
-            let parts = shared.parts();
-            let is_one = parts.segments.len() == 1 && !any_dead(shared)?;
-            if is_one || parts.segments.is_empty() || merge(shared, &parts.segments)? {
-                break;
-            }
+    let _one = shared.signal.alone();
+    loop {
+        let parts = shared.parts();
+        let is_one = parts.segments.len() == 1 && !any_dead(shared)?;
+        if is_one || parts.segments.is_empty() || merge(shared, &parts.segments)? {
+            return Ok(());
         }
     }
-    give_back(shared)
+}
+
+/// The same with what space there is: segments are written again one by one, without the postings
+/// of removed documents, the smallest first, and all together if that has freed enough.
+fn spare_postings(shared: &Arc<Shared>) -> Result<(), IndexError> {
+    let mut segments = shared.parts().segments.clone();
+    segments.sort_by_key(|segment| segment.file_bytes());
+    for segment in segments {
+        let _one = shared.signal.alone();
+        match merge(shared, &[segment]) {
+            Ok(_) | Err(IndexError::DiskFull { .. }) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    match put_together(shared) {
+        Err(IndexError::DiskFull { .. }) => Ok(()),
+        done => done,
+    }
 }
 
 fn any_dead(shared: &Arc<Shared>) -> Result<bool, IndexError> {
@@ -62,15 +127,14 @@ fn any_dead(shared: &Arc<Shared>) -> Result<bool, IndexError> {
     any.and_then(|mut any| any.exists([])).map_err(|error| shared.place.database(error))
 }
 
-/// Removes some expired documents; returns how many.
-fn remove_expired(shared: &Shared, now: i64) -> Result<usize, IndexError> {
+/// Removes at most `most` expired documents; returns how many.
+fn remove_expired(shared: &Shared, now: i64, most: usize) -> Result<usize, IndexError> {
     let mut held = lock(&shared.writer);
     let writer = held.as_mut().ok_or_else(|| shared.read_only())?;
     let sql = "SELECT doc FROM docs WHERE expires <= ?1 LIMIT ?2";
     let find = |connection: &Connection| -> rusqlite::Result<Vec<u32>> {
         let mut statement = connection.prepare_cached(sql)?;
-        let most = REMOVED_AT_ONCE as u32;
-        statement.query_map(params![now, most], |row| row.get(0))?.collect()
+        statement.query_map(params![now, most as u32], |row| row.get(0))?.collect()
     };
     let failed = |error| shared.place.database(error);
     let numbers = find(&writer.connection).map_err(failed)?;
@@ -89,27 +153,33 @@ fn remove_expired(shared: &Shared, now: i64) -> Result<usize, IndexError> {
 }
 
 /// Gives the pages that nothing is on any more back to the disk.
-fn give_back(shared: &Shared) -> Result<(), IndexError> {
-    let failed = |error| shared.place.database(error);
-    loop {
-        let mut held = lock(&shared.writer);
-        let writer = held.as_mut().ok_or_else(|| shared.read_only())?;
+fn give_back(shared: &Shared, full: &mut bool) -> Result<(), IndexError> {
+    sparing(shared, full, PAGES_AT_ONCE, |most| {
+        let failed = |error| shared.place.database(error);
+        let held = lock(&shared.writer);
+        let writer = held.as_ref().ok_or_else(|| shared.read_only())?;
         let connection = &writer.connection;
         let free: u32 =
             connection.query_row("PRAGMA freelist_count", [], |row| row.get(0)).map_err(failed)?;
         if free > 0 {
-            let vacuum = format!("PRAGMA incremental_vacuum({PAGES_AT_ONCE})");
-            connection.execute_batch(&vacuum).map_err(failed)?;
+            // Each row that it gives is a page; a statement that is not asked for all of them
+            // stops after the first.
+            let vacuum = || -> rusqlite::Result<()> {
+                let sql = format!("PRAGMA incremental_vacuum({most})");
+                let mut statement = connection.prepare(&sql)?;
+                let mut rows = statement.query([])?;
+                while rows.next()?.is_some() {}
+                Ok(())
+            };
+            vacuum().map_err(failed)?;
         }
-        if free <= PAGES_AT_ONCE {
+        if free as usize <= most {
             // Readers may keep it from being done; then a later one does it.
-            let truncate = "PRAGMA wal_checkpoint(TRUNCATE)";
-            connection.busy_timeout(std::time::Duration::from_millis(100)).map_err(failed)?;
-            let done = connection.query_row(truncate, [], |_| Ok(()));
-            connection.busy_timeout(std::time::Duration::from_secs(20)).map_err(failed)?;
-            return done.map_err(failed);
+            writer.empty_log().map_err(failed)?;
+            return Ok(0);
         }
-    }
+        Ok(most)
+    })
 }
 
 /// Makes all segments and counts anew from the rows.
@@ -126,6 +196,7 @@ pub(super) fn repair(shared: &Arc<Shared>) -> Result<(), IndexError> {
         writer.transaction(shared, |writer, _| {
             count_anew(&writer.connection, &mut writer.head).map_err(failed)
         })?;
+        checksums::fill(shared, writer)?;
         let parts = shared.parts();
         let mut new = Vec::new();
         for old in &parts.segments {
@@ -191,7 +262,7 @@ pub(super) fn open_segments(
     head: &mut Head,
 ) -> Result<(), IndexError> {
     let failed = |error| place.database(error);
-    for listed in catalogue::segments(connection).map_err(failed)? {
+    for listed in catalogue::segments(place, connection, head)? {
         match Segment::open(&place.folder, listed.clone()) {
             Ok(_) => {}
             Err(IndexError::Damaged { .. }) => {
@@ -259,13 +330,17 @@ pub(super) fn counted(connection: &Connection) -> rusqlite::Result<Head> {
 ///
 /// # Errors
 /// What SQLite and the system say.
-pub(super) fn remove_orphans(place: &Place, connection: &Connection) -> Result<(), IndexError> {
-    let listed = catalogue::segments(connection).map_err(|error| place.database(error))?;
+pub(super) fn remove_orphans(
+    place: &Place,
+    connection: &Connection,
+    head: &Head,
+) -> Result<(), IndexError> {
+    let listed = catalogue::segments(place, connection, head)?;
     let failed = |error| Place::reading(&place.folder, error);
     for entry in std::fs::read_dir(&place.folder).map_err(failed)? {
         let entry = entry.map_err(failed)?;
         let name = entry.file_name();
-        let is_segment = std::path::Path::new(&name).extension().is_some_and(|end| end == "seg");
+        let is_segment = name.to_str().and_then(segment_number).is_some();
         if is_segment && !listed.iter().any(|listed| *listed.name == *name) {
             // Where readers of another process keep it, a later writer removes it.
             let _ = std::fs::remove_file(entry.path());

@@ -5,11 +5,14 @@ use super::fault::Place;
 use super::known::Known;
 use super::parts::Parts;
 use super::posting::{List, Posting, Run, id_key};
+use super::reserve::LOG_PAGES;
 use super::rows::Reader;
 use super::segment::Segment;
 use super::segment_file::SegmentFile;
 use super::shared::{Shared, lock};
+use super::trust::segment_name;
 use crate::backend::{Change, Done, bucket_keys};
+use crate::checksum::{self, Fields};
 use crate::entry::{Entry, MAX_METADATA_BYTES, shown};
 use crate::error::IndexError;
 use crate::settings::{Settings, Store};
@@ -17,6 +20,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The one who writes.
 pub(super) struct Writer {
@@ -55,7 +59,7 @@ impl Writer {
         work: impl FnOnce(&mut Self, &mut Parts) -> Result<T, IndexError>,
     ) -> Result<T, IndexError> {
         let failed = |error| shared.place.database(error);
-        self.end_abandoned().map_err(failed)?;
+        self.end_abandoned(&shared.place)?;
         let (head, before) = (self.head, shared.parts());
         self.connection.execute_batch("BEGIN IMMEDIATE").map_err(failed)?;
         let mut parts = Parts::clone(&before);
@@ -78,15 +82,45 @@ impl Writer {
         done
     }
 
+    /// Puts what is committed in its place and empties the log.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(super) fn empty_log(&self) -> rusqlite::Result<()> {
+        self.connection.busy_timeout(Duration::from_millis(100))?;
+        let sql = "PRAGMA wal_checkpoint(TRUNCATE)";
+        let done = self.connection.query_row(sql, [], |_| Ok(()));
+        self.connection.busy_timeout(Duration::from_secs(20))?;
+        done
+    }
+
+    /// Empties the log if it has grown beyond its limit, which SQLite does unless it fails. Nothing
+    /// may be added where there is no space for that, since nothing could be removed then.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    fn check_log(&self) -> rusqlite::Result<()> {
+        let pages = |mode: &str| -> rusqlite::Result<i64> {
+            let sql = format!("PRAGMA wal_checkpoint({mode})");
+            let mut statement = self.connection.prepare_cached(&sql)?;
+            statement.query_row([], |row| Ok(row.get::<_, i64>(1)? - row.get::<_, i64>(2)?))
+        };
+        if pages("NOOP")? > i64::from(LOG_PAGES) {
+            pages("PASSIVE")?;
+        }
+        Ok(())
+    }
+
     /// Undoes what a thread that panicked has left half done.
-    fn end_abandoned(&mut self) -> rusqlite::Result<()> {
+    fn end_abandoned(&mut self, place: &Place) -> Result<(), IndexError> {
         if self.connection.is_autocommit() {
             return Ok(());
         }
-        self.connection.execute_batch("ROLLBACK")?;
+        let undone = self.connection.execute_batch("ROLLBACK");
+        undone.map_err(|error| place.database(error))?;
         // Segment files may have been made meanwhile; their names are not used again.
         let next_segment = self.head.next_segment;
-        let head = Head::read(&self.connection)?;
+        let head = Head::read(place, &self.connection)?;
         self.head = Head { next_segment: next_segment.max(head.next_segment), ..head };
         Ok(())
     }
@@ -97,6 +131,16 @@ impl Writer {
 /// # Errors
 /// As [`Backend::write`](crate::backend::Backend::write).
 pub(super) fn write(shared: &Shared, changes: &[Change<'_>]) -> Result<Vec<Done>, IndexError> {
+    let done = attempt(shared, changes);
+    let only_removes = changes.iter().all(|change| matches!(change, Change::Remove(_)));
+    if only_removes && matches!(done, Err(IndexError::DiskFull { .. })) {
+        shared.free_reserve()?;
+        return attempt(shared, changes);
+    }
+    done
+}
+
+fn attempt(shared: &Shared, changes: &[Change<'_>]) -> Result<Vec<Done>, IndexError> {
     for change in changes {
         if let Change::Add(entry) | Change::Put(entry) = change {
             entry.check(shared.settings.num_hashes)?;
@@ -107,6 +151,9 @@ pub(super) fn write(shared: &Shared, changes: &[Change<'_>]) -> Result<Vec<Done>
     if changes.is_empty() {
         return Ok(Vec::new());
     }
+    if changes.iter().any(|change| !matches!(change, Change::Remove(_))) {
+        writer.check_log().map_err(|error| shared.place.database(error))?;
+    }
     let mut made = None;
     let done = writer.transaction(shared, |writer, parts| {
         let mut batch = Batch::new(shared, writer, parts, changes)?;
@@ -116,11 +163,13 @@ pub(super) fn write(shared: &Shared, changes: &[Change<'_>]) -> Result<Vec<Done>
         if done.iter().any(|done| *done != Done::Absent) {
             writer.head.changes += 1;
         }
-        if run.documents() > 0 {
+        let adds = run.documents() > 0;
+        if adds {
             parts.push(run);
         }
         parts.last = writer.head.last;
-        if parts.tail() > shared.tuning.tail {
+        // A segment needs space; removals must do without.
+        if adds && parts.tail() > shared.tuning.tail {
             made = Some(flush(shared, writer, parts)?);
         }
         Ok(done)
@@ -135,6 +184,7 @@ pub(super) fn write(shared: &Shared, changes: &[Change<'_>]) -> Result<Vec<Done>
     }
     drop(held);
     if is_flushed && done.is_ok() {
+        shared.keep_reserve();
         shared.signal.wait_while_behind(shared);
     }
     done
@@ -176,7 +226,7 @@ pub(super) fn flush(
 
 /// The name of the next segment file; no name is used again.
 pub(super) fn next_name(head: &mut Head) -> String {
-    let name = format!("{:010}.seg", head.next_segment);
+    let name = segment_name(head.next_segment);
     head.next_segment += 1;
     name
 }
@@ -225,6 +275,8 @@ struct Batch<'a> {
     keys: Vec<u64>,
     metadata: Vec<u8>,
     signature: Vec<u8>,
+    /// What checksums are made of.
+    fields: Vec<u8>,
 }
 
 impl<'a> Batch<'a> {
@@ -236,7 +288,8 @@ impl<'a> Batch<'a> {
     ) -> Result<Self, IndexError> {
         let (settings, count) = (&shared.settings, changes.len());
         let (connection, known) = (&writer.connection, &mut writer.known);
-        let numbers = numbers(&shared.place, connection, known, parts, changes)?;
+        let unchecked = writer.head.unchecked;
+        let numbers = numbers(&shared.place, connection, known, parts, unchecked, changes)?;
         Ok(Self {
             place: &shared.place,
             settings,
@@ -252,6 +305,7 @@ impl<'a> Batch<'a> {
             keys: Vec::new(),
             metadata: Vec::new(),
             signature: Vec::new(),
+            fields: Vec::new(),
         })
     }
 
@@ -328,11 +382,23 @@ impl<'a> Batch<'a> {
         for value in entry.signature {
             self.signature.extend_from_slice(&value.to_le_bytes());
         }
-        let sql = "INSERT INTO docs VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+        let sum = |bytes: &[u8]| checksum::content(u64::from(number), bytes).cast_signed();
+        let fingerprint = entry.fingerprint.to_le_bytes();
+        let fields = Fields {
+            number: u64::from(number),
+            id: entry.id.as_bytes(),
+            fingerprint: &fingerprint,
+            bytes: entry.bytes,
+            added: entry.added,
+            modified: entry.modified,
+            expires: entry.expires,
+            metadata: &self.metadata,
+        };
+        let sql = "INSERT INTO docs VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
         self.connection.prepare_cached(sql)?.execute(params![
             number,
             entry.id,
-            &entry.fingerprint.to_le_bytes()[..],
+            &fingerprint[..],
             entry.bytes.cast_signed(),
             entry.added,
             entry.modified,
@@ -340,15 +406,19 @@ impl<'a> Batch<'a> {
             // JSON is always UTF-8; what is not would be an error of SQLite's strict table.
             str::from_utf8(&self.metadata).unwrap_or_default(),
             self.signature,
+            fields.checksum(&mut self.fields).cast_signed(),
+            sum(&self.signature),
         ])?;
         if self.settings.store != Store::Signatures {
-            let sql = "INSERT INTO sets VALUES(?1, ?2)";
-            self.connection.prepare_cached(sql)?.execute(params![number, entry.set])?;
+            let sql = "INSERT INTO sets VALUES(?1, ?2, ?3)";
+            let row = params![number, entry.set, sum(entry.set)];
+            self.connection.prepare_cached(sql)?.execute(row)?;
             self.head.set_bytes += entry.set.len() as u64;
         }
         if let Some(text) = text {
-            let sql = "INSERT INTO texts VALUES(?1, ?2)";
-            self.connection.prepare_cached(sql)?.execute(params![number, text])?;
+            let sql = "INSERT INTO texts VALUES(?1, ?2, ?3)";
+            let row = params![number, text, sum(text)];
+            self.connection.prepare_cached(sql)?.execute(row)?;
             self.head.text_bytes += text.len() as u64;
         }
         Ok(())
@@ -432,6 +502,7 @@ fn numbers<'a>(
     connection: &Connection,
     known: &mut Known,
     parts: &Parts,
+    unchecked: u64,
     changes: &[Change<'a>],
 ) -> Result<HashMap<&'a str, Option<u32>>, IndexError> {
     let mut ids: Vec<(u64, &'a str)> = changes
@@ -453,7 +524,7 @@ fn numbers<'a>(
     let mut found: Vec<(u64, &str)> = Vec::new();
     parts.find(List::Ids, &keys, |at, number| found.push((u64::from(number), ids[at].1)))?;
     found.sort_unstable();
-    let reader = Reader { place, connection };
+    let reader = Reader { place, connection, unchecked };
     for (number, id) in found {
         if reader.has(number, id)? {
             numbers.insert(id, Some(number as u32));

@@ -45,12 +45,19 @@ const sides = (found, a, b, mine) => {
     (found.differences_missing || "the index keeps no texts") + ".")];
 };
 
-/** How many places differ; what follows each other is one place. */
-const outcome = (stretches) => {
-  if (!stretches) return "Compared.";
-  const starts = stretches.filter(({ kind }, place) => kind !== "same" &&
-    (place === 0 || stretches[place - 1].kind === "same"));
-  return `The texts differ in ${counted(starts.length, "place")}.`;
+/** How many places differ, by kind. */
+const outcome = (found) => {
+  if (!found.differences) return "Compared.";
+  const { words, same_words: sameWords } = found.difference_counts;
+  const kinds = [["case", found.difference_counts.case],
+    ["punctuation", found.difference_counts.punctuation],
+    ["white space", found.difference_counts.white_space]].filter(([, places]) => places > 0)
+    .map(([kind, places]) => `${kind} ${count(places)}`).join(", ");
+  const written = `${counted(sameWords, "place")} with the same words written differently`;
+  if (words === 0 && sameWords === 0) return "The texts are equal.";
+  if (words === 0) return `No word differs; ${written} (${kinds}).`;
+  const differ = `The texts differ in ${counted(words, "place")}`;
+  return sameWords === 0 ? `${differ}.` : `${differ}; ${written} (${kinds}).`;
 };
 
 const compare = async (a, b, signal) => {
@@ -64,7 +71,7 @@ const compare = async (a, b, signal) => {
   const body = { a: mine ? { text: mine.text } : { id: a }, b: { id: b }, differences: true };
   try {
     const found = await request("POST", "v1/compare", { body, signal });
-    show(outcome(found.differences), [figures(found), make("h2", {}, "Differences"),
+    show(outcome(found), [figures(found), make("h2", {}, "Differences"),
       ...sides(found, a, b, mine)]);
   } catch (error) {
     if (error.name === "AbortError") return;

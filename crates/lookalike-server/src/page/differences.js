@@ -1,6 +1,5 @@
 "use strict";
-// Stretches that are the same, only in the first or only in the second text → both texts side by
-// side.
+// Parts that are the same, only in the first or only in the second text → both texts side by side.
 
 import { make } from "./dom.js";
 import { count, counted } from "./format.js";
@@ -63,8 +62,17 @@ const fold = (text) => {
     make("div", { role: "cell", "aria-colspan": "2" }, details));
 };
 
-/** Words are marked, the blanks around them are not. */
-const marked = (tag, text) => {
+const SIGNS = { " ": "\u2423", "\n": "\u21b5\n", "\t": "\u21e5", "\r": "\u240d" };
+
+/** White space that would not be seen, as signs. */
+const signs = (text) => text.replace(/[^]/gu, (c) => SIGNS[c] ||
+  `\\u{${c.codePointAt(0).toString(16)}}`);
+
+/** Words are marked, the blanks around them are not; of the same words, whatever differs. */
+const marked = (tag, text, sameWords) => {
+  if (sameWords) {
+    return [make(tag, { class: "same-words" }, text.trim() === "" ? signs(text) : text)];
+  }
   const inner = text.trim();
   if (inner === "") return [make(tag, { class: "blank" }, text.replace(/\n/g, "↵\n"))];
   const from = text.indexOf(inner);
@@ -91,9 +99,9 @@ class Row {
     this.add(text);
   }
 
-  only(side, text) {
-    if (side === "a") this.left.push(...marked("del", text));
-    else this.right.push(...marked("ins", text));
+  only(side, text, sameWords) {
+    if (side === "a") this.left.push(...marked("del", text, sameWords));
+    else this.right.push(...marked("ins", text, sameWords));
     this.add(text);
   }
 
@@ -134,14 +142,14 @@ class Rows {
   }
 
   /** What is long goes over several rows. */
-  * changed(a, b) {
+  * changed(a, b, sameWords) {
     const left = Array.from(pieces(a)), right = Array.from(pieces(b));
     const most = Math.max(left.length, right.length), lines = this.row.empty &&
       [a, b].every((text) => text === "" || text.endsWith("\n"));
     for (let i = 0; i < most; i += 1) {
       if (i > 0) yield* this.end();
-      if (left[i]) this.row.only("a", left[i]);
-      if (right[i]) this.row.only("b", right[i]);
+      if (left[i]) this.row.only("a", left[i], sameWords);
+      if (right[i]) this.row.only("b", right[i], sameWords);
     }
     if (lines && most > 0) yield* this.end();
   }
@@ -159,47 +167,49 @@ class Rows {
   }
 }
 
-/** Stretches of changes next to each other become one. */
-function* rows(stretches) {
+/** Parts of either text that follow each other are one change, unless of another kind. */
+function* rows(parts) {
   const drawn = new Rows();
-  let a = "", b = "";
-  for (const [place, { kind, text }] of stretches.entries()) {
-    if (kind === "a") {
-      a += text;
-    } else if (kind === "b") {
-      b += text;
-    } else {
-      yield* drawn.changed(a, b);
+  let a = "", b = "", sameWords = false;
+  for (const [place, part] of parts.entries()) {
+    const { kind, text } = part;
+    if (kind === "same" || Boolean(part.same_words) !== sameWords) {
+      yield* drawn.changed(a, b, sameWords);
       a = "";
       b = "";
-      yield* drawn.same(text, place === 0, place === stretches.length - 1);
+      sameWords = Boolean(part.same_words);
     }
+    if (kind === "a") a += text;
+    else if (kind === "b") b += text;
+    else yield* drawn.same(text, place === 0, place === parts.length - 1);
   }
-  yield* drawn.changed(a, b);
+  yield* drawn.changed(a, b, sameWords);
   yield* drawn.end();
 }
 
-const legend = () => make("p", { class: "note" }, "Words that are only in the first are ",
-  make("del", {}, "struck through"), ", those only in the second ",
-  make("ins", {}, "underlined"), ". Where no word differs both sides show the first text, " +
-  "whatever its case, punctuation and blanks.");
+const legend = (changed, written) => make("p", { class: "note" }, ...changed ? [
+  "Words that are only in the first are ", make("del", {}, "struck through"),
+  ", those only in the second ", make("ins", {}, "underlined"), ". "] : [],
+...written ? ["The same words in other case, punctuation or white space are ",
+  make("ins", { class: "same-words" }, "dotted"), "."] : []);
 
 /**
  * Both texts side by side.
- * @param {Array<{kind: "same"|"a"|"b", text: string}>} stretches in order
+ * @param {Array<{kind: "same"|"a"|"b", text: string, same_words?: boolean}>} parts in order
  * @param {[Node, Node]} names what to call the texts
  * @returns {Node[]}
  */
-export const differences = (stretches, names) => {
-  const changed = stretches.some(({ kind }) => kind !== "same");
+export const differences = (parts, names) => {
+  const differing = parts.filter(({ kind }) => kind !== "same");
+  const changed = differing.some((part) => !part.same_words);
+  const written = differing.some((part) => part.same_words);
   const heads = names.map((name) =>
     make("div", { class: "head", role: "columnheader" }, name));
   const body = make("div", { class: "rows", role: "rowgroup" });
-  gradually(body, rows(stretches), BUDGET);
+  gradually(body, rows(parts), BUDGET);
   const box = make("div", {
     class: "sides", role: "table", "aria-label": "Both texts side by side", tabindex: "0",
   }, make("div", { role: "rowgroup", class: "heads" },
     make("div", { class: "row", role: "row" }, ...heads)), body);
-  if (changed) return [legend(), box];
-  return [make("p", {}, "No word differs; what may differ is case, punctuation or blanks."), box];
+  return changed || written ? [legend(changed, written), box] : [box];
 };

@@ -13,6 +13,8 @@ import { settings } from "./settings.js";
 const PAGE = 50;
 /** Seconds until the server is asked again, where it does not say. */
 const WAIT = 2;
+/** The most seconds until then, less than the time after which the computation ends. */
+const MOST_WAIT = 30;
 
 // The page before the one behind a cursor, as far as one has come here.
 const before = new Map();
@@ -101,8 +103,8 @@ const form = (params) => {
 };
 
 const stale = () => make("div", { class: "warning" },
-  make("p", {}, "The index has changed since these groups were computed. They are computed anew " +
-    "in the background; until then these may name documents that are gone."),
+  make("p", {}, "The index has changed since these groups were computed. They are computed " +
+    "again in the background; until then these may name documents that are gone."),
   make("div", { class: "buttons" }, button("Look again", () => reshow("groups"))));
 
 const draw = (found, params) => {
@@ -139,19 +141,21 @@ export const showGroups = async (params, signal) => {
   show("Asking for the groups …", []);
   while (!signal.aborted) {
     try {
-      draw(await request("GET", `v1/groups?${asked}`, { signal }), params);
-      return;
-    } catch (error) {
-      if (error.name === "AbortError") return;
-      if (error.code !== "groups-pending") {
-        show("", [refused(error, params)]);
+      const found = await request("GET", `v1/groups?${asked}`, { signal });
+      if (found.status !== "pending") {
+        draw(found, params);
         return;
       }
-      const wait = error.wait || WAIT, told = "The groups are being computed. This takes a while " +
-        `in a large index; this page asks again every ${counted(wait, "second")}.`;
+      const wait = Math.min(found.retry_after || WAIT, MOST_WAIT);
+      const told = "The groups are being computed. This takes a while in a large index; this " +
+        `page asks again every ${counted(wait, "second")}.`;
       // Said once, not at every turn.
       if (at("groups-status").textContent !== told) show(told, []);
       await later(wait, signal);
+    } catch (error) {
+      if (error.name === "AbortError") return;
+      show("", [refused(error, params)]);
+      return;
     }
   }
 };

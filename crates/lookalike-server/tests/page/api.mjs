@@ -18,7 +18,7 @@ export const match = (id, similarity, more = {}) => ({
   metadata: { source: "letters", language: "en", time: "2024-03-02" }, ...more,
 });
 
-/** Stretches of two letters that differ in three places. */
+/** Parts of two letters that differ in three places. */
 export const STRETCHES = [
   { kind: "same", text: `${words(60, "word")} and then the meeting was held on ` },
   { kind: "a", text: "Monday" }, { kind: "b", text: "Thursday" },
@@ -28,10 +28,20 @@ export const STRETCHES = [
   { kind: "a", text: "The board" },
 ];
 
+/** Places that differ; parts that follow each other and are of one kind are one place. */
+const counted = (parts) => {
+  const starts = (wanted) => parts.filter((part, place) => part.kind !== "same" &&
+    Boolean(part.same_words) === wanted && (place === 0 || parts[place - 1].kind === "same" ||
+    Boolean(parts[place - 1].same_words) !== wanted)).length;
+  return { words: starts(false), same_words: starts(true), case: starts(true), punctuation: 0,
+    white_space: 0 };
+};
+
 /** What comparing two documents gives. */
 export const comparison = (differences, more = {}) => ({
   jaccard: 0.871234, containment_of_a: 0.93, containment_of_b: 0.91, shared: 240,
-  shingles_a: 262, shingles_b: 254, estimated: false, differences, ...more,
+  shingles_a: 262, shingles_b: 254, estimated: false, differences,
+  ...differences ? { difference_counts: counted(differences) } : {}, ...more,
 });
 
 /** Groups by falling size. */

@@ -194,6 +194,29 @@ const sideBySide = withMock({}, async (browser, server) => {
   assert.deepEqual(sides[1].match(/\S+/g), wanted("b"));
 });
 
+/** The same words in other case, punctuation or white space are shown as each text has them. */
+const sameWords = withMock({
+  "POST /v1/compare": () => ({
+    json: comparison([{ kind: "same", text: "paid " }, { kind: "a", text: "FOR -", same_words: true },
+      { kind: "b", text: "for ", same_words: true }, { kind: "same", text: "5" },
+      { kind: "a", text: "." , same_words: true }, { kind: "b", text: ",", same_words: true },
+      { kind: "same", text: "20 EUR" }, { kind: "b", text: "\n", same_words: true }]),
+  }),
+}, async (browser, server) => {
+  await browser.open(`${server.url}#/compare?a=a&b=b`);
+  await browser.see("No word differs; 3 places with the same words written differently (case 3).");
+  const row = await browser.run("return Array.from(document.querySelector('.rows > .row').children, " +
+    "cell => cell.textContent)");
+  assert.deepEqual(row, ["paid FOR -5.20 EUR", "paid for 5,20 EUR\u21b5\n"]);
+  const marks = await browser.run("return Array.from(document.querySelectorAll('.rows del, " +
+    ".rows ins'), mark => [mark.tagName, mark.className, mark.textContent])");
+  assert.deepEqual(marks, [["DEL", "same-words", "FOR -"], ["DEL", "same-words", "."],
+    ["INS", "same-words", "for "], ["INS", "same-words", ","], ["INS", "same-words", "\u21b5\n"]]);
+  const lighter = await browser.run("return getComputedStyle(document.querySelector('.rows ins'))" +
+    ".textDecorationStyle");
+  assert.equal(lighter, "dotted");
+});
+
 /** Texts run their own way, ids and numbers around them do not turn with them. */
 const rightToLeft = withMock({
   "POST /v1/compare": () => ({
@@ -217,7 +240,7 @@ const noDifferences = withMock({
   await browser.open(`${server.url}#/compare?a=a&b=b`);
   await browser.see("The differences cannot be shown: the index keeps signatures only.");
   await browser.open(`${server.url}#/compare?a=same&b=b`);
-  await browser.see("No word differs");
+  await browser.see("The texts are equal.");
   await browser.open(`${server.url}#/compare?b=b`);
   await browser.see("The text that was compared is not kept with the address.");
 });
@@ -317,7 +340,7 @@ const groupStates = async (browser) => {
     asked += 1;
     if (state === "pending" && asked > 2) state = "stale";
     if (state === "pending") {
-      return refusal(503, "groups-pending", "they are computed", { "Retry-After": "1" });
+      return { status: 202, json: { status: "pending", retry_after: 1, detail: "not yet" } };
     }
     const found = state === "none" ? [] : groups(0, 1, 250);
     return {
@@ -642,6 +665,7 @@ export const CASES = {
   "nothing found is told with what that means": nothingFound,
   "everything goes by keyboard": byKeyboard,
   "texts stand side by side": sideBySide,
+  "the same words are shown as each text has them": sameWords,
   "texts that run from right to left do": rightToLeft,
   "missing differences are told": noDifferences,
   "large texts are drawn in parts": largeTexts,

@@ -79,6 +79,45 @@ fn other_names_and_other_sites_are_kept_out() {
 }
 
 #[test]
+fn pages_of_other_origins_cannot_read() {
+    let served = Served::start();
+    let client = &served.client;
+    client.put("/v1/documents/a", &json!({ "text": "a" })).ok(201);
+    let get = |path: &str, line: &str| client.request("GET", path, &[line], b"");
+    let paths = [
+        "/v1/health",
+        "/v1/settings",
+        "/v1/stats",
+        "/v1/documents",
+        "/v1/documents/a",
+        "/v1/groups?threshold=0.77",
+        "/metrics",
+        "/openapi.json",
+        "/app.js",
+        "/v1/nothing",
+    ];
+    for path in paths {
+        for line in [
+            "sec-fetch-site: cross-site",
+            "sec-fetch-site: same-site",
+            "sec-fetch-site: anything",
+            "sec-fetch-site: none\r\nsec-fetch-site: cross-site",
+            "origin: http://localhost:1",
+            "origin: null",
+        ] {
+            get(path, line).problem(403, "cross-origin");
+        }
+        for line in ["sec-fetch-site: none", "sec-fetch-site: same-origin", "x: y"] {
+            assert_ne!(get(path, line).status, 403, "{path} {line}");
+        }
+    }
+    // A link to the page may be anywhere, a link to what the API answers may not.
+    let link = "sec-fetch-site: cross-site\r\nsec-fetch-mode: navigate";
+    assert_eq!(get("/", link).status, 200);
+    get("/v1/stats", link).problem(403, "cross-origin");
+}
+
+#[test]
 fn browsers_are_told_to_be_strict() {
     let served = Served::start();
     let page = served.client.get("/");

@@ -4,6 +4,7 @@ use crate::client::Client;
 use crate::served::Served;
 use lookalike::store::settings::Store;
 use serde_json::{Value, json};
+use std::time::Duration;
 
 const FOX: &str = "the quick brown fox jumps over the lazy dog in the green park";
 
@@ -67,10 +68,10 @@ fn an_index_of_signatures_estimates() {
     assert_eq!(client.get("/v1/documents/a").ok(200)["shingles"], Value::Null);
     let groups = loop {
         let answer = client.get("/v1/groups");
-        if answer.json()["code"] != "groups-pending" {
+        if answer.status != 202 {
             break answer;
         }
-        std::thread::sleep(std::time::Duration::from_millis(5));
+        std::thread::sleep(Duration::from_millis(5));
     };
     groups.problem(422, "no-sets");
 }
@@ -88,9 +89,33 @@ fn a_comparison_shows_the_words_that_differ() {
     let wanted = json!([{ "kind": "same", "text": format!("{FOX} ") },
         { "kind": "a", "text": "today" }, { "kind": "b", "text": "tomorrow, maybe" }]);
     assert_eq!(compared["differences"], wanted);
+    let counts = json!({ "words": 1, "same_words": 0, "case": 0, "punctuation": 0,
+        "white_space": 0 });
+    assert_eq!(compared["difference_counts"], counts);
     let sides = json!({ "a": { "id": "a" }, "b": { "id": "a" } });
     let same = client.post("/v1/compare", &sides).ok(200);
     assert_eq!((&same["jaccard"], same.get("differences")), (&json!(1.0), None));
+}
+
+#[test]
+fn a_comparison_shows_each_text_as_it_is() {
+    let served = Served::start();
+    let a = "Paid FOR the room\n-5.20 EUR on Monday";
+    let b = "paid for the room 5,20 EUR on Tuesday";
+    let sides = json!({ "a": { "text": a }, "b": { "text": b }, "differences": true });
+    let compared = served.client.post("/v1/compare", &sides).ok(200);
+    let parts = compared["differences"].as_array().unwrap();
+    let side = |kind: &str| -> String {
+        let parts = parts.iter().filter(|part| part["kind"] == "same" || part["kind"] == kind);
+        parts.map(|part| part["text"].as_str().unwrap()).collect()
+    };
+    assert_eq!((side("a").as_str(), side("b").as_str()), (a, b));
+    let same_words = json!({ "kind": "b", "text": "paid for", "same_words": true });
+    assert!(parts.contains(&same_words), "{compared}");
+    assert!(parts.contains(&json!({ "kind": "b", "text": "Tuesday" })), "{compared}");
+    let counts = json!({ "words": 1, "same_words": 3, "case": 1, "punctuation": 2,
+        "white_space": 1 });
+    assert_eq!(compared["difference_counts"], counts);
 }
 
 /// Groups that are up to date.
@@ -101,10 +126,10 @@ fn settled(client: &Client, path: &str) -> Value {
             return answer.json();
         }
         if answer.status != 200 {
-            answer.problem(503, "groups-pending");
+            assert_eq!(answer.ok(202)["status"], "pending");
             assert_eq!(answer.header("retry-after"), Some("1"));
         }
-        std::thread::sleep(std::time::Duration::from_millis(5));
+        std::thread::sleep(Duration::from_millis(5));
     }
 }
 
@@ -131,8 +156,63 @@ fn groups_are_computed_kept_and_computed_anew() {
     client.delete("/v1/documents/other2");
     assert_eq!(client.get(&next).ok(200)["stale"], true);
     assert_eq!(settled("/v1/groups")["groups_total"], 1);
-    client.get(&next).problem(410, "cursor-expired");
+    // The list that was begun is kept, whatever has been computed since.
+    let again = client.get(&next).ok(200);
+    assert_eq!((&again["groups_total"], &again["stale"]), (&json!(2), &json!(true)));
     assert_eq!(settled("/v1/groups?threshold=0.95")["groups_total"], 0);
+}
+
+#[test]
+fn a_list_is_kept_for_its_cursor_for_a_limited_time() {
+    let served = Served::with(Store::Texts, |config| config.limits.cursor_time = Duration::ZERO);
+    let client = &served.client;
+    fill(client);
+    let other = json!({ "text": "a wholly different text of words" });
+    client.put("/v1/documents/other2", &other).ok(201);
+    let first = settled(client, "/v1/groups?limit=1");
+    let next = format!("/v1/groups?limit=1&after={}", first["next"].as_str().unwrap());
+    client.delete("/v1/documents/other2");
+    assert_eq!(settled(client, "/v1/groups")["groups_total"], 1);
+    client.get(&next).problem(410, "cursor-expired");
+}
+
+#[test]
+fn thresholds_asked_in_turn_are_all_answered() {
+    let served = Served::start();
+    let client = &served.client;
+    fill(client);
+    let mut waiting: Vec<String> =
+        (0..20).map(|n| format!("/v1/groups?threshold={}", 0.5 + 0.01 * f64::from(n))).collect();
+    waiting.push("/v1/groups".to_owned());
+    for _ in 0..1_000 {
+        waiting.retain(|path| match client.get(path).status {
+            200 => false,
+            status => {
+                assert!(matches!(status, 202 | 503), "{status}");
+                true
+            }
+        });
+        if waiting.is_empty() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    panic!("never answered: {waiting:?}");
+}
+
+#[test]
+fn a_threshold_out_of_reach_is_refused_with_the_least_that_works() {
+    let served = Served::start();
+    let client = &served.client;
+    fill(client);
+    for threshold in ["5e-324", "1e-9", "0.0001"] {
+        let problem =
+            client.get(&format!("/v1/groups?threshold={threshold}")).problem(400, "bad-parameter");
+        let detail = problem["detail"].as_str().unwrap();
+        let least = detail.split("from ").nth(1).unwrap().split(' ').next().unwrap();
+        assert!(least.parse::<f64>().unwrap() < 0.1, "{detail}");
+        settled(client, &format!("/v1/groups?threshold={least}"));
+    }
 }
 
 #[test]
@@ -194,7 +274,7 @@ fn expired_documents_are_in_no_group() {
             assert_eq!((&answer["version"], &answer["duplicates_total"]), (&version, &json!(2)));
             break;
         }
-        std::thread::sleep(std::time::Duration::from_millis(20));
+        std::thread::sleep(Duration::from_millis(20));
     }
 }
 

@@ -36,12 +36,13 @@ pub fn export(index: &Index, now: i64, out: &mut dyn Write) -> io::Result<Result
         Err(error) => return Ok(Err(error.into())),
     };
     let wanted = Wanted { metadata: true, text: true, ..Wanted::default() };
-    let (mut from, mut count) = (0, 0);
+    let (mut from, mut count, mut read) = (0, 0, 0);
     loop {
         let mut batch: Vec<Record> = Vec::new();
         let mut last = None;
         let scanned = snapshot.scan(from, BATCH, wanted, &mut |record| {
             last = Some(record.number);
+            read += 1;
             if !record.is_expired(now) {
                 batch.push(record.clone());
             }
@@ -56,8 +57,17 @@ pub fn export(index: &Index, now: i64, out: &mut dyn Write) -> io::Result<Result
         count += batch.len() as u64;
         match last {
             Some(last) => from = last.saturating_add(1),
-            None => return Ok(Ok(count)),
+            None if read == snapshot.len() => return Ok(Ok(count)),
+            None => return Ok(Err(incomplete(index, snapshot.len(), read).into())),
         }
+    }
+}
+
+/// The error of an index from which fewer or more documents were read than it counts.
+fn incomplete(index: &Index, expected: u64, got: u64) -> IndexError {
+    IndexError::Damaged {
+        what: index.name().to_owned(),
+        why: format!("it counts {expected} documents, {got} were read"),
     }
 }
 

@@ -84,7 +84,16 @@ impl Remover<'_> {
 
     fn write(&mut self, ids: &[&str]) -> Result<(), IndexError> {
         let changes: Vec<Change<'_>> = ids.iter().map(|id| Change::Remove(id)).collect();
-        for (id, done) in ids.iter().zip(self.index.write(&changes)?) {
+        let written = match self.index.write(&changes) {
+            // Fewer at a time need less space on a full disk before they free any.
+            Err(IndexError::DiskFull { .. }) if ids.len() > 1 => {
+                let (first, second) = ids.split_at(ids.len() / 2);
+                self.write(first)?;
+                return self.write(second);
+            }
+            written => written?,
+        };
+        for (id, done) in ids.iter().zip(written) {
             match done {
                 Done::Absent => self.removed.absent.push((*id).to_owned()),
                 Done::Removed | Done::Added | Done::Replaced => self.removed.removed += 1,

@@ -355,23 +355,23 @@ impl<S: RawSink> Sink for Parts<'_, S> {
     }
 }
 
-/// Takes the text of one part.
+/// Takes one part.
 pub(super) struct OnePart<F, R> {
     take: Option<F>,
     pub(super) taken: Option<R>,
     pub(super) failure: Option<Failure>,
 }
 
-impl<R, F: FnOnce(&str) -> R> OnePart<F, R> {
+impl<R, F: FnOnce(&Part<'_>) -> R> OnePart<F, R> {
     pub(super) fn new(take: F) -> Self {
         Self { take: Some(take), taken: None, failure: None }
     }
 }
 
-impl<R, F: FnOnce(&str) -> R> Sink for OnePart<F, R> {
+impl<R, F: FnOnce(&Part<'_>) -> R> Sink for OnePart<F, R> {
     fn part(&mut self, part: &Part<'_>) {
         if let Some(take) = self.take.take() {
-            self.taken = Some(take(part.text));
+            self.taken = Some(take(part));
         }
     }
 

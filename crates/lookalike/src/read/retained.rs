@@ -2,6 +2,7 @@
 
 use super::container;
 use super::csv;
+use super::description::{self, Description, Stated};
 use super::error::{ReadError, SkipReason, Skipped};
 use super::file::{self, DocumentFile, OnePart};
 use super::held;
@@ -13,7 +14,7 @@ use super::stored;
 use super::wording::Worded;
 use super::{BlockNumber, Place, RawSink, Scratch};
 use lookalike_core::shingle::Shingler;
-use lookalike_extract::{Kind as FileKind, encoding};
+use lookalike_extract::{Kind as FileKind, Part, encoding};
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::ops::Range;
@@ -193,9 +194,28 @@ impl Retained {
     ) -> Result<R, ReadError> {
         let wording = self.source.settings.wording;
         let mut words = std::mem::take(&mut scratch.words);
-        let fetched = self.fetch_as_read(place, id, scratch, |text| f(words.of(text, wording)));
+        let fetched = self.fetch_as_read(place, id, scratch, |text, _| f(words.of(text, wording)));
         scratch.words = words;
         fetched
+    }
+
+    /// Reads the document `id` at `place` of this block again, for what people recognise it by.
+    ///
+    /// # Errors
+    /// As [`fetch`](Self::fetch).
+    pub fn describe(
+        &self,
+        place: Place,
+        id: &str,
+        scratch: &mut Scratch,
+    ) -> Result<Description, ReadError> {
+        let mut described = self.fetch_as_read(place, id, scratch, Description::of)?;
+        (described.source, described.line) = self.location(place);
+        if described.date.is_none() {
+            let modified = self.file(place).and_then(|file| file.stamp.modified);
+            described.date = modified.and_then(description::day);
+        }
+        Ok(described)
     }
 
     /// Makes the shingle set of a document, ascending, without repeats, into `set` (which is
@@ -227,17 +247,17 @@ impl Retained {
         place: Place,
         id: &str,
         scratch: &mut Scratch,
-        f: impl FnOnce(&str) -> R,
+        f: impl FnOnce(&str, Stated<'_>) -> R,
     ) -> Result<R, ReadError> {
         if let Some(stored) = self.source.stored() {
             let text = stored.fetch_text(place, id)?;
             let missing = || self.changed(place, "the index keeps no text of it".to_owned());
-            return Ok(f(&text.ok_or_else(missing)?));
+            return Ok(f(&text.ok_or_else(missing)?, Stated::Nothing));
         }
         if let Some(documents) = self.source.held() {
             let text = held::text(&*documents.rows, place, id);
             let changed = || self.changed(place, "it is no longer what it was".to_owned());
-            return Ok(f(text.ok_or_else(changed)?));
+            return Ok(f(text.ok_or_else(changed)?, Stated::Nothing));
         }
         if let Some(file) = self.file(place) {
             return self.fetch_part(file, place, scratch, f);
@@ -251,11 +271,12 @@ impl Retained {
             (Format::Text, _) => {
                 let text = encoding::decode(record, self.source.settings.encoding)
                     .ok_or_else(|| self.changed(place, SkipReason::Binary.to_string()))?;
-                return Ok(f(&text));
+                return Ok(f(&text, Stated::Nothing));
             }
             (Format::Mbox | Format::Warc | Format::Tar, _) => {
                 let extractor = self.source.settings.extractor(extractor);
-                let mut part = OnePart::new(f);
+                let mut part =
+                    OnePart::new(|part: &Part<'_>| f(part.text, Stated::Fields(part.fields)));
                 container::again(*format, record, place.part, extractor, &mut part);
                 return self.taken(part, place);
             }
@@ -266,9 +287,11 @@ impl Retained {
             }
             _ => self.source.parse(*format, record, id_buffer, text),
         };
+        let stated =
+            if *format == Format::Jsonl { Stated::Record(record) } else { Stated::Nothing };
         match parsed {
             Ok(record) if record.id.is_none_or(|found| self.source.is_id(found, id)) => {
-                Ok(f(record.text))
+                Ok(f(record.text, stated))
             }
             Ok(record) => {
                 let found = record.id.unwrap_or_default();
@@ -283,7 +306,7 @@ impl Retained {
         file: &DocumentFile,
         place: Place,
         scratch: &mut Scratch,
-        f: impl FnOnce(&str) -> R,
+        f: impl FnOnce(&str, Stated<'_>) -> R,
     ) -> Result<R, ReadError> {
         let settings = &self.source.settings;
         let contents = file::read(file, settings, &mut scratch.bytes)
@@ -294,9 +317,10 @@ impl Retained {
         }
         if contents.kind == FileKind::Text {
             let text = contents.text(settings);
-            return Ok(f(&text.map_err(|reason| self.changed(place, reason.to_string()))?));
+            let text = text.map_err(|reason| self.changed(place, reason.to_string()))?;
+            return Ok(f(&text, Stated::Nothing));
         }
-        let mut part = OnePart::new(f);
+        let mut part = OnePart::new(|part: &Part<'_>| f(part.text, Stated::Fields(part.fields)));
         contents.extract(Some(place.part), settings.extractor(&mut scratch.extractor), &mut part);
         self.taken(part, place)
     }

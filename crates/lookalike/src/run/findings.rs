@@ -11,7 +11,7 @@ use super::skipped::SkippedRecords;
 use crate::digest::Inputs;
 use crate::error::Error;
 use crate::progress::Stage;
-use crate::read::{Document, Raw, RawSink, Scratch, Skipped};
+use crate::read::{Description, Document, Raw, RawSink, Scratch, Skipped};
 use crate::spill::{Sorted, Sorter, TempSpace};
 use lookalike_core::verify::Overlap;
 use std::io;
@@ -157,6 +157,17 @@ impl Findings {
         self.documents.with_row(document, |part, row| {
             let mut scratch = Scratch::default();
             Ok(part.retained.fetch(row.place, row.id, &mut scratch, str::to_owned)?)
+        })?
+    }
+
+    /// Reads a document again for its title or first words, source and date; `document` is its
+    /// number in reading order.
+    ///
+    /// # Errors
+    /// [`Error::Read`] when it is no longer what it was.
+    pub fn describe(&self, document: u32) -> Result<Description, Error> {
+        self.documents.with_row(document, |part, row| {
+            Ok(part.retained.describe(row.place, row.id, &mut Scratch::default())?)
         })?
     }
 

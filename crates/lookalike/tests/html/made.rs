@@ -55,6 +55,7 @@ fn groups(count: u64) -> impl Iterator<Item = Group> {
         let size = 1 + larger + (count - at) * 19 / count;
         let mut duplicates: Vec<Duplicate> = (0..size)
             .map(|place| Duplicate {
+                about: None,
                 id: format!("archive/{}/letter-{at:06}-copy-{place}.txt", 1990 + at % 30),
                 similarity: match random.below(5) {
                     0 => 1_000_000,
@@ -66,6 +67,7 @@ fn groups(count: u64) -> impl Iterator<Item = Group> {
             .collect();
         duplicates.sort_by(|a, b| b.similarity.cmp(&a.similarity).then_with(|| a.id.cmp(&b.id)));
         Group {
+            about: None,
             keeper: format!("archive/{}/letter-{at:06}.txt", 1990 + at % 30),
             bytes: 10_000 + random.below(1_000),
             reference: at % 97 == 3,

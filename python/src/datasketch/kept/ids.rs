@@ -92,16 +92,18 @@ pub(super) fn split(id: &str) -> (&str, u32) {
     numbered.filter(|_| id.starts_with(|c: char| c.is_ascii_digit())).unwrap_or((id, 0))
 }
 
-/// The key of a row of the index `name`.
+/// The key of a row of the index `name`, from its id and, where the id says another key that is
+/// equal, its pickle.
 ///
 /// # Errors
-/// `DamagedError` for what is no key, `StoreError` for one whose class is not known.
+/// `DamagedError` for what is no key, `StoreError` for one whose class is not known, and for a
+/// pickle unless `allows_pickles`.
 pub(super) fn key<'py>(
     py: Python<'py>,
     name: &str,
     number: u64,
-    id: &str,
-    original: Option<&str>,
+    (id, original): (&str, Option<&str>),
+    allows_pickles: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
     if original.is_none() {
         if let Some(text) = id.strip_prefix("s:") {
@@ -112,5 +114,5 @@ pub(super) fn key<'py>(
             return Ok(number.into_pyobject(py)?.into_any());
         }
     }
-    keys(py)?.call_method1("decoded", (name, number, id, original))
+    keys(py)?.call_method1("decoded", (name, number, id, original, allows_pickles))
 }

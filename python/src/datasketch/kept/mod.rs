@@ -9,6 +9,7 @@
 
 mod asked;
 mod ids;
+mod origin;
 mod refused;
 mod shelf;
 mod waiting;
@@ -85,7 +86,9 @@ impl Kept {
     }
 
     fn key<'py>(&self, py: Python<'py>, row: &Row) -> PyResult<Bound<'py, PyAny>> {
-        ids::key(py, &self.name, row.number, &row.id, row.original.as_deref())
+        let allows_pickles = self.shelf()?.allows_pickles();
+        let original = row.original.as_deref();
+        ids::key(py, &self.name, row.number, (&row.id, original), allows_pickles)
     }
 
     fn keys<'py>(&self, py: Python<'py>, rows: &[Row]) -> PyResult<Vec<Bound<'py, PyAny>>> {
@@ -160,13 +163,14 @@ impl Kept {
         prepickle: bool,
         hashfunc: Option<String>,
         read_only: bool,
+        allow_pickle: bool,
     ) -> PyResult<Self> {
         let name = path.display().to_string();
         // Where the process is may change before the first sketch.
         let folder = std::path::absolute(&path)
             .map_err(|error| StoreError::new_err(format!("{name:?} is no path: {error}")))?;
         let wished = Wished { num_perm, bands, rows, prepickle, hashfunc };
-        let shelf = py.detach(|| Shelf::new(folder, wished, read_only));
+        let shelf = py.detach(|| Shelf::new(folder, wished, read_only, allow_pickle));
         let shelf = Some(shelf.map_err(|refused| refused.told(&name))?);
         Ok(Self { process: std::process::id(), name, bands, shelf })
     }
@@ -411,7 +415,15 @@ impl Kept {
         let to = std::path::absolute(&to).map_err(|error| {
             StoreError::new_err(format!("{} is no path: {error}", to.display()))
         })?;
-        self.patiently(py, false, move |open| open.backend.backup(&to).map(|()| true))
+        let is_own = self.shelf()?.allows_pickles();
+        self.patiently(py, false, move |open| {
+            open.backend.backup(&to)?;
+            // A copy of what this process may load.
+            if is_own {
+                origin::record(&to);
+            }
+            Ok(true)
+        })
     }
 }
 

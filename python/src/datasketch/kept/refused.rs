@@ -15,6 +15,8 @@ pub(super) enum Refused {
     Documents,
     /// The folder that the index would be made in is not there.
     NoPlace { above: String },
+    /// The keys are pickles of another process, which may not be loaded.
+    Pickles,
     /// The index was made with other settings.
     Mismatch { what: &'static str, has: String, asked: String },
     /// The sketch is of another scheme.
@@ -59,6 +61,12 @@ impl Refused {
             Self::NoPlace { above } => StoreError::new_err(format!(
                 "{name} cannot be made: {above} is no folder, or nothing is named in it; make \
                  that folder first, or use another path"
+            )),
+            Self::Pickles => StoreError::new_err(format!(
+                "{name} was made by another process with prepickle=True, so its keys are pickles, \
+                 and loading a pickle can run any code: if you trust the folder, open it with \
+                 storage_config={{\"type\": \"lookalike\", \"path\": {name:?}, \"allow_pickle\": \
+                 True}}"
             )),
             Self::Mismatch { what, has, asked } => MismatchError::new_err(format!(
                 "{name} was made with {what} {has}, got {asked}: open it with {what} {has}, or use \

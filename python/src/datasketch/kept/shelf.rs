@@ -8,6 +8,7 @@
 //! The folder is made with the first sketch, since only that says what all of them are like.
 
 use super::ids::{Key, MOST_REPEATS, REPEATED, nth};
+use super::origin;
 use super::refused::Refused;
 use super::waiting::{Planned, Waiting};
 use lookalike::index::time;
@@ -55,6 +56,8 @@ pub(super) struct Shelf {
     folder: PathBuf,
     wished: Wished,
     is_read_only: bool,
+    /// Whether pickles in the folder may be loaded, which can run any code.
+    allows_pickles: AtomicBool,
     /// Whoever writes has it; taken before `slot`.
     writing: Mutex<Waiting>,
     /// Whether a session has changes that are not on the disk.
@@ -105,11 +108,13 @@ impl Shelf {
     /// Opens the index in a folder, or takes note of a folder that is not there yet.
     ///
     /// # Errors
-    /// What is there is no index of sketches, or one that was made with other settings.
+    /// What is there is no index of sketches, or one that was made with other settings, or one of
+    /// pickled keys that another process made, without `allow_pickle`.
     pub(super) fn new(
         folder: PathBuf,
         wished: Wished,
         is_read_only: bool,
+        allow_pickle: bool,
     ) -> Result<Self, Refused> {
         let slot = match folder.symlink_metadata() {
             Err(error) if error.kind() == ErrorKind::NotFound && !is_read_only => {
@@ -118,14 +123,25 @@ impl Shelf {
             }
             _ => Slot::Open(Arc::new(opened(&folder, &wished, is_read_only)?)),
         };
+        let allows_pickles = allow_pickle || origin::is_own(&folder);
+        // Nothing but pickles is in there.
+        if matches!(slot, Slot::Open(_)) && wished.prepickle && !allows_pickles {
+            return Err(Refused::Pickles);
+        }
         Ok(Self {
             folder,
             wished,
             is_read_only,
+            allows_pickles: AtomicBool::new(allows_pickles),
             writing: Mutex::default(),
             waits: AtomicBool::new(false),
             slot: Mutex::new(slot),
         })
+    }
+
+    /// Whether pickles in the folder may be loaded: on request, and where this process made it.
+    pub(super) fn allows_pickles(&self) -> bool {
+        self.allows_pickles.load(Ordering::Acquire)
     }
 
     /// What is in the folder, if there is one.
@@ -341,6 +357,8 @@ impl Shelf {
         }
         let Some(settings) = &waiting.settings else { return Ok(()) };
         sqlite::create_filled(&self.folder, settings, &changes)?;
+        origin::record(&self.folder);
+        self.allows_pickles.store(true, Ordering::Release);
         let opened = sqlite::open(&self.folder, Access::Write { wait: PATIENCE });
         let (slot, done) = match opened {
             Ok(backend) => {

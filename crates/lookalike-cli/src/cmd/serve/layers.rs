@@ -26,6 +26,7 @@ pub(super) const KNOWN: &[(&str, &str, bool)] = &[
     ("request-time", "30s", false),
     ("head-time", "10s", false),
     ("idle-time", "10s", false),
+    ("cursor-time", "5min", false),
     ("grace", "30s", false),
     ("wait", "5s", false),
 ];

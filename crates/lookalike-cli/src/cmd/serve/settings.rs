@@ -45,6 +45,7 @@ pub(super) fn read(layers: &Layers) -> Result<Settings, Failure> {
         request_time: time(layers, "request-time")?,
         head_time: time(layers, "head-time")?,
         idle_time: time(layers, "idle-time")?,
+        cursor_time: time(layers, "cursor-time")?,
         grace: time(layers, "grace")?,
     };
     let config = Config {
@@ -53,6 +54,7 @@ pub(super) fn read(layers: &Layers) -> Result<Settings, Failure> {
         tokens: tokens(layers)?,
         writable: !read_only,
         limits,
+        temp_dir: Some(std::env::temp_dir()),
         log: Log { format, sink: Arc::new(|| Box::new(std::io::stderr())) },
     };
     Ok(Settings { config, wait: time(layers, "wait")? })

@@ -2,7 +2,7 @@
 //!
 //! Colours are those of the page's style, so the pictures are light or dark with it.
 
-use super::number::{Plural, Probability, Similarity};
+use super::number::{Plural, Probability, Similarity, Thousandths};
 use super::page::Audit;
 use lookalike_core::curve::candidate_probability;
 use std::fmt::{self, Display, Formatter, Write};
@@ -306,10 +306,18 @@ pub(super) struct Span(pub(super) u32, pub(super) u32);
 
 impl Display for Span {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let least_most = [self.0, self.1].map(Similarity);
+        let [least, most] = [self.0, self.1].map(|millionths| Thousandths(millionths).to_string());
+        write!(f, "<data value=\"{}\" title=\"", least_most[0])?;
         if self.0 == self.1 {
-            write!(f, "{}", Similarity(self.0))
+            write!(f, "{}\">", least_most[0])?;
         } else {
-            write!(f, "{} to {}", Similarity(self.0), Similarity(self.1))
+            write!(f, "{} to {}\">", least_most[0], least_most[1])?;
+        }
+        if least == most {
+            write!(f, "{least}</data>")
+        } else {
+            write!(f, "{least} to {most}</data>")
         }
     }
 }

@@ -2,10 +2,10 @@
 //! folded.
 
 use super::chart::Bar;
-use super::escape::{Lines, Text};
+use super::escape::{Lines, Spelling, Text};
 use super::number::{Count, Plural, Similarity};
 use super::page::Sample;
-use crate::difference::{Differences, Stretch};
+use crate::difference::{Differences, Places, StretchKind};
 use lookalike_core::params::ShingleRule;
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -44,11 +44,13 @@ pub(super) fn pair(
         Plural(left, "word"),
         Plural(right, "word")
     )?;
-    if found.changes().next().is_none() {
-        out.write_all(b" No word differs; what may differ is case, punctuation or blanks.")?;
-    }
+    same_words(out, &found.places)?;
     if left_cut || right_cut {
-        write!(out, " Only the first {} bytes of each text are shown.", Count(MOST_BYTES as u64))?;
+        write!(
+            out,
+            " Only the first {} bytes of each text are shown and counted here.",
+            Count(MOST_BYTES as u64)
+        )?;
     }
     write!(
         out,
@@ -60,6 +62,27 @@ pub(super) fn pair(
     )?;
     hunks(out, &found)?;
     out.write_all(b"</div></details>\n")
+}
+
+/// Says how many places have the same words and are not equal.
+fn same_words(out: &mut dyn Write, places: &Places) -> io::Result<()> {
+    let Places { words, same_words, case, punctuation, white_space } = *places;
+    if words == 0 {
+        let rest = if same_words == 0 { ": both texts are equal" } else { "" };
+        write!(out, " No word differs{rest}.")?;
+    }
+    if same_words == 0 {
+        return Ok(());
+    }
+    let kinds = [(case, "case"), (punctuation, "punctuation"), (white_space, "white space")];
+    let kinds = kinds.iter().filter(|kind| kind.0 > 0);
+    let kinds: Vec<_> = kinds.map(|kind| format!("{} {}", kind.1, Count(kind.0 as u64))).collect();
+    write!(
+        out,
+        " {} with the same words written differently ({}).",
+        Plural(same_words as u64, "place"),
+        kinds.join(", ")
+    )
 }
 
 /// The part of a text that is compared, ending between characters, and whether there is more.
@@ -76,30 +99,35 @@ fn hunks(out: &mut dyn Write, found: &Differences) -> io::Result<()> {
     let mut row = Row::default();
     let last = found.stretches.len().saturating_sub(1);
     for (at, stretch) in found.stretches.iter().enumerate() {
-        if !stretch.shared {
-            row.changed(found, stretch);
-            continue;
+        let [a, b] = found.texts(stretch);
+        match stretch.kind {
+            StretchKind::Changed => row.changed(a, b),
+            StretchKind::SameWords(_) => row.same_words(a, b),
+            StretchKind::Equal => {
+                let before = if at == 0 { 0 } else { CONTEXT };
+                let after = if at == last { 0 } else { CONTEXT };
+                let Range { start, end } = stretch.a;
+                let words = found.a.word_from(start)..found.a.word_from(end);
+                if words.len() < before + after + LEAST_FOLDED {
+                    row.equal(a);
+                    continue;
+                }
+                let (head, tail) = (words.start + before, words.end - after);
+                let head_end = if before == 0 { start } else { found.a.start(head) };
+                let tail_start = if after == 0 { end } else { found.a.start(tail) };
+                row.equal(found.a.slice(start..head_end));
+                row.end(out)?;
+                write!(
+                    out,
+                    "<details class=\"fold\"><summary>{} in both</summary>",
+                    Plural((tail - head) as u64, "equal word")
+                )?;
+                row.equal(found.a.slice(head_end..tail_start));
+                row.end(out)?;
+                out.write_all(b"</details>\n")?;
+                row.equal(found.a.slice(tail_start..end));
+            }
         }
-        let before = if at == 0 { 0 } else { CONTEXT };
-        let after = if at == last { 0 } else { CONTEXT };
-        let length = stretch.a.len();
-        if length < before + after + LEAST_FOLDED {
-            row.shared(found, stretch.a.clone(), stretch.b.clone());
-            continue;
-        }
-        let part = |range: &Range<usize>, from, to| range.start + from..range.start + to;
-        row.shared(found, part(&stretch.a, 0, before), part(&stretch.b, 0, before));
-        row.end(out)?;
-        let tail = length - after;
-        write!(
-            out,
-            "<details class=\"fold\"><summary>{} in both</summary>",
-            Plural((tail - before) as u64, "equal word")
-        )?;
-        row.shared(found, part(&stretch.a, before, tail), part(&stretch.b, before, tail));
-        row.end(out)?;
-        out.write_all(b"</details>\n")?;
-        row.shared(found, part(&stretch.a, tail, length), part(&stretch.b, tail, length));
     }
     row.end(out)
 }
@@ -112,22 +140,32 @@ struct Row {
 }
 
 impl Row {
-    fn shared(&mut self, found: &Differences, a: Range<usize>, b: Range<usize>) {
-        self.left.push_str(&Lines(found.a.text(a)).to_string());
-        self.right.push_str(&Lines(found.b.text(b)).to_string());
+    fn equal(&mut self, text: &str) {
+        let text = Lines(text).to_string();
+        self.left.push_str(&text);
+        self.right.push_str(&text);
     }
 
-    fn changed(&mut self, found: &Differences, stretch: &Stretch) {
-        let (a, b) = (found.a.text(stretch.a.clone()), found.b.text(stretch.b.clone()));
+    fn changed(&mut self, a: &str, b: &str) {
         let class = if a.is_empty() || b.is_empty() { "" } else { " class=\"changed\"" };
         for (side, tag, text) in [(&mut self.left, "del", a), (&mut self.right, "ins", b)] {
-            let words = text.trim_end();
+            let words = text.trim();
+            let (before, after) = text.split_at(text.len() - text.trim_start().len());
+            side.push_str(&Lines(before).to_string());
             if !words.is_empty() {
                 let text = Lines(words);
                 // Writing to a string does not fail.
                 let _ = write!(side, "<{tag}{class}>{text}</{tag}>");
             }
-            side.push_str(&Lines(text.get(words.len()..).unwrap_or_default()).to_string());
+            side.push_str(&Lines(after.get(words.len()..).unwrap_or_default()).to_string());
+        }
+    }
+
+    fn same_words(&mut self, a: &str, b: &str) {
+        for (side, tag, text) in [(&mut self.left, "del", a), (&mut self.right, "ins", b)] {
+            if !text.is_empty() {
+                let _ = write!(side, "<{tag} class=\"same-words\">{}</{tag}>", Spelling(text));
+            }
         }
     }
 
@@ -167,19 +205,36 @@ mod tests {
         let html = shown("The quick brown fox jumps", "the quick red fox jumps <b>high");
         assert!(
             html.contains(
-                "<p class=\"side\" dir=\"auto\">The quick \
+                "<p class=\"side\" dir=\"auto\"><del class=\"same-words\">The</del> quick \
                                <del class=\"changed\">brown</del> fox jumps</p>"
             ),
             "{html}"
         );
         assert!(
             html.contains(
-                "<p class=\"side\" dir=\"auto\">the quick \
-                               <ins class=\"changed\">red</ins> fox jumps &lt;<ins>b&gt;high"
+                "<p class=\"side\" dir=\"auto\"><ins class=\"same-words\">the</ins> quick \
+                               <ins class=\"changed\">red</ins> fox jumps <ins>&lt;b&gt;high"
             ),
             "{html}"
         );
         assert!(html.contains("4 words shared, 1 word only in the document that stays, 3 words"));
+        assert!(html.contains("1 place with the same words written differently (case 1)."));
+    }
+
+    #[test]
+    fn case_punctuation_and_white_space_are_marked_on_both_sides() {
+        let html = shown("Paid FOR\n-5.20 EUR", "Paid for 5,20 EUR");
+        for part in [
+            "<del class=\"same-words\">FOR\n-</del>5<del class=\"same-words\">.</del>20 EUR</p>",
+            "<ins class=\"same-words\">for </ins>5<ins class=\"same-words\">,</ins>20 EUR</p>",
+            "No word differs.",
+            "2 places with the same words written differently (case 1, punctuation 2, white space \
+             1).",
+        ] {
+            assert!(html.contains(part), "{part}\n{html}");
+        }
+        assert!(shown("a b", "a b\n").contains("<ins class=\"same-words\">↵\n</ins>"));
+        assert!(shown("a b", "a b").contains("No word differs: both texts are equal."));
     }
 
     #[test]

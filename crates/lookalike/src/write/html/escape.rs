@@ -13,6 +13,9 @@ pub(super) struct Text<'a>(pub(super) &'a str);
 /// A text as HTML that keeps its line ends and tabs, for where white space counts.
 pub(super) struct Lines<'a>(pub(super) &'a str);
 
+/// A text as [`Lines`], with signs for white space where it has nothing else.
+pub(super) struct Spelling<'a>(pub(super) &'a str);
+
 /// Characters that would not be seen, or would move others. Joiners are not among them: scripts
 /// and pictographs need these.
 pub(super) fn is_hidden(c: char) -> bool {
@@ -48,6 +51,21 @@ impl Display for Lines<'_> {
             // Part of a line end, or one by itself; HTML makes it `\n` either way.
             '\r' => Ok(()),
             c => character(f, c),
+        })
+    }
+}
+
+impl Display for Spelling<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        if self.0.contains(|c: char| !c.is_whitespace()) {
+            return Lines(self.0).fmt(f);
+        }
+        self.0.chars().try_for_each(|c| match c {
+            ' ' => f.write_char('␣'),
+            '\n' => f.write_str("↵\n"),
+            '\t' => f.write_char('⇥'),
+            '\r' => f.write_char('␍'),
+            c => write!(f, "{}", c.escape_unicode()),
         })
     }
 }
@@ -104,7 +122,7 @@ mod tests {
 
         #[test]
         fn html_has_no_tags(text in any::<String>()) {
-            let out = format!("{}{}", Text(&text), Lines(&text));
+            let out = format!("{}{}{}", Text(&text), Lines(&text), Spelling(&text));
             prop_assert!(!out.contains(['<', '>', '"', '\'', '\0', '\r']));
         }
     }

@@ -9,18 +9,21 @@
 //! | `ids` | a line per group: the ids, the keeper's first | as text when ids are searched |
 //! | `rest` | a line per group: similarity, bytes, reason of each duplicate | when it is opened |
 //!
+//! `about` has heading, source and date of the documents of the largest groups that were read
+//! again for the page; the script shows these in the rows that are HTML without it.
+//!
 //! So a page with a million duplicates opens by reading a few numbers per group. The elements are
 //! shorter than what browsers keep in one piece (65,536 characters), so their text is not copied.
 
 use super::chart::{Bar, Similarities, Sizes, Span};
 use super::escape::{self, Text};
-use super::number::{Bytes, Count, Plural, Similarity};
-use super::page::{Duplicate, Group};
-use std::fmt::Write as _;
+use super::number::{Bytes, Count, Plural, Similarity, Thousandths};
+use super::page::{About, Duplicate, Group};
+use std::fmt::{self, Display, Formatter, Write as _};
 use std::io::{self, Write};
 
 /// Groups that stand in the page as HTML, for readers without scripts.
-const SHOWN: u64 = 20;
+pub(super) const SHOWN: u64 = 50;
 /// Duplicates of each of these.
 const SHOWN_DUPLICATES: usize = 20;
 /// A piece ends when its longest element has so many bytes.
@@ -50,7 +53,7 @@ pub(super) fn stream(
 ) -> io::Result<Passed> {
     let mut passed = Passed::default();
     let mut held = Piece::default();
-    let mut written = 0;
+    let (mut written, mut abouts) = (0, String::from("["));
     out.write_all(
         b"<p class=\"list-head\" aria-hidden=\"true\"><span></span><span class=\"n\">Group</span>\
           <span>Stays</span><span class=\"size\">Size</span><span class=\"span\">Similarity</span>\
@@ -64,6 +67,7 @@ pub(super) fn stream(
         group.duplicates.iter().for_each(|each| passed.similarities.add(each.similarity));
         if passed.groups <= SHOWN {
             item(out, passed.groups, &group, reasons)?;
+            add_about(&mut abouts, &group);
         }
         if written < most_bytes {
             held.add(&group);
@@ -74,7 +78,7 @@ pub(super) fn stream(
         }
     }
     held.write(out)?;
-    out.write_all(b"</ol>\n")?;
+    write!(out, "</ol>\n<script type=\"application/json\" id=\"about\">{abouts}]</script>\n")?;
     Ok(passed)
 }
 
@@ -89,7 +93,7 @@ struct Piece {
 impl Piece {
     fn add(&mut self, group: &Group) {
         let [facts, ids, rest] = [&mut self.facts, &mut self.ids, &mut self.rest];
-        let Group { keeper, bytes, reference, duplicates } = group;
+        let Group { keeper, bytes, reference, duplicates, .. } = group;
         let (least, most) = bounds(duplicates);
         let goes: u64 = duplicates.iter().map(|duplicate| duplicate.bytes).sum();
         for (text, start) in [(&mut *facts, "["), (&mut *ids, "[\n"), (&mut *rest, "[\n")] {
@@ -137,6 +141,55 @@ impl Piece {
     }
 }
 
+/// Adds what the documents of a group are recognised by, the keeper first: `[heading, source,
+/// date]` of each, or 0.
+fn add_about(out: &mut String, group: &Group) {
+    if out.len() > 1 {
+        out.push_str(",\n");
+    }
+    let duplicates = group.duplicates.iter().map(|duplicate| &duplicate.about);
+    for (at, about) in
+        [&group.about].into_iter().chain(duplicates.take(SHOWN_DUPLICATES)).enumerate()
+    {
+        out.push(if at == 0 { '[' } else { ',' });
+        let Some(About { heading, source, date }) = about else {
+            out.push('0');
+            continue;
+        };
+        for (start, text) in [('[', heading), (',', source), (',', date)] {
+            out.push(start);
+            escape::json(out, text);
+        }
+        out.push(']');
+    }
+    out.push(']');
+}
+
+/// A document by its heading, with id, source and date below; by its id alone where no more is
+/// known of it.
+struct Name<'a> {
+    id: &'a str,
+    about: Option<&'a About>,
+    class: &'static str,
+}
+
+impl Display for Name<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let (id, class) = (Text(self.id), self.class);
+        let Some(About { heading, source, date }) = self.about else {
+            return write!(f, "<bdi{class}>{id}</bdi>");
+        };
+        write!(f, "<bdi class=\"heading\">{}</bdi><span class=\"about\">", Text(heading))?;
+        write!(f, "<bdi{class}>{id}</bdi>")?;
+        for part in [source, date] {
+            if !part.is_empty() {
+                write!(f, " · <bdi>{}</bdi>", Text(part))?;
+            }
+        }
+        f.write_str("</span>")
+    }
+}
+
 /// The least and the highest similarity.
 fn bounds(duplicates: &[Duplicate]) -> (u32, u32) {
     let similarities = || duplicates.iter().map(|duplicate| duplicate.similarity);
@@ -149,15 +202,19 @@ fn item(out: &mut dyn Write, number: u64, group: &Group, reasons: &[&str]) -> io
     write!(
         out,
         "<li><details class=\"group\"><summary><span class=\"n\">{}</span><span class=\"id\">\
-         <bdi>{}</bdi></span><span class=\"size\">{}</span><span class=\"span\"><span \
+         {}</span><span class=\"size\">{}</span><span class=\"span\"><span \
          class=\"unseen\">similarity </span>{}</span></summary>\
-         \n<div class=\"opened\"><p class=\"kept\"><span class=\"tag\">Stays</span> <bdi \
-         class=\"full\" tabindex=\"0\">{}</bdi> <span class=\"bytes\">{}</span>{}</p>\n",
+         \n<div class=\"opened\"><p class=\"kept\"><span class=\"tag\">Stays</span> {} <span \
+         class=\"bytes\">{}</span>{}</p>\n",
         Count(number),
-        Text(&group.keeper),
+        Name { id: &group.keeper, about: group.about.as_ref(), class: "" },
         Plural(group.duplicates.len() as u64 + 1, "document"),
         Span(least, most),
-        Text(&group.keeper),
+        Name {
+            id: &group.keeper,
+            about: group.about.as_ref(),
+            class: " class=\"full\" tabindex=\"0\"",
+        },
         Bytes(group.bytes),
         if group.reference { " <span class=\"tag\">Reference</span>" } else { "" }
     )?;
@@ -173,10 +230,12 @@ fn item(out: &mut dyn Write, number: u64, group: &Group, reasons: &[&str]) -> io
     for duplicate in group.duplicates.iter().take(SHOWN_DUPLICATES) {
         writeln!(
             out,
-            "<tr><td><bdi class=\"full\">{}</bdi></td><td class=\"similarity\">{} {}</td>\
-             <td class=\"num\">{}</td><td>{}</td></tr>",
-            Text(&duplicate.id),
+            "<tr><td>{}</td><td class=\"similarity\"><data value=\"{}\" title=\"{}\">{}</data> \
+             {}</td><td class=\"num\">{}</td><td>{}</td></tr>",
+            Name { id: &duplicate.id, about: duplicate.about.as_ref(), class: " class=\"full\"" },
             Similarity(duplicate.similarity),
+            Similarity(duplicate.similarity),
+            Thousandths(duplicate.similarity),
             Bar(f64::from(duplicate.similarity) / 1e6),
             Count(duplicate.bytes),
             Text(reasons.get(duplicate.reason).copied().unwrap_or_default())
@@ -219,12 +278,14 @@ mod tests {
     fn group(keeper: &str, duplicates: usize) -> Group {
         let duplicate = |at| Duplicate {
             id: format!("{keeper}<{at}"),
+            about: None,
             similarity: 900_000 + at as u32 % 100_000,
             bytes: 10,
             reason: at % 2,
         };
         Group {
             keeper: keeper.into(),
+            about: None,
             bytes: 99,
             reference: false,
             duplicates: (0..duplicates).map(duplicate).collect(),
@@ -263,7 +324,7 @@ mod tests {
             assert_eq!(rest[at].as_array().unwrap().len(), group.duplicates.len() * 3);
             assert_eq!(facts[at * 6], group.duplicates.len() as u64 + 1);
         }
-        assert_eq!(html.matches("<li>").count(), 20);
+        assert_eq!(html.matches("<li>").count(), 50);
         // A line per group, so that a line number is a place.
         let piece = html.split("class=\"ids\">").nth(1).unwrap();
         let piece = piece.split("</script>").next().unwrap();
@@ -284,8 +345,30 @@ mod tests {
     #[test]
     fn no_groups_are_an_empty_list() {
         let (html, passed) = streamed(Vec::new(), MOST_BYTES);
-        assert!(html.ends_with("<ol class=\"groups\" id=\"list\">\n</ol>\n"), "{html}");
+        assert!(html.contains("<ol class=\"groups\" id=\"list\">\n</ol>\n"), "{html}");
         assert_eq!(passed.groups, 0);
+    }
+
+    #[test]
+    fn documents_are_shown_by_heading_source_and_date() {
+        let mut group = group("letters.jsonl:3", 2);
+        let about = |heading: &str| {
+            let (source, date) = ("letters.jsonl, line 3".into(), "2024-03-02".into());
+            Some(About { heading: heading.into(), source, date })
+        };
+        (group.about, group.duplicates[0].about) = (about("Dear <Sir>"), about("Dear Madam"));
+        let (html, _) = streamed(vec![group], MOST_BYTES);
+        let shown = "<bdi class=\"heading\">Dear &lt;Sir&gt;</bdi><span class=\"about\">\
+                     <bdi>letters.jsonl:3</bdi> · <bdi>letters.jsonl, line 3</bdi> · \
+                     <bdi>2024-03-02</bdi></span>";
+        assert!(html.contains(shown), "{html}");
+        assert!(html.contains("<bdi class=\"heading\">Dear Madam</bdi>"), "{html}");
+        assert!(html.contains("<bdi class=\"full\">letters.jsonl:3&lt;1</bdi>"), "{html}");
+        let about = html.split("id=\"about\">").nth(1).unwrap().split("</script>").next().unwrap();
+        let about: serde_json::Value = serde_json::from_str(about).unwrap();
+        assert_eq!(about[0][0][0], "Dear <Sir>");
+        assert_eq!((&about[0][1][2], &about[0][2]), (&"2024-03-02".into(), &0.into()));
+        assert!(html.contains("title=\"0.900000\">0.900</data>"), "{html}");
     }
 
     #[test]

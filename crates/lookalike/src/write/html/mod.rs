@@ -24,8 +24,8 @@ mod skipped;
 
 pub use choice::{ChosenPair, SampleChoice};
 pub use page::{
-    Audit, AuditBin, Counts, Duplicate, Group, Interval, Page, Parameter, Recall, Sample, Skipped,
-    Source, Streams, millionths,
+    About, Audit, AuditBin, Counts, Duplicate, Group, Interval, Page, Parameter, Recall, Sample,
+    Skipped, Source, Streams, millionths,
 };
 
 use chart::Hundredths;
@@ -34,6 +34,8 @@ use groups::Passed;
 use number::{Count, Plural, Share};
 use std::io::{self, Write};
 
+/// The name of this measure in [`Page::measure`].
+const CONTAINMENT: &str = "containment";
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
@@ -45,9 +47,9 @@ const SCRIPT: &str = include_str!("page.js");
 /// use lookalike::core::params::ShingleRule;
 /// use lookalike::write::html::{self, Counts, Duplicate, Group, Page, Recall, Streams};
 ///
-/// let duplicate = Duplicate { id: "b".into(), similarity: 912_345, bytes: 70, reason: 0 };
+/// let duplicate = Duplicate { id: "b".into(), similarity: 912_345, ..Duplicate::default() };
 /// let duplicates = vec![duplicate];
-/// let group = Group { keeper: "a".into(), bytes: 75, reference: false, duplicates };
+/// let group = Group { keeper: "a".into(), bytes: 75, duplicates, ..Group::default() };
 /// let page = Page {
 ///     title: "Near-duplicates in letters/",
 ///     version: "0.1.0",
@@ -84,7 +86,7 @@ pub fn write(out: &mut dyn Write, page: &Page<'_>, streams: Streams<'_>) -> io::
     let passed = groups::stream(out, groups, page.reasons, groups::MOST_BYTES)?;
     unlisted(out, &passed)?;
     out.write_all(b"</section>\n")?;
-    spread(out, &passed)?;
+    spread(out, page, &passed)?;
     samples(out, page)?;
     skipped::write(out, skipped)?;
     section::parameters(out, page)?;
@@ -146,7 +148,8 @@ fn controls(out: &mut dyn Write, page: &Page) -> io::Result<()> {
     write!(
         out,
         "<p>In each group one document stays and the others are like it. Open a group to see how \
-         alike, and why that one stays.</p>\n\
+         alike, and why that one stays. Similarities in tables are rounded down to three \
+         decimals; point at one to see six.{}</p>\n\
          <noscript><p class=\"note\">The largest groups are shown. With scripts allowed, this page \
          lists all groups and can search them; the file of <code>--output</code> has them, too.\
          </p></noscript>\n\
@@ -160,8 +163,42 @@ fn controls(out: &mut dyn Write, page: &Page) -> io::Result<()> {
          <option value=\"unlike\">Least alike first</option>\
          <option value=\"alike\">Most alike first</option>\
          <option value=\"bytes\">Most bytes that would go first</option></select></label>\n\
-         </form>\n<p class=\"status\" id=\"status\" role=\"status\" aria-live=\"polite\"></p>\n"
+         </form>\n<p class=\"status\" id=\"status\" role=\"status\" aria-live=\"polite\"></p>\n",
+        if page.counts.groups > groups::SHOWN {
+            format!(
+                " The {} largest groups show title or first words, source and date; further \
+                 groups show ids.",
+                groups::SHOWN
+            )
+        } else {
+            String::new()
+        }
     )
+}
+
+impl Page<'_> {
+    /// What `count` duplicates of the highest similarity have in common with their keepers.
+    fn equal(&self, count: u64) -> &'static str {
+        match (self.measure == CONTAINMENT, count == 1) {
+            (true, true) => "contains or is contained in the document that stays: containment 1",
+            (true, false) => "contain or are contained in the document that stays: containment 1",
+            (false, true) => "has the same shingles as the document that stays: similarity 1",
+            (false, false) => "have the same shingles as the document that stays: similarity 1",
+        }
+    }
+
+    /// Why more documents repeat the shingles of another one than `count`.
+    fn copies_elsewhere(&self, count: u64) -> String {
+        let copies = self.counts.copies;
+        if copies == count {
+            return String::new();
+        }
+        format!(
+            " {} {} the shingles of an earlier document, which is not always the one that stays.",
+            Plural(copies, "document"),
+            if copies == 1 { "repeats" } else { "repeat" }
+        )
+    }
 }
 
 /// Groups that the page does not hold, and the buttons below the list.
@@ -181,7 +218,7 @@ fn unlisted(out: &mut dyn Write, passed: &Passed) -> io::Result<()> {
 }
 
 /// Similarities and sizes, as pictures and as tables.
-fn spread(out: &mut dyn Write, passed: &Passed) -> io::Result<()> {
+fn spread(out: &mut dyn Write, page: &Page, passed: &Passed) -> io::Result<()> {
     if passed.groups == 0 {
         return Ok(());
     }
@@ -193,12 +230,13 @@ fn spread(out: &mut dyn Write, passed: &Passed) -> io::Result<()> {
     )?;
     writeln!(
         out,
-        "<p>{} of {} ({}) {} the same shingles as the document that stays: similarity 1.{}</p>",
+        "<p>{} of {} ({}) {}.{}{}</p>",
         Count(found.equal),
         Plural(all, "duplicate"),
         Share(found.equal, all),
-        if found.equal == 1 { "has" } else { "have" },
-        if found.unequal() > 0 { " The others:" } else { "" }
+        page.equal(found.equal),
+        page.copies_elsewhere(found.equal),
+        if found.unequal() > 0 { " The others by similarity:" } else { "" }
     )?;
     if found.unequal() > 0 {
         write!(
@@ -242,8 +280,9 @@ fn samples(out: &mut dyn Write, page: &Page) -> io::Result<()> {
         out,
         "<p>{} of a document that stays and one that would go, to judge by eye whether the \
          threshold is right. <del>Struck out</del>: only in the document that stays. \
-         <ins>Underlined</ins>: only in the other. Case, punctuation and blanks do not count. \
-         Whoever is given this page is given these texts.</p>",
+         <ins>Underlined</ins>: only in the other. <del class=\"same-words\">Dotted</del>: the \
+         same words in other case, punctuation or white space. This page contains the texts \
+         shown here.</p>",
         Plural(page.samples.len() as u64, "pair")
     )?;
     for (at, sample) in page.samples.iter().enumerate() {

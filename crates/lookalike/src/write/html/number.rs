@@ -117,6 +117,17 @@ impl Display for Similarity {
     }
 }
 
+/// A similarity in millionths with three decimals, rounded down: only 1 is `1.000`, and what
+/// reaches a threshold of three decimals is not below it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Thousandths(pub(super) u32);
+
+impl Display for Thousandths {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{:03}", self.0 / 1_000_000, self.0 % 1_000_000 / 1000)
+    }
+}
+
 /// Seconds for people.
 pub(super) struct Seconds(pub(super) f64);
 
@@ -169,6 +180,15 @@ mod tests {
         assert_eq!(shown(1.0 - 1e-12), "more than 99.99999999\u{a0}%");
         assert_eq!((shown(1.0), shown(0.0)), ("100\u{a0}%".into(), "0\u{a0}%".into()));
         assert_eq!(shown(0.000_01), "less than 0.01\u{a0}%");
+    }
+
+    #[test]
+    fn three_decimals_are_rounded_down() {
+        let shown = |millionths| Thousandths(millionths).to_string();
+        assert_eq!(
+            [0, 800_000, 912_999, 999_999, 1_000_000].map(shown).join(" "),
+            "0.000 0.800 0.912 0.999 1.000"
+        );
     }
 
     #[test]

@@ -15,6 +15,8 @@ const FACTS = 6, SIZE = 0, LEAST = 1, MOST = 2, GOES = 3, BYTES = 4, REFERENCE =
 const facts = all("script.facts").map((piece) => JSON.parse(piece.textContent));
 const elements = {ids: all("script.ids"), rest: all("script.rest")};
 const reasons = JSON.parse(at("reasons").textContent);
+// Of the largest groups: heading, source and date of documents, the keeper first.
+const about = JSON.parse(at("about").textContent);
 // The first group of each piece, and of the one behind the last.
 const starts = [0];
 for (const piece of facts) starts.push(starts[starts.length - 1] + piece.length / FACTS);
@@ -23,6 +25,8 @@ const count = starts[starts.length - 1];
 const number = new Intl.NumberFormat("en-US");
 const counted = (n, thing) => number.format(n) + " " + thing + (n === 1 ? "" : "s");
 const six = (millionths) => (millionths / 1e6).toFixed(6);
+// Rounded down, so that only 1 is 1.000.
+const three = (millionths) => (Math.floor(millionths / 1e3) / 1e3).toFixed(3);
 const pieceOf = (group) => {
   let low = 0, high = starts.length - 1;
   while (high - low > 1) {
@@ -89,6 +93,24 @@ const shown = (id, name, query, limit) => {
   if (to < id.length) element.append("…");
   return element;
 };
+// A document by its heading, with id, source and date below; by its id where no more is known.
+const named = (group, place, id) => {
+  const found = (about[group] || [])[place];
+  if (!found) return [id];
+  const below = make("span", "about");
+  below.append(id);
+  for (const part of found.slice(1)) {
+    if (part) below.append(" · ", make("bdi", "", visible(part)));
+  }
+  return [make("bdi", "heading", visible(found[0])), below];
+};
+const spread = (least, most) => {
+  const from = three(least), to = three(most);
+  const data = make("data", "", from === to ? from : from + " to " + to);
+  data.value = six(least);
+  data.title = most > least ? six(least) + " to " + six(most) : six(least);
+  return data;
+};
 const bar = (millionths) => {
   const ns = "http://www.w3.org/2000/svg";
   const svg = document.createElementNS(ns, "svg");
@@ -128,13 +150,13 @@ const why = (rest) => {
   if (used.length === 1) return used[0][1];
   return used.map((each) => each[1] + " (" + number.format(each[0]) + ")").join(", ");
 };
-const members = (body, ids, rest, places, from, to, asked) => {
+const members = (body, group, ids, rest, places, from, to, asked) => {
   const rows = document.createDocumentFragment();
   for (const place of places.slice(from, to)) {
     const row = make("tr");
     const similarity = rest[place * 3];
-    cell(row, "", shown(ids[place + 1], "full", asked, 0));
-    cell(row, "similarity", six(similarity) + " ", bar(similarity));
+    cell(row, "", ...named(group, place + 1, shown(ids[place + 1], "full", asked, 0)));
+    cell(row, "similarity", spread(similarity, similarity), " ", bar(similarity));
     cell(row, "num", number.format(rest[place * 3 + 1]));
     cell(row, "", visible(reasons[rest[place * 3 + 2]] || ""));
     rows.append(row);
@@ -147,7 +169,7 @@ const open = (details, group, asked) => {
   const kept = make("p", "kept");
   const full = shown(ids[0], "full", asked, 0);
   full.tabIndex = 0;
-  kept.append(make("span", "tag", "Stays"), " ", full, " ",
+  kept.append(make("span", "tag", "Stays"), " ", ...named(group, 0, full), " ",
     make("span", "bytes", size(fact(group, BYTES))));
   if (fact(group, REFERENCE)) kept.append(" ", make("span", "tag", "Reference"));
   box.append(kept);
@@ -169,7 +191,7 @@ const open = (details, group, asked) => {
     places = places.filter(hit).concat(places.filter((place) => !hit(place)));
   }
   let done = FIRST;
-  members(body, ids, rest, places, 0, done, asked);
+  members(body, group, ids, rest, places, 0, done, asked);
   if (done < places.length) {
     const more = make("button", "");
     more.type = "button";
@@ -180,7 +202,7 @@ const open = (details, group, asked) => {
     };
     name();
     more.addEventListener("click", () => {
-      members(body, ids, rest, places, done, done + MORE, asked);
+      members(body, group, ids, rest, places, done, done + MORE, asked);
       done += MORE;
       if (done < places.length) name(); else more.remove();
     });
@@ -192,10 +214,9 @@ const item = (group) => {
   const ids = line("ids", group), asked = query;
   const li = make("li"), details = make("details", "group"), summary = make("summary");
   const id = make("span", "id");
-  id.append(shown(ids[0], "", asked, SHORT));
+  id.append(...named(group, 0, shown(ids[0], "", asked, SHORT)));
   const least = fact(group, LEAST), most = fact(group, MOST), span = make("span", "span");
-  span.append(make("span", "unseen", "similarity "), six(least));
-  if (most > least) span.append(" to ", six(most));
+  span.append(make("span", "unseen", "similarity "), spread(least, most));
   summary.append(make("span", "n", number.format(group + 1)), id,
     make("span", "size", counted(fact(group, SIZE), "document")), span);
   if (asked && !ids[0].toLowerCase().includes(asked)) {

@@ -163,11 +163,24 @@ pub struct Skipped {
     pub reason: String,
 }
 
+/// What people recognise a document by, where it was read again for the page.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct About {
+    /// Its title or subject, else its first words.
+    pub heading: String,
+    /// Where it was read from; nothing where its id says so.
+    pub source: String,
+    /// Its date, or nothing.
+    pub date: String,
+}
+
 /// A keeper and its duplicates.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Group {
     /// The id of the document that stays.
     pub keeper: String,
+    /// What it is recognised by.
+    pub about: Option<About>,
     /// Bytes of its text.
     pub bytes: u64,
     /// Whether it belongs to the reference.
@@ -181,6 +194,8 @@ pub struct Group {
 pub struct Duplicate {
     /// Its id.
     pub id: String,
+    /// What it is recognised by.
+    pub about: Option<About>,
     /// Its similarity with the keeper in millionths, 0 to 1,000,000; see [`millionths`].
     pub similarity: u32,
     /// Bytes of its text.

@@ -55,7 +55,8 @@ pub(super) fn summary(out: &mut dyn Write, page: &Page) -> io::Result<()> {
     tile(out, "Documents read", counts.documents, &read)?;
     let copies = match counts.copies {
         0 => String::new(),
-        copies => format!("{} with the very same shingles", Count(copies)),
+        1 => "1 repeats the shingles of an earlier document".to_owned(),
+        copies => format!("{} repeat the shingles of an earlier document", Count(copies)),
     };
     tile(out, "Near-duplicates", counts.duplicates, &copies)?;
     let room = match counts.duplicate_bytes {

@@ -6,8 +6,17 @@ use lookalike_core::params::ShingleRule;
 const HOSTILE: &str = "</script><img src=x onerror=alert(1)>\"'<!--\0\u{1b}\u{202e}";
 
 fn group(keeper: &str, id: &str) -> Group {
-    let duplicate = Duplicate { id: id.into(), similarity: 912_345, bytes: 10, reason: 0 };
-    Group { keeper: keeper.into(), bytes: 12, reference: true, duplicates: vec![duplicate] }
+    let about =
+        |text: &str| Some(About { heading: text.into(), source: text.into(), date: text.into() });
+    let (similarity, bytes, reason) = (912_345, 10, 0);
+    let duplicate = Duplicate { id: id.into(), about: about(id), similarity, bytes, reason };
+    Group {
+        keeper: keeper.into(),
+        about: about(keeper),
+        bytes: 12,
+        reference: true,
+        duplicates: vec![duplicate],
+    }
 }
 
 fn shown(text: &str, groups: &[Group], skipped: &[Skipped], sources: &[Source]) -> String {
@@ -114,7 +123,7 @@ fn the_page_says_what_is_needed() {
         "1 of 2 sources would lose more than half of its documents",
         "Chains were followed",
         "1.5 seconds",
-        "0.912345",
+        "title=\"0.912345\">0.912</data>",
         "every file and record was read",
     ] {
         assert!(html.replace('\u{a0}', " ").contains(text), "{text}");

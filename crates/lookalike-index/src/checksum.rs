@@ -1,0 +1,68 @@
+//! Checksums of what an index stores of a document, verified whenever it is read.
+//! `docs/index.md` and `docs/postgres.md` specify them.
+
+use lookalike_core::hash::{mix64, token_hash};
+
+/// The checksum of bytes that belong to a document: [`token_hash`] of them, combined with the
+/// document's number, so that the bytes of another document do not pass.
+pub(crate) fn content(number: u64, bytes: &[u8]) -> u64 {
+    token_hash(bytes) ^ mix64(number)
+}
+
+/// What a row has of a document, but for its signature, its set and its text.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Fields<'a> {
+    pub(crate) number: u64,
+    pub(crate) id: &'a [u8],
+    /// As 16 bytes, little-endian.
+    pub(crate) fingerprint: &'a [u8],
+    pub(crate) bytes: u64,
+    pub(crate) added: i64,
+    pub(crate) modified: Option<i64>,
+    pub(crate) expires: Option<i64>,
+    pub(crate) metadata: &'a [u8],
+}
+
+impl Fields<'_> {
+    /// The checksum of all fields. `buffer` is used for their bytes.
+    pub(crate) fn checksum(&self, buffer: &mut Vec<u8>) -> u64 {
+        buffer.clear();
+        buffer.extend_from_slice(&self.bytes.to_le_bytes());
+        buffer.extend_from_slice(&self.added.to_le_bytes());
+        for time in [self.modified, self.expires] {
+            buffer.push(u8::from(time.is_some()));
+            buffer.extend_from_slice(&time.unwrap_or(0).to_le_bytes());
+        }
+        buffer.extend_from_slice(self.fingerprint);
+        buffer.extend_from_slice(&(self.id.len() as u32).to_le_bytes());
+        buffer.extend_from_slice(self.id);
+        buffer.extend_from_slice(self.metadata);
+        content(self.number, buffer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn checksums_have_the_specified_values() {
+        let fields = Fields {
+            number: 7,
+            id: b"a/b",
+            fingerprint: &[0x11; 16],
+            bytes: 1234,
+            added: 1_700_000_000_000_000_000,
+            modified: None,
+            expires: Some(-1),
+            metadata: br#"{"source":"x"}"#,
+        };
+        let mut bytes = Vec::new();
+        let sum = fields.checksum(&mut bytes);
+        assert_eq!(bytes.len(), 8 + 8 + 9 + 9 + 16 + 4 + 3 + 14);
+        assert_eq!(sum, token_hash(&bytes) ^ mix64(7));
+        assert_eq!((content(1, b""), sum), (0x9c13_2de9_d7a0_f54c, 0x1f99_719e_9797_3cf6));
+        let other = Fields { expires: None, ..fields };
+        assert_ne!(other.checksum(&mut bytes), sum);
+    }
+}

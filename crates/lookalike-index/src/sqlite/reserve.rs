@@ -1,0 +1,46 @@
+//! Disk space for removing documents while the disk is full: a removal is written before it frees
+//! anything. The file `reserve` takes that space, and is deleted when there is no other.
+//!
+//! Needed are the pages of one removal, some 16 KiB each, and as much as the catalogue file grows
+//! when the log is emptied: at most the catalogue itself, and mostly at most [`LOG_PAGES`] pages,
+//! since nothing is added while the log cannot be emptied.
+
+use super::fault::Place;
+use lookalike_core::hash::SplitMix64;
+use std::fs::File;
+use std::io::Write as _;
+
+/// The log is emptied when it has this many pages.
+pub(super) const LOG_PAGES: u32 = 512;
+/// Least and most bytes of the file.
+const LEAST: u64 = 1 << 20;
+const MOST: u64 = 16 << 20;
+/// Bytes that are written at a time.
+const PIECE: u64 = 1 << 16;
+
+/// Makes the file as large as a catalogue of this size needs, or as large as there is space.
+pub(super) fn keep(place: &Place, catalogue_bytes: u64) {
+    let wanted = catalogue_bytes.next_multiple_of(LEAST).clamp(LEAST, MOST);
+    let path = place.reserve();
+    let length = path.symlink_metadata().map_or(0, |data| data.len());
+    if length >= wanted {
+        return;
+    }
+    let file = place.new_file(&path).or_else(|_| File::options().append(true).open(&path));
+    let Ok(mut file) = file else { return };
+    // File systems compress zeros, or store none.
+    let mut random = SplitMix64::new(length);
+    let mut bytes = Vec::with_capacity(PIECE as usize);
+    for _ in length / PIECE..wanted / PIECE {
+        bytes.clear();
+        bytes.extend((0..PIECE / 8).flat_map(|_| random.next_u64().to_le_bytes()));
+        if file.write_all(&bytes).is_err() {
+            return;
+        }
+    }
+}
+
+/// Deletes the file; whether there was one.
+pub(super) fn release(place: &Place) -> bool {
+    std::fs::remove_file(place.reserve()).is_ok()
+}

@@ -1,0 +1,233 @@
+//! Checks of a folder before it is used. A folder may come from somebody else, so that nothing in
+//! it is followed, run or joined to a path before it has the form that this program writes.
+//!
+//! | from the folder | accepted |
+//! |---|---|
+//! | its files | regular files; no links, devices or pipes |
+//! | the journal of `catalog.sqlite` | a write-ahead log: a rollback journal can name a file to delete |
+//! | the schema | exactly the statements of [`catalogue`](super::catalogue): no trigger, no view |
+//! | `segments.name` | ten digits or more and `.seg`, below `state.next_segment` |
+//! | `segments.first`, `last`, `level`, `dropped` | ascending, disjoint, within `state` |
+
+use super::catalogue::{Head, schema};
+use super::fault::Place;
+use super::segment::Listed;
+use crate::error::IndexError;
+use rusqlite::Connection;
+use rusqlite::config::DbConfig;
+use std::fs::FileType;
+use std::io::ErrorKind;
+
+/// Files of a folder that are opened by a fixed name.
+const FILES: [&str; 6] = [
+    "catalog.sqlite",
+    "catalog.sqlite-wal",
+    "catalog.sqlite-shm",
+    "catalog.sqlite-journal",
+    "lock",
+    "reserve",
+];
+/// Merges of merges: with a fan-out of 2, more levels than there are document numbers.
+const MAX_LEVEL: u32 = 64;
+
+/// Checks the files that are opened by a fixed name. None is opened: to close a file of a database
+/// ends the locks that other connections of this process have on it.
+///
+/// # Errors
+/// [`IndexError::NotAnIndex`] for what this program does not make.
+pub(super) fn check_files(place: &Place) -> Result<(), IndexError> {
+    for name in FILES {
+        let path = place.folder.join(name);
+        match path.symlink_metadata() {
+            Ok(data) if data.is_file() => {}
+            Ok(data) => {
+                let kind = kind(data.file_type());
+                return Err(not(place, format!("{name} is {kind}, expected is a regular file")));
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(Place::reading(&path, error)),
+        }
+    }
+    let journal = place.folder.join("catalog.sqlite-journal");
+    if journal.metadata().is_ok_and(|data| data.len() > 0) {
+        return Err(not(
+            place,
+            "it has a rollback journal, catalog.sqlite-journal, which this program never writes: \
+             restore a backup"
+                .to_owned(),
+        ));
+    }
+    Ok(())
+}
+
+/// Checks that a connection that writes does so by a write-ahead log.
+///
+/// # Errors
+/// [`IndexError::NotAnIndex`] for a rollback journal.
+pub(super) fn check_mode(place: &Place, connection: &Connection) -> Result<(), IndexError> {
+    let mode = connection.query_row("PRAGMA journal_mode", [], |row| row.get::<_, String>(0));
+    let mode = mode.map_err(|error| place.database(error))?;
+    if mode == "wal" {
+        return Ok(());
+    }
+    Err(not(
+        place,
+        format!(
+            "its catalog.sqlite has the journal mode {mode}, expected is wal, the write-ahead \
+             log that this program always sets"
+        ),
+    ))
+}
+
+fn kind(kind: FileType) -> &'static str {
+    if kind.is_symlink() {
+        "a symbolic link"
+    } else if kind.is_dir() {
+        "a folder"
+    } else {
+        "a device or pipe"
+    }
+}
+
+fn not(place: &Place, why: String) -> IndexError {
+    IndexError::NotAnIndex { index: place.name.clone(), why }
+}
+
+/// Turns off what SQLite would do on behalf of a database's schema.
+///
+/// # Errors
+/// What SQLite says.
+pub(super) fn harden(connection: &Connection) -> rusqlite::Result<()> {
+    for (option, value) in [
+        (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
+        (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false),
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false),
+        (DbConfig::SQLITE_DBCONFIG_DQS_DDL, false),
+        (DbConfig::SQLITE_DBCONFIG_DQS_DML, false),
+    ] {
+        connection.set_db_config(option, value)?;
+    }
+    connection.execute_batch("PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0;")
+}
+
+/// Checks that the schema is the one this program creates.
+///
+/// # Errors
+/// [`IndexError::NotAnIndex`] for any other.
+pub(super) fn check_schema(
+    place: &Place,
+    connection: &Connection,
+    version: u32,
+) -> Result<(), IndexError> {
+    let expected = schema(version);
+    let read = || -> rusqlite::Result<Result<usize, String>> {
+        let sql = "SELECT type, name, coalesce(sql, '') FROM sqlite_schema";
+        let mut statement = connection.prepare(sql)?;
+        let mut rows = statement.query([])?;
+        let mut count = 0;
+        while let Some(row) = rows.next()? {
+            let [kind, name, sql]: [String; 3] = [row.get(0)?, row.get(1)?, row.get(2)?];
+            if !expected.contains(&sql) {
+                return Ok(Err(format!(
+                    "its catalogue has the {kind} {name:?}, which this program does not create"
+                )));
+            }
+            count += 1;
+        }
+        Ok(Ok(count))
+    };
+    match read().map_err(|error| place.database(error))? {
+        Ok(count) if count == expected.len() => Ok(()),
+        Ok(count) => {
+            let wanted = expected.len();
+            Err(not(place, format!("its catalogue has {count} tables and indexes of {wanted}")))
+        }
+        Err(why) => Err(not(place, why)),
+    }
+}
+
+/// Checks the list of segments, in ascending order of documents.
+///
+/// # Errors
+/// [`IndexError::DamagedCatalogue`] for rows that this program does not write.
+pub(super) fn check_segments(
+    place: &Place,
+    listed: &[Listed],
+    head: &Head,
+) -> Result<(), IndexError> {
+    let mut end = 0;
+    for Listed { name, first, last, level, dropped, .. } in listed {
+        let wrong = |why: String| {
+            let (file, why) = (place.catalogue().display().to_string(), why);
+            Err(IndexError::DamagedCatalogue { file, why })
+        };
+        let Some(number) = segment_number(name) else {
+            return wrong(format!(
+                "it lists the segment {name:?}; expected are ten digits and .seg"
+            ));
+        };
+        if number >= head.next_segment {
+            let next = head.next_segment;
+            return wrong(format!("it lists {name}, expected are segments before {next}"));
+        }
+        if *first <= end || last < first || *last > head.last {
+            let most = head.last;
+            return wrong(format!(
+                "{name} covers documents {first} to {last}, expected is a range from {} to {most}",
+                u64::from(end) + 1
+            ));
+        }
+        if *level > MAX_LEVEL || *dropped > head.changes {
+            let changes = head.changes;
+            return wrong(format!(
+                "{name} has level {level} and change {dropped}, expected are at most {MAX_LEVEL} \
+                 and {changes}"
+            ));
+        }
+        end = *last;
+    }
+    Ok(())
+}
+
+/// The name of a segment's file.
+pub(super) fn segment_name(number: u64) -> String {
+    format!("{number:010}.seg")
+}
+
+/// The number in the name of a segment's file; `None` for any other name.
+pub(super) fn segment_number(name: &str) -> Option<u64> {
+    let digits = name.strip_suffix(".seg")?;
+    let number = digits.parse().ok().filter(|_| digits.bytes().all(|b| b.is_ascii_digit()))?;
+    (segment_name(number) == name).then_some(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_names_of_segments_are_accepted() {
+        for number in [0, 1, 9_999_999_999, 10_000_000_000, u64::MAX] {
+            assert_eq!(segment_number(&segment_name(number)), Some(number));
+        }
+        let others = [
+            "",
+            ".seg",
+            "1.seg",
+            "00000000001.seg",
+            "000000001.seg",
+            "+000000001.seg",
+            "/0000000001.seg",
+            "../0000000001.seg",
+            "0000000001.SEG",
+            "0000000001.seg/",
+            "0000000001.seg\0",
+            "99999999999999999999999.seg",
+            "000000000\u{661}.seg",
+        ];
+        for name in others {
+            assert_eq!(segment_number(name), None, "{name:?}");
+        }
+    }
+}
