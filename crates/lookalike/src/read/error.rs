@@ -211,9 +211,7 @@ impl fmt::Display for SkipReason {
             Self::Ignored => f.write_str("left out by an ignore file (--no-ignore reads it)"),
             Self::SymbolicLink => f.write_str("a symbolic link (--follow reads it)"),
             Self::NotAFile => f.write_str("neither a file nor a folder"),
-            Self::Binary => f.write_str(
-                "binary: it holds a NUL byte (--encoding utf-16le reads UTF-16 without a mark)",
-            ),
+            Self::Binary => f.write_str("binary: it holds a NUL byte"),
             Self::NoText { failure, .. } => failure.fmt(f),
             Self::Unreadable { message } => write!(f, "cannot be read: {message}"),
             Self::TooLong => write!(

@@ -86,6 +86,9 @@ pub(super) fn walk(folder: &Path, options: &ReadOptions) -> Result<Walked, ReadE
 
 /// The patterns of files to read and not to read.
 fn overrides(folder: &Path, options: &ReadOptions) -> Result<Override, ReadError> {
+    if options.include.is_empty() && options.exclude.is_empty() {
+        return Ok(Override::empty());
+    }
     let mut builder = OverrideBuilder::new(folder);
     let include = options.include.iter().map(|glob| ("--include", glob, glob.clone()));
     let exclude = options.exclude.iter().map(|glob| ("--exclude", glob, format!("!{glob}")));
@@ -106,6 +109,9 @@ fn overrides(folder: &Path, options: &ReadOptions) -> Result<Override, ReadError
 
 /// The types of files to read.
 fn types(options: &ReadOptions) -> Result<Types, ReadError> {
+    if options.types.is_empty() {
+        return Ok(Types::empty());
+    }
     let mut builder = TypesBuilder::new();
     builder.add_defaults();
     let known: Vec<String> =
