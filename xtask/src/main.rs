@@ -5,11 +5,13 @@
 
 mod members;
 mod python;
+mod stages;
 mod tidy;
 mod unicode;
 
+use stages::{Counts, Stages};
 use std::path::Path;
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, ExitStatus};
 
 const HELP: &str = "\
 cargo x lint            format, clippy, documentation, tidy and the Unicode table: all checked
@@ -51,18 +53,15 @@ fn run(root: &Path, args: &[&str]) -> Result<(), String> {
             print!("{HELP}");
             Ok(())
         }
-        ["lint"] => lint(root),
+        ["lint"] => in_stages(false, |stages| lint(root, stages)),
         ["check"] => check(root),
         ["test", rest @ ..] if rest.iter().any(|arg| ["-p", "--package"].contains(arg)) => {
             cargo(root, &[&["test"], rest].concat(), &[])
         }
-        ["test"] => {
-            cargo(root, &["test", "--workspace"], &[])?;
-            cargo(root, &DATABASE_TESTS, &[])?;
-            python::run_if_possible(root)
-        }
+        ["test"] => in_stages(true, |stages| test(root, stages)),
         ["test", rest @ ..] => cargo(root, &[&["test", "--workspace"], rest].concat(), &[]),
-        ["python", rest @ ..] => python::run(root, rest),
+        ["python"] => in_stages(true, |stages| python::run(root, stages)),
+        ["python", rest @ ..] => python::run_pytest(root, rest),
         ["bench", rest @ ..] => {
             // The bench measures the binary that lies beside it.
             let build = ["build", "--release", "--package", "lookalike-cli"];
@@ -77,13 +76,35 @@ fn run(root: &Path, args: &[&str]) -> Result<(), String> {
     }
 }
 
-fn lint(root: &Path) -> Result<(), String> {
-    cargo(root, &["fmt", "--all", "--check"], &[])?;
+/// Runs a command, and prints its stages with their times unless a later command does.
+fn in_stages(
+    is_last: bool,
+    command: impl FnOnce(&mut Stages) -> Result<(), String>,
+) -> Result<(), String> {
+    let mut stages = Stages::new();
+    let result = command(&mut stages);
+    stages.finish(is_last, &result);
+    result
+}
+
+fn lint(root: &Path, stages: &mut Stages) -> Result<(), String> {
+    stages.run("format", |_| cargo(root, &["fmt", "--all", "--check"], &[]))?;
     let clippy = ["clippy", "--workspace", "--all-targets", "--all-features"];
-    cargo(root, &[&clippy[..], &["--", "--deny", "warnings"]].concat(), &[])?;
-    cargo(root, &["doc", "--no-deps", "--workspace"], &[("RUSTDOCFLAGS", "-D warnings")])?;
-    tidy::run(root)?;
-    unicode::run(root, true)
+    let clippy = [&clippy[..], &["--", "--deny", "warnings"]].concat();
+    stages.run("clippy", |_| cargo(root, &clippy, &[]))?;
+    let doc = ["doc", "--no-deps", "--workspace"];
+    stages.run("documentation", |_| cargo(root, &doc, &[("RUSTDOCFLAGS", "-D warnings")]))?;
+    stages.run("tidy", |_| tidy::run(root))?;
+    stages.run("Unicode table", |_| unicode::run(root, true))
+}
+
+fn test(root: &Path, stages: &mut Stages) -> Result<(), String> {
+    // Compilation is a stage of its own, so that the times of the tests are those of the tests.
+    let build = ["test", "--workspace", "--no-run"];
+    stages.run("build of the tests", |_| cargo(root, &build, &[]))?;
+    stages.run("tests", |counts| cargo_tests(root, &["test", "--workspace"], counts))?;
+    stages.run("tests with PostgreSQL", |counts| cargo_tests(root, &DATABASE_TESTS, counts))?;
+    python::run_if_possible(root, stages)
 }
 
 fn check(root: &Path) -> Result<(), String> {
@@ -107,13 +128,29 @@ fn cargo(root: &Path, args: &[&str], env: &[(&str, &str)]) -> Result<(), String>
     call(command.args(args).envs(env.iter().copied()).current_dir(root))
 }
 
+/// Runs tests in `root` and counts them.
+fn cargo_tests(root: &Path, args: &[&str], counts: &mut Counts) -> Result<(), String> {
+    let mut command = Command::new("cargo");
+    stages::count(command.args(args).current_dir(root), &mut std::io::stdout(), counts)
+}
+
 /// Runs a command and shows it and what it prints.
 fn call(command: &mut Command) -> Result<(), String> {
+    let shown = shown(command);
+    eprintln!("$ {shown}");
+    succeeded(&shown, command.status())
+}
+
+/// A command as it is typed.
+fn shown(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
-    let shown = words.join(" ");
-    eprintln!("$ {shown}");
-    match command.status() {
+    words.join(" ")
+}
+
+/// Whether a command succeeded.
+fn succeeded(shown: &str, status: std::io::Result<ExitStatus>) -> Result<(), String> {
+    match status {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(format!("`{shown}` failed: {status}")),
         Err(error) => Err(format!("`{shown}` did not start: {error}")),

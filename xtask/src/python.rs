@@ -1,6 +1,7 @@
 //! The package for Python: its wheel is built beside the tests of the workspace, put into an
 //! environment of its own, and tested there as a user has it.
 
+use crate::stages::{self, Counts, Stages};
 use crate::{call, cargo};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,48 +14,67 @@ struct Environment {
     python: PathBuf,
 }
 
-/// Builds, installs and tests the package; `arguments` go to pytest, and with some only that runs.
+/// How pytest is started.
+const PYTEST: [&str; 4] = ["-m", "pytest", "-rs", "--quiet"];
+
+/// Builds, installs and tests the package.
 ///
 /// # Errors
 /// There is no environment, or a step fails.
-pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<(), String> {
-    test(root, &Environment::new(root)?, arguments)
+pub(crate) fn run(root: &Path, stages: &mut Stages) -> Result<(), String> {
+    let environment = stages.run("packages for Python", |_| Environment::new(root))?;
+    test(root, &environment, stages)
 }
 
 /// The same, and says so where Python or its packages are absent.
 ///
 /// # Errors
 /// A step fails.
-pub(crate) fn run_if_possible(root: &Path) -> Result<(), String> {
-    match Environment::new(root) {
-        Ok(environment) => test(root, &environment, &[]),
+pub(crate) fn run_if_possible(root: &Path, stages: &mut Stages) -> Result<(), String> {
+    // An environment that cannot be made is no failure of the stage.
+    match stages.run("packages for Python", |_| Ok(Environment::new(root)))? {
+        Ok(environment) => test(root, &environment, stages),
         Err(reason) => {
-            eprintln!("SKIPPED: the package for Python is not tested: {reason}");
+            let reason = format!("the package for Python is not tested: {reason}");
+            eprintln!("SKIPPED: {reason}");
+            stages.counts.skip(&reason, 1);
             Ok(())
         }
     }
 }
 
-fn test(root: &Path, environment: &Environment, arguments: &[&str]) -> Result<(), String> {
-    environment.install(root, &wheel(root, environment)?)?;
+/// Builds and installs the package, and runs pytest with these arguments.
+///
+/// # Errors
+/// There is no environment, or a step fails.
+pub(crate) fn run_pytest(root: &Path, arguments: &[&str]) -> Result<(), String> {
+    let environment = Environment::new(root)?;
+    environment.install(root, &wheel(root, &environment)?)?;
+    environment.python(root, &[&PYTEST[..], arguments].concat(), &[program_variable()?])
+}
+
+/// Where the tests find the program that the package is compared with.
+fn program_variable() -> Result<(&'static str, String), String> {
     let program = target()?.join("debug").join(program("lookalike"));
-    let program = ("LOOKALIKE_PROGRAM", program.to_string_lossy().into_owned());
-    let pytest = ["-m", "pytest", "-rs", "--quiet"];
-    if !arguments.is_empty() {
-        return environment.python(root, &[&pytest[..], arguments].concat(), &[program]);
-    }
-    let doctests = ["--doctest-modules", "--pyargs", "lookalike"];
-    environment.python(root, &[&pytest[..], &["python/tests"]].concat(), &[program])?;
-    environment.python(root, &[&pytest[..], &doctests].concat(), &[])?;
+    Ok(("LOOKALIKE_PROGRAM", program.to_string_lossy().into_owned()))
+}
+
+fn test(root: &Path, environment: &Environment, stages: &mut Stages) -> Result<(), String> {
+    let wheel = stages.run("wheel", |_| wheel(root, environment))?;
+    stages.run("installation of the wheel", |_| environment.install(root, &wheel))?;
+    let tests = [&PYTEST[..], &["python/tests"]].concat();
+    let program = program_variable()?;
+    stages.run("pytest", |counts| environment.tests(root, &tests, &[program], counts))?;
+    let doctests = [&PYTEST[..], &["--doctest-modules", "--pyargs", "lookalike"]].concat();
+    stages.run("doctest", |counts| environment.tests(root, &doctests, &[], counts))?;
     let sources = root.join("python");
-    environment.python(&sources, &["-m", "mypy", "--strict", "lookalike"], &[])?;
-    environment.python(&sources, &["-m", "pyright", "lookalike"], &[])?;
+    let mypy = ["-m", "mypy", "--strict", "lookalike"];
+    stages.run("mypy", |_| environment.python(&sources, &mypy, &[]))?;
+    let pyright = ["-m", "pyright", "lookalike"];
+    stages.run("pyright", |_| environment.python(&sources, &pyright, &[]))?;
     let stubtest = ["-m", "mypy.stubtest", "--allowlist", "python/stubtest.txt"];
-    environment.python(
-        root,
-        &[&stubtest[..], &["lookalike._engine", "lookalike.datasketch._native"]].concat(),
-        &[],
-    )
+    let stubtest = [&stubtest[..], &["lookalike._engine", "lookalike.datasketch._native"]].concat();
+    stages.run("stubtest", |_| environment.python(root, &stubtest, &[]))
 }
 
 /// Builds the wheel, and the program that it is compared with.
@@ -134,11 +154,33 @@ impl Environment {
         arguments: &[&str],
         environment: &[(&str, String)],
     ) -> Result<(), String> {
+        call(&mut self.command(folder, arguments, environment))
+    }
+
+    /// Runs tests and counts them.
+    fn tests(
+        &self,
+        folder: &Path,
+        arguments: &[&str],
+        environment: &[(&str, String)],
+        counts: &mut Counts,
+    ) -> Result<(), String> {
+        let mut command = self.command(folder, arguments, environment);
+        stages::count(&mut command, &mut std::io::stdout(), counts)
+    }
+
+    fn command(
+        &self,
+        folder: &Path,
+        arguments: &[&str],
+        environment: &[(&str, String)],
+    ) -> Command {
         let mut command = Command::new(&self.python);
         // The package is to be found where it is installed, not in the repository.
         command.env_remove("PYTHONPATH").env_remove("CONDA_PREFIX");
         let environment = environment.iter().map(|(name, value)| (name, value));
-        call(command.args(arguments).envs(environment).current_dir(folder))
+        command.args(arguments).envs(environment).current_dir(folder);
+        command
     }
 }
 

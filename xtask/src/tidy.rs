@@ -52,6 +52,10 @@ const FORBIDDEN_IN_RUST: &[(&[&str], &str)] = &[
     (&["FIX", "ME"], "an open task; finish it, or write it down where work is planned"),
 ];
 
+/// What opens a standard stream past the filter of control characters, and where it may stand.
+const STREAMS: &[&[&str]] = &[&["io::", "stdout()"], &["io::", "stderr()"], &["anstream::", "std"]];
+const PRINTING: (&str, &str) = ("crates/lookalike-cli/src/", "terminal.rs");
+
 /// Checks every file that is, or would be, committed.
 ///
 /// # Errors
@@ -105,6 +109,11 @@ fn file(name: &str, bytes: &[u8], findings: &mut Vec<String>) {
     }
     if is_rust && !is_table {
         sizes(name, text, findings);
+    }
+    if name.strip_prefix(PRINTING.0).is_some_and(|file| file != PRINTING.1) {
+        let why = "printing past the filter of control characters; use `terminal`";
+        let words: Vec<_> = STREAMS.iter().map(|word| (*word, why)).collect();
+        forbidden(name, text, &words, findings);
     }
     if let Some(module) = name.strip_prefix("crates/lookalike-core/src/") {
         edges(name, module, text, findings);

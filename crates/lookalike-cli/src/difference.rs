@@ -1,7 +1,8 @@
 //! Differences of two texts → lines for a terminal, in context and colour.
 
+use crate::terminal::Style;
 use crate::text_width::{columns, visible};
-use anstyle::{AnsiColor, Style};
+use anstyle::AnsiColor;
 use lookalike::difference::{Differences, StretchKind, Words};
 use std::io::{self, Write};
 use std::ops::Range;
@@ -14,23 +15,28 @@ const LONGEST_ENDS: (usize, usize) = (40, 20);
 /// Differences that are shown: of words, and as many of case, punctuation and white space.
 const MOST: usize = 100;
 
-const ONLY_A: Style = AnsiColor::Red.on_default().strikethrough();
-const ONLY_B: Style = AnsiColor::Green.on_default().underline();
-const SAME_WORDS_A: Style = AnsiColor::Red.on_default().dimmed();
-const SAME_WORDS_B: Style = AnsiColor::Green.on_default().dimmed();
-const QUIET: Style = Style::new().dimmed();
+const ONLY_A: Style = Style::new(AnsiColor::Red.on_default().strikethrough());
+const ONLY_B: Style = Style::new(AnsiColor::Green.on_default().underline());
+const SAME_WORDS_A: Style = Style::new(AnsiColor::Red.on_default().dimmed());
+const SAME_WORDS_B: Style = Style::new(AnsiColor::Green.on_default().dimmed());
+const QUIET: Style = Style::DIMMED;
 
-/// Writes the differences with some words around them, in lines of `width` columns; `all` of
-/// them, or the first hundred of each kind with long ones shortened. `marks` writes `[-…-]` around
-/// what only the first text has, `{+…+}` around what only the second has, and `(-…-)(+…+)` around
-/// the same words in both spellings, for output without colours.
-pub(crate) fn write(
-    found: &Differences,
-    out: &mut impl Write,
-    width: usize,
-    marks: bool,
-    all: bool,
-) -> io::Result<()> {
+/// How differences are printed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Layout {
+    /// Columns of a line.
+    pub(crate) width: usize,
+    /// Whether `[-…-]` is around what only the first text has, `{+…+}` around what only the second
+    /// has, and `(-…-)(+…+)` around the same words in both spellings: for output without colours.
+    pub(crate) marks: bool,
+    /// Whether all differences are printed in full, not the first hundred of each kind with long
+    /// ones shortened.
+    pub(crate) all: bool,
+}
+
+/// Writes the differences with some words around them.
+pub(crate) fn write(found: &Differences, out: &mut impl Write, layout: Layout) -> io::Result<()> {
+    let Layout { width, marks, all } = layout;
     let most = if all { usize::MAX } else { MOST };
     let longest = if all { usize::MAX } else { LONGEST };
     let mut lines = Lines { out, width, column: 0, blank: false, marks };
@@ -120,17 +126,17 @@ fn shared(
     let (first, last) = (text.word_from(bytes.start), text.word_from(bytes.end));
     // Leaving out a word or two saves nothing.
     if last - first <= before + after + 3 {
-        return lines.words(text.slice(bytes.clone()), Style::new(), ["", ""]);
+        return lines.words(text.slice(bytes.clone()), Style::PLAIN, ["", ""]);
     }
     let (head, tail) = (first + before, last - after);
     let (head_end, tail_start) = (text.start(head), text.start(tail).min(bytes.end));
     if before > 0 {
-        lines.words(text.slice(bytes.start..head_end), Style::new(), ["", ""])?;
+        lines.words(text.slice(bytes.start..head_end), Style::PLAIN, ["", ""])?;
     }
     lines.end()?;
     lines.note(&format!("… {} …", plural(tail - head, "word")))?;
     if after > 0 {
-        lines.words(text.slice(tail_start..bytes.end), Style::new(), ["", ""])?;
+        lines.words(text.slice(tail_start..bytes.end), Style::PLAIN, ["", ""])?;
     }
     Ok(())
 }
@@ -180,7 +186,7 @@ impl<W: Write> Lines<'_, W> {
             if self.marks && first {
                 shown.push_str(marks[0]);
             }
-            shown.push_str(&visible(word));
+            shown.push_str(word);
             if self.marks && words.peek().is_none() {
                 shown.push_str(marks[1]);
             }
@@ -214,7 +220,7 @@ impl<W: Write> Lines<'_, W> {
     }
 
     fn word(&mut self, word: &str, style: Style, glued: bool) -> io::Result<()> {
-        let columns = columns(word);
+        let columns = columns(&visible(word));
         let needed = columns + usize::from(self.blank);
         // A mark or a full stop is not torn from its word.
         let torn = glued && !self.blank && columns < 4;
@@ -277,11 +283,9 @@ mod tests {
     use lookalike::core::params::ShingleRule;
 
     fn shown(a: &str, b: &str) -> String {
-        let mut out = Vec::new();
         let found = Differences::between(a, b, &ShingleRule::default(), None);
-        let mut plain = anstream::StripStream::new(&mut out);
-        write(&found, &mut plain, 60, true, false).unwrap();
-        String::from_utf8(out).unwrap()
+        let layout = Layout { width: 60, marks: true, all: false };
+        crate::terminal::piped(|out| write(&found, out, layout).unwrap())
     }
 
     #[test]
@@ -327,9 +331,9 @@ mod tests {
     }
 
     #[test]
-    fn nothing_steers_the_terminal() {
-        let found = shown("a\u{1b}[31m b", "a c\u{202e}d");
-        assert!(!found.contains('\u{1b}') && !found.contains('\u{202e}'), "{found:?}");
+    fn words_take_the_columns_of_their_escapes() {
+        let word = "\u{1b}".repeat(12);
+        assert_eq!(shown("", &format!("{word} end")), format!("  {{+{word}\n  end+}}\n"));
     }
 
     #[test]

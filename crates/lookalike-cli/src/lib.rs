@@ -14,21 +14,25 @@ mod sources;
 mod span;
 mod summary;
 mod table;
+mod terminal;
 mod text_width;
 mod told;
+mod usage;
 mod wording;
 
 use clap::{Parser, Subcommand};
 #[cfg(feature = "serve")]
 use cmd::serve;
-use cmd::{Failure, Outcome, audit, compare, dedup, evaluate, find, index, query, tune};
+use cmd::{
+    Failure, Outcome, audit, compare, completions, dedup, evaluate, find, index, man, query, tune,
+};
 pub use exit_code::ExitCode;
 pub use extraction::WORKER as EXTRACT_WORKER;
 use extraction::Worker;
 use lookalike::extract::WorkerCommand;
 pub use lookalike::extract::serve as extract_worker;
 use std::ffi::OsString;
-use std::io::{self, Write};
+use terminal::ColorWhen;
 
 const EXAMPLE: &str = "\
 Examples:
@@ -44,6 +48,11 @@ Exit code: 0 success, 1 error, 2 wrong use; with `--exit-code` 3 when something 
 #[command(name = "lookalike", version, after_help = EXAMPLE)]
 #[command(subcommand_required = true, arg_required_else_help = true)]
 struct Cli {
+    /// When to print colours; `auto` also follows NO_COLOR
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value = "auto")]
+    #[arg(help_heading = "Output on terminals")]
+    color: ColorWhen,
+
     #[command(subcommand)]
     command: Command,
 }
@@ -60,6 +69,8 @@ enum Command {
     Query(query::Args),
     #[cfg(feature = "serve")]
     Serve(serve::Args),
+    Completions(completions::Args),
+    Man(man::Args),
     /// Reads files that other processes send, for these
     #[command(name = extraction::WORKER, hide = true)]
     ExtractWorker,
@@ -74,16 +85,20 @@ pub fn main(
     arguments: impl IntoIterator<Item = OsString>,
     worker: Option<&WorkerCommand>,
 ) -> ExitCode {
-    let code = match Cli::try_parse_from(arguments) {
-        Ok(mut cli) => run(&mut cli.command, worker),
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let code = match Cli::try_parse_from(&arguments) {
+        Ok(mut cli) => {
+            cli.color.apply();
+            run(&mut cli.command, worker)
+        }
         Err(error) => {
-            // Nothing is left to do when even this cannot be written.
-            let _ = error.print();
+            // A failure to print has nowhere to be reported.
+            let _ = usage::print(&error, &arguments);
             ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
         }
     };
     // A program's end does this by itself, the end of an interpreter does not.
-    let _ = io::stdout().flush();
+    terminal::flush();
     code
 }
 
@@ -92,7 +107,7 @@ fn run(command: &mut Command, worker: Worker<'_>) -> ExitCode {
     outcome.unwrap_or_else(|failure| {
         if let Some(message) = failure.message() {
             // As above.
-            let _ = writeln!(anstream::stderr(), "error: {message}");
+            let _ = terminal::stderr().message(&format!("error: {message}"));
         }
         failure.exit_code()
     })
@@ -123,6 +138,8 @@ fn outcome(command: &Command, worker: Worker<'_>) -> Outcome {
         Command::Query(args) => query::run(args, worker),
         #[cfg(feature = "serve")]
         Command::Serve(args) => serve::run(args),
+        Command::Completions(args) => completions::run(args),
+        Command::Man(args) => man::run(args),
         Command::ExtractWorker => extraction::serve(),
     }
 }

@@ -7,12 +7,12 @@
 
 use crate::difference::thousands;
 use crate::summary::{count, percent};
-use crate::text_width::visible;
-use anstyle::Style;
+use crate::terminal::Style;
+use crate::text_width::one_line;
 use lookalike::run::SourceCounts;
 use std::io::{self, Write};
 
-const HEADER: Style = Style::new().dimmed();
+const HEADER: Style = Style::DIMMED;
 /// The share of a source above which its loss is worth a warning.
 const LARGE_SHARE: f64 = 0.5;
 /// Documents of a source below which a share says little.
@@ -59,7 +59,7 @@ impl Table<'_> {
             "documents", "go", "share"
         )?;
         for source in sources.iter().take(most) {
-            line(out, source.documents, source.duplicates, &visible(&source.name))?;
+            line(out, source.documents, source.duplicates, &one_line(&source.name))?;
         }
         if let Some(more) = sources.len().checked_sub(most).filter(|more| *more > 0) {
             let (documents, duplicates) = sum(sources.iter().skip(most));
@@ -94,7 +94,7 @@ impl Table<'_> {
                 err,
                 "warning: {} % of {} {go} ({} of {}); are they duplicates in your sense? {advice}",
                 percent(share(source.documents, source.duplicates)),
-                visible(&source.name),
+                one_line(&source.name),
                 thousands(source.duplicates),
                 count(source.documents, "document")
             )?;
@@ -142,11 +142,7 @@ mod tests {
             source("r", 9, 0, true),
         ];
         let table = Table { sources: &sources, fate: Fate::WouldGo };
-        let text = |most| {
-            let mut bytes = anstream::StripStream::new(Vec::new());
-            table.write(&mut bytes, most).unwrap();
-            String::from_utf8(bytes.into_inner()).unwrap()
-        };
+        let text = |most| crate::terminal::piped(|out| table.write(out, most).unwrap());
         assert_eq!(
             text(1),
             "  documents           go     share  source\n\

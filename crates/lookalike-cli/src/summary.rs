@@ -1,7 +1,7 @@
 //! What a run did, in a few lines for people, on standard error.
 
 use crate::difference::thousands;
-use crate::text_width::visible;
+use crate::text_width::one_line;
 use lookalike::extract::Failure;
 use lookalike::read::{SkipReason, Skipped};
 use lookalike::run::{FindOptions, Findings};
@@ -23,21 +23,27 @@ pub(crate) struct Summary<'a> {
     pub(crate) elapsed: Duration,
     /// Whether a file lists what was skipped.
     pub(crate) skipped_listed: bool,
+    /// Whether the figures of candidates, stages and parameters are wanted.
+    pub(crate) verbose: bool,
 }
 
 impl Summary<'_> {
-    /// Writes all lines.
+    /// Writes all lines: first what was found, and in how many documents.
     pub(crate) fn write(&self, out: &mut impl Write) -> io::Result<()> {
-        self.write_documents(out)?;
         let counts = &self.findings.counts;
-        let line = [
-            count(counts.candidates, "candidate"),
-            format!("{} compared", count(counts.verified, "pair")),
-            count(counts.groups, "group"),
-            count(counts.duplicates, "duplicate"),
-        ];
-        writeln!(out, "{}", line.join(", "))?;
+        let (duplicates, groups) =
+            (count(counts.duplicates, "duplicate"), count(counts.groups, "group"));
+        if counts.duplicates > 0 {
+            writeln!(out, "{duplicates} in {groups}: one document of each group is kept")?;
+        }
+        self.write_documents(out)?;
         self.write_recall(out)?;
+        if !self.verbose {
+            let (elapsed, speed) = (seconds(self.elapsed), self.speed(self.elapsed));
+            return writeln!(out, "{elapsed}{speed}; --verbose shows more figures");
+        }
+        let compared = count(counts.verified, "pair");
+        writeln!(out, "{}, {compared} compared", count(counts.candidates, "candidate"))?;
         self.write_times(out)?;
         writeln!(out, "{}", self.options.params)
     }
@@ -63,7 +69,7 @@ impl Summary<'_> {
         let copies = self.findings.identical.copies();
         if let Some([first, copy, ..]) = self.findings.identical.groups().first().map(Vec::as_slice)
         {
-            let (first, copy) = (visible(first), visible(copy));
+            let (first, copy) = (one_line(first), one_line(copy));
             let are = if copies == 1 { "is" } else { "are" };
             let copies = thousands(copies as u64);
             writeln!(out, "  {copies} of them {are} the same bytes as another: {copy} as {first}")?;
@@ -142,7 +148,7 @@ pub(crate) fn write_skipped(
         .map(|(reason, (number, _))| format!("{} {reason}", thousands(number)))
         .collect();
     let remedy = if listed { "" } else { "; --skipped FILE.csv lists them" };
-    writeln!(out, "skipped: {}{remedy}", parts.join(", "))
+    writeln!(out, "skipped: {}{remedy}", one_line(&parts.join(", ")))
 }
 
 /// What was read in another way than its name or the options promise.
@@ -152,7 +158,7 @@ fn write_warnings(out: &mut impl Write, findings: &Findings) -> io::Result<()> {
             out,
             "warning: no document has a value in the field {field:?}, so --keep \
              field:{} decides nothing",
-            visible(field)
+            one_line(field)
         )?;
     }
     write_as_text(out, &findings.read_as_text)
@@ -167,7 +173,7 @@ pub(crate) fn write_as_text(out: &mut impl Write, files: &[Skipped]) -> io::Resu
         out,
         "warning: {} {are} read as one text{each}, not as records; {}: {}",
         count(number, "table"),
-        visible(&first.source),
+        one_line(&first.source),
         first.reason
     )
 }
@@ -178,7 +184,13 @@ pub(crate) fn write_reasons(
     skipped: impl Iterator<Item = io::Result<Skipped>>,
 ) -> io::Result<()> {
     for (reason, (number, first)) in reasons(skipped)? {
-        writeln!(out, "  {} {reason}, first {}", thousands(number), visible(&place(&first)))?;
+        writeln!(
+            out,
+            "  {} {}, first {}",
+            thousands(number),
+            one_line(&reason),
+            one_line(&place(&first))
+        )?;
     }
     Ok(())
 }

@@ -9,17 +9,16 @@
 //! Every line has its group's number, so that a line found by `grep` says where it belongs.
 
 use crate::difference::thousands;
-use crate::text_width::{shorten, visible};
-use anstyle::Style;
+use crate::terminal::Style;
+use crate::text_width::{one_line, shorten, visible};
 use lookalike::core::params::Measure;
 use lookalike::core::verify::Overlap;
 use lookalike::run::{Group, Groups};
-use std::borrow::Cow;
 use std::io::{self, Write};
 
-const HEADER: Style = Style::new().dimmed();
-const KEEPER: Style = Style::new().bold();
-const LESS: Style = Style::new().dimmed();
+const HEADER: Style = Style::DIMMED;
+const KEEPER: Style = Style::BOLD;
+const LESS: Style = Style::DIMMED;
 
 /// Columns of the similarity, and between columns.
 const SIMILARITY: usize = "similarity".len();
@@ -105,7 +104,7 @@ impl<W: Write> Lines<'_, W> {
         let shown = most.unwrap_or(duplicates).min(duplicates);
         for duplicate in &group.duplicates[..shown] {
             let similarity = similarity(&duplicate.overlap, self.measure);
-            self.line(number, &similarity, &duplicate.id, Style::new())?;
+            self.line(number, &similarity, &duplicate.id, Style::PLAIN)?;
         }
         let left = duplicates - shown;
         if left > 0 {
@@ -115,8 +114,10 @@ impl<W: Write> Lines<'_, W> {
     }
 
     fn line(&mut self, number: usize, similarity: &str, id: &str, style: Style) -> io::Result<()> {
-        let id = visible(id);
-        let id = self.id.map_or(Cow::Borrowed(id.as_ref()), |width| shorten(&id, width));
+        let id = match self.id {
+            Some(width) => shorten(&visible(id), width).into_owned().into(),
+            None => one_line(id),
+        };
         let width = self.number;
         writeln!(self.out, "{number:>width$}  {similarity:>SIMILARITY$}  {style}{id}{style:#}")
     }
@@ -156,9 +157,11 @@ mod tests {
     }
 
     fn text(extent: Extent) -> (String, NotShown) {
-        let mut bytes = anstream::StripStream::new(Vec::new());
-        let not_shown = write(&mut bytes, &groups(), Measure::Jaccard, extent).unwrap();
-        (String::from_utf8(bytes.into_inner()).unwrap(), not_shown)
+        let mut not_shown = NotShown::default();
+        let text = crate::terminal::piped(|out| {
+            not_shown = write(out, &groups(), Measure::Jaccard, extent).unwrap();
+        });
+        (text, not_shown)
     }
 
     #[test]

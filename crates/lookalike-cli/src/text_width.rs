@@ -1,23 +1,10 @@
 //! Text for a terminal: how many columns it takes, made visible, made shorter.
 
 use std::borrow::Cow;
-use std::io;
 use unicode_width::UnicodeWidthChar;
 
 /// What stands for text that is left out.
 const ELLIPSIS: char = '…';
-
-/// The width of a terminal that does not say.
-const TERMINAL_COLUMNS: usize = 80;
-
-/// How wide the terminal is that standard output goes to: what it says itself, else what the
-/// environment says, else 80 columns.
-#[expect(clippy::disallowed_methods, reason = "the command line reads the environment")]
-pub(crate) fn terminal_columns() -> usize {
-    let told = terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| width.0.into());
-    let set = || std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-    told.or_else(set).filter(|columns| *columns > 0).unwrap_or(TERMINAL_COLUMNS)
-}
 
 /// Each character by itself, as most terminals do.
 fn character(c: char) -> usize {
@@ -29,23 +16,37 @@ pub(crate) fn columns(text: &str) -> usize {
     text.chars().map(character).sum()
 }
 
-/// Control characters, line ends, the marks that reverse writing and blanks without width, as
-/// escapes: what an id holds can neither move the cursor nor pass for another one.
+/// Whether a character is invisible and can change what a terminal shows: control characters, line
+/// and paragraph separators, bidirectional controls, and blanks without width.
+pub(crate) fn is_control(c: char) -> bool {
+    let direction = matches!(c, '\u{061C}' | '\u{200E}' | '\u{200F}')
+        || matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
+    // Scripts and pictographs need joiners, so they are not among these.
+    let invisible = matches!(c, '\u{00AD}' | '\u{200B}' | '\u{2060}'..='\u{2064}' | '\u{FEFF}');
+    c.is_control() || direction || invisible || matches!(c, '\u{2028}' | '\u{2029}')
+}
+
+/// A text as a terminal shows it, with escapes for every [control](is_control) character: for
+/// texts whose width matters.
 pub(crate) fn visible(text: &str) -> Cow<'_, str> {
-    let hidden = |c: char| {
-        let direction = matches!(c, '\u{061C}' | '\u{200E}' | '\u{200F}')
-            || matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
-        // Joiners are not among them: scripts and pictographs need these.
-        let unseen = matches!(c, '\u{00AD}' | '\u{200B}' | '\u{2060}'..='\u{2064}' | '\u{FEFF}');
-        let line_end = matches!(c, '\u{2028}' | '\u{2029}');
-        c.is_control() || direction || unseen || line_end
-    };
-    if !text.contains(hidden) {
+    escaped(text, is_control)
+}
+
+/// A text with escapes for line breaks and tabs: for names in lines and tables. Other control
+/// characters are left to [`Stream`](crate::terminal::Stream).
+pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
+    let ends_line =
+        |c| matches!(c, '\t'..='\r' | '\u{1C}'..='\u{1E}' | '\u{85}' | '\u{2028}' | '\u{2029}');
+    escaped(text, ends_line)
+}
+
+fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if !text.contains(&is_escaped) {
         return Cow::Borrowed(text);
     }
     let mut shown = String::new();
     for c in text.chars() {
-        if hidden(c) {
+        if is_escaped(c) {
             shown.extend(c.escape_default());
         } else {
             shown.push(c);
@@ -101,6 +102,7 @@ mod tests {
         assert_eq!(visible("a\n\t\u{1b}[31m"), "a\\n\\t\\u{1b}[31m");
         assert_eq!(visible("x\u{202e}txt.exe"), "x\\u{202e}txt.exe");
         assert_eq!(visible("a\u{200b}b\u{61c}"), "a\\u{200b}b\\u{61c}");
+        assert_eq!(one_line("a\n\t\u{85}\u{1b}[31m\u{202e}"), "a\\n\\t\\u{85}\u{1b}[31m\u{202e}");
     }
 
     #[test]

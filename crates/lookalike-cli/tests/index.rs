@@ -320,3 +320,20 @@ fn a_larger_collection_has_the_groups_of_find() {
     assert!(fresh.1.lines().count() > 50);
     assert_eq!(groups(&place, &["index", "groups", "x"]), fresh);
 }
+
+#[test]
+fn several_names_in_one_metadata_option_are_refused_at_once() {
+    let place = Place::new();
+    let text = "one two three four five six";
+    place.file("d.csv", format!("id,text,a,\"b,c\"\n1,{text},x,y\n"));
+    for command in ["create", "add", "update"] {
+        let error = place.run(&["index", command, "x", "d.csv", "--metadata", "a,b ,c"]).fails(2);
+        assert!(error.contains("--metadata a --metadata b --metadata c"), "{error}");
+        assert!(!place.path("x").exists());
+    }
+    let create = ["index", "create", "x", "d.csv", "--metadata", "a", "--metadata", "b\\,c"];
+    place.run(&create).ok();
+    let exported = objects(place.run(&["index", "export", "x"]));
+    assert_eq!(exported[0]["metadata"]["a"], "x");
+    assert_eq!(exported[0]["metadata"]["b,c"], "y");
+}

@@ -61,7 +61,8 @@ fn an_audit_is_the_same_on_the_terminal_in_json_and_on_the_page() {
     for (pairs, by) in [(&[][..], "groups"), (&["--pairs", "pairs.csv"], "pairs")] {
         let audit = ["--audit", "70", "--audit-seed", "5", "--confidence", "0.9"];
         let reports = ["--report", "r.html", "--report", "r.json"];
-        let run = place.run(&[&["find", "in.jsonl"], &audit[..], &reports, pairs].concat());
+        let find = ["find", "in.jsonl", "--verbose"];
+        let run = place.run(&[&find[..], &audit, &reports, pairs].concat());
         let command = ["audit", "r.json", "in.jsonl", "--sample", "70", "--seed", "5"];
         let command = [&command[..], &["--confidence", "0.9"], pairs].concat();
         let text = place.run(&command).ok();

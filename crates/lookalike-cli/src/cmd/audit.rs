@@ -6,6 +6,7 @@ use crate::exit_code::ExitCode;
 use crate::extraction::Worker;
 use crate::options::ReadArgs;
 use crate::progress_bar::Bar;
+use crate::terminal;
 use lookalike::audit::{
     self, Audit, AuditOptions, CONFIDENCE, Figures, Interval, JudgedBy, Range, Report,
     SAMPLE_DOCUMENTS,
@@ -117,7 +118,7 @@ pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
     drop(bar);
     report.check(neighbours.inputs())?;
     let audit = report.judge(&neighbours, args.pairs.as_deref())?;
-    let mut out = BufWriter::new(anstream::stdout().lock());
+    let mut out = BufWriter::new(terminal::stdout().json_if(args.json));
     if args.json {
         json::audit(&mut out, &audit, &report.params)?;
         writeln!(out)?;

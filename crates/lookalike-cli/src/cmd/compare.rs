@@ -1,14 +1,15 @@
 //! `lookalike compare A B`: how alike two documents are, and where they differ.
 
 use super::{Failure, Outcome};
-use crate::difference::{self, differences, plural, thousands};
+use crate::difference::{self, Layout, differences, plural, thousands};
 use crate::exit_code::ExitCode;
 use crate::extraction::{ExtractArgs, Worker};
 use crate::member::Member;
 use crate::options::{ParameterArgs, ShingleArgs};
-use crate::text_width::terminal_columns;
+use crate::terminal::{self, Style};
+use crate::text_width::one_line;
 use crate::wording::WordingArgs;
-use anstyle::{AnsiColor, Style};
+use anstyle::AnsiColor;
 use lookalike::core::curve;
 use lookalike::core::params::{Measure, Params};
 use lookalike::core::verify::Overlap;
@@ -20,7 +21,7 @@ use lookalike::read::{
     Collection, Document, Format, ReadError, ReadOptions, Scratch, Sink, Skipped,
 };
 use serde_json::{Value, json};
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -89,15 +90,17 @@ pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
         name if name == "-" => "standard input".to_owned(),
         name => name.into_owned(),
     });
-    let marks = anstream::AutoStream::choice(&io::stdout()) == anstream::ColorChoice::Never;
+    let stream = terminal::stdout().json_if(args.json);
+    let layout =
+        Layout { width: width(stream.is_terminal()), marks: !stream.has_colors(), all: args.all };
     let told = Told { likeness: &likeness, names: &names, params: &params };
-    let mut out = io::BufWriter::new(anstream::stdout().lock());
+    let mut out = io::BufWriter::new(stream);
     if args.json {
         writeln!(out, "{:#}", told.json(differences.as_ref()))?;
     } else {
         told.write(&mut out)?;
         if let Some(differences) = &differences {
-            write_differences(&mut out, differences, likeness.same_text, marks, args.all)?;
+            write_differences(&mut out, differences, likeness.same_text, layout)?;
         }
     }
     out.flush()?;
@@ -174,13 +177,13 @@ struct Told<'a> {
 impl Told<'_> {
     fn write(&self, out: &mut impl Write) -> io::Result<()> {
         let Self { names, params, .. } = self;
-        let bold = Style::new().bold();
+        let bold = Style::BOLD;
         let overlap = &self.likeness.overlap;
         for (letter, name, shingles) in
             [("A", &names[0], overlap.left), ("B", &names[1], overlap.right)]
         {
             let shingles = plural(shingles as usize, "shingle");
-            writeln!(out, "{bold}{letter}{bold:#}  {name}  {}", Quiet(&shingles))?;
+            writeln!(out, "{bold}{letter}{bold:#}  {}  {}", one_line(name), Quiet(&shingles))?;
         }
         writeln!(out)?;
         let (part, whole) = (thousands(overlap.intersection), thousands(overlap.union()));
@@ -210,7 +213,7 @@ impl Told<'_> {
             )?;
         }
         let color = if self.likeness.similar { AnsiColor::Green } else { AnsiColor::Yellow };
-        let style = color.on_default().bold();
+        let style = Style::new(color.on_default().bold());
         writeln!(out, "\n{style}{}{style:#}", self.verdict())?;
         if let Some(remark) = self.remark() {
             writeln!(out, "{remark}")?;
@@ -242,8 +245,8 @@ impl Told<'_> {
         if left == 0 || right == 0 {
             let who = match (left, right) {
                 (0, 0) => "Both texts have".to_owned(),
-                (0, _) => format!("{} has", names[0]),
-                _ => format!("{} has", names[1]),
+                (0, _) => format!("{} has", one_line(&names[0])),
+                _ => format!("{} has", one_line(&names[1])),
             };
             return Some(format!("{who} no token; an empty document resembles nothing."));
         }
@@ -359,8 +362,7 @@ fn write_differences(
     out: &mut impl Write,
     found: &Differences,
     same_text: bool,
-    marks: bool,
-    all: bool,
+    layout: Layout,
 ) -> io::Result<()> {
     if same_text {
         return Ok(());
@@ -369,11 +371,11 @@ fn write_differences(
     let same_words = same_words(&found.places);
     if found.places.words == 0 {
         let same_words = same_words.as_deref().unwrap_or_default();
-        let key = if marks { "(-A-)(+B+)" } else { "dim: A, then B" };
+        let key = if layout.marks { "(-A-)(+B+)" } else { "dim: A, then B" };
         writeln!(out, "No word differs; {same_words}  {}\n", Quiet(key))?;
     } else {
         let [shared, only_a, only_b] = found.counts;
-        let key = if marks {
+        let key = if layout.marks {
             "[-only in A-] {+only in B+}"
         } else {
             "struck out: only A, underlined: only B"
@@ -388,12 +390,12 @@ fn write_differences(
             Quiet(key)
         )?;
         if let Some(same_words) = same_words {
-            let key = if marks { "(-A-)(+B+)" } else { "dim: A, then B" };
+            let key = if layout.marks { "(-A-)(+B+)" } else { "dim: A, then B" };
             writeln!(out, "{same_words}  {}", Quiet(key))?;
         }
         writeln!(out)?;
     }
-    difference::write(found, out, width(), marks, all)?;
+    difference::write(found, out, layout)?;
     if found.cut_short {
         writeln!(
             out,
@@ -416,8 +418,8 @@ const SHORT: u64 = 40;
 const WIDTH: usize = 80;
 const WIDEST: usize = 100;
 
-fn width() -> usize {
-    if io::stdout().is_terminal() { terminal_columns().min(WIDEST) } else { WIDTH }
+fn width(is_terminal: bool) -> usize {
+    if is_terminal { terminal::columns().min(WIDEST) } else { WIDTH }
 }
 
 /// √(J(1 − J)/k), the standard error of an estimate from k independent values.
@@ -438,7 +440,7 @@ struct Quiet<'a>(&'a str);
 
 impl std::fmt::Display for Quiet<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let style = Style::new().dimmed();
+        let style = Style::DIMMED;
         write!(f, "{style}{}{style:#}", self.0)
     }
 }

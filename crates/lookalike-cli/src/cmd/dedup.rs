@@ -7,6 +7,8 @@ use crate::options::{ParameterArgs, ReadArgs, RunArgs, ShingleArgs};
 use crate::progress_bar::Bar;
 use crate::sources::{Fate, Table};
 use crate::summary::{self, Summary, count};
+use crate::terminal;
+use crate::text_width::one_line;
 use lookalike::core::params::{Measure, Params};
 use lookalike::dedup::{
     Annotate, DEFAULT_FIELD, Destination, Origin, Removed, Survivors, Written, apply,
@@ -95,6 +97,10 @@ struct ResultArgs {
     /// No summary and no progress; what was skipped, and warnings, are still told
     #[arg(long, short)]
     quiet: bool,
+
+    /// Summary with candidates, comparisons, the time of each stage, and all parameters
+    #[arg(long, short, conflicts_with = "quiet")]
+    verbose: bool,
 }
 
 impl Args {
@@ -145,6 +151,7 @@ pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
         bytes,
         elapsed: start.elapsed(),
         skipped_listed: args.result.skipped.is_some(),
+        verbose: args.result.verbose,
     };
     tell(args, &summary, written)?;
     let found = args.result.exit_code && findings.counts.duplicates > 0;
@@ -260,11 +267,11 @@ fn tell(args: &Args, summary: &Summary<'_>, written: Option<Written>) -> io::Res
     let fate = if dry { Fate::WouldGo } else { Fate::Go };
     let table = Table { sources: &findings.sources, fate };
     if dry {
-        let mut out = anstream::stdout().lock();
+        let mut out = terminal::stdout();
         table.write(&mut out, usize::MAX)?;
         out.flush()?;
     }
-    let mut err = anstream::stderr().lock();
+    let mut err = terminal::stderr();
     if !args.result.quiet {
         if dry {
             writeln!(err)?;
@@ -281,7 +288,7 @@ fn tell(args: &Args, summary: &Summary<'_>, written: Option<Written>) -> io::Res
     }
     for (what, path) in [("removed", &args.result.removed), ("skipped", &args.result.skipped)] {
         if let Some(path) = path {
-            writeln!(err, "{what}: {}", path.display())?;
+            writeln!(err, "{what}: {}", one_line(&path.to_string_lossy()))?;
         }
     }
     summary.write(&mut err)
@@ -299,9 +306,11 @@ fn write_written(
         1 => String::new(),
         files => format!(" in {}", count(files, "file")),
     };
+    let out = out.to_string_lossy();
+    let out = one_line(&out);
     if annotated {
-        writeln!(err, "annotated: {}{files}: {kept} kept, {removed} marked", out.display())
+        writeln!(err, "annotated: {out}{files}: {kept} kept, {removed} marked")
     } else {
-        writeln!(err, "written: {}{files}: {kept}; {removed} left out", out.display())
+        writeln!(err, "written: {out}{files}: {kept}; {removed} left out")
     }
 }

@@ -4,7 +4,8 @@ use super::Outcome;
 use crate::difference::thousands;
 use crate::exit_code::ExitCode;
 use crate::options;
-use crate::text_width::visible;
+use crate::terminal;
+use crate::text_width::one_line;
 use lookalike::core::error::ParamsError;
 use lookalike::evaluate::{EvaluateOptions, Evaluation, Example, Kind, evaluate};
 use serde_json::{Value, json};
@@ -50,7 +51,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
     }
     let options = EvaluateOptions { threshold: args.threshold, all_members: args.all_members };
     let evaluation = evaluate(&args.report, &args.truth, &options)?;
-    let mut out = BufWriter::new(anstream::stdout().lock());
+    let mut out = BufWriter::new(terminal::stdout().json_if(args.json));
     if args.json {
         serde_json::to_writer(&mut out, &as_json(&evaluation)).map_err(io::Error::from)?;
         writeln!(out)?;
@@ -100,7 +101,7 @@ fn examples(out: &mut impl Write, name: &str, kind: Option<&Kind>) -> io::Result
         writeln!(out, "\n{name}:")?;
     }
     for Example { a, b, reported, expected } in &kind.examples {
-        write!(out, "  {}  {}", visible(a), visible(b))?;
+        write!(out, "  {}  {}", one_line(a), one_line(b))?;
         match (reported, expected) {
             (Some(reported), Some(expected)) => {
                 write!(out, "  reported {reported}, truth {expected}")?;

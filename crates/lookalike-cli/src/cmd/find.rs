@@ -60,6 +60,7 @@ pub(crate) struct Args {
 /// What is made of it.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "What comes out")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(super) struct ResultArgs {
     /// Write groups to FILE.jsonl, FILE.csv [also .gz, .zst] or FILE.parquet instead of the table
     #[arg(long, short, value_name = "FILE")]
@@ -93,6 +94,10 @@ pub(super) struct ResultArgs {
     /// No summary and no progress; what was skipped is still told
     #[arg(long, short)]
     quiet: bool,
+
+    /// Summary with candidates, comparisons, the time of each stage, and all parameters
+    #[arg(long, short, conflicts_with = "quiet")]
+    verbose: bool,
 }
 
 impl Args {
@@ -166,6 +171,7 @@ impl ResultArgs {
             bytes,
             elapsed: start.elapsed(),
             skipped_listed: self.skipped.is_some(),
+            verbose: self.verbose,
         };
         let not_shown = tell::print(self, &summary, audit)?;
         tell::tell(self, &summary, audit, not_shown)?;

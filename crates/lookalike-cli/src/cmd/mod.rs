@@ -2,10 +2,12 @@
 
 pub(crate) mod audit;
 pub(crate) mod compare;
+pub(crate) mod completions;
 pub(crate) mod dedup;
 pub(crate) mod evaluate;
 pub(crate) mod find;
 pub(crate) mod index;
+pub(crate) mod man;
 pub(crate) mod query;
 #[cfg(feature = "serve")]
 pub(crate) mod serve;

@@ -5,6 +5,7 @@ mod settings;
 
 use crate::cmd::{Failure, Outcome};
 use crate::exit_code::ExitCode;
+use crate::terminal;
 use layers::Layers;
 use lookalike::store::index::{Access, Place, open};
 use lookalike_server::listen::StartError;
@@ -131,11 +132,12 @@ pub(crate) fn run(args: &Args) -> Outcome {
     });
     let layers = Layers::collect(args.flags.given(), environment, args.config.as_deref())?;
     for name in &layers.unknown {
-        writeln!(anstream::stderr(), "warning: {name} is no option of serve and is not looked at")?;
+        let warning = format!("warning: {name} is no option of serve and is ignored");
+        terminal::stderr().message(&warning)?;
     }
     let settings = settings::read(&layers)?;
     if args.print_config {
-        write!(anstream::stdout(), "{}", layers.shown())?;
+        write!(terminal::stdout(), "{}", layers.shown())?;
         return Ok(ExitCode::SUCCESS);
     }
     settings.config.check().map_err(|error| Failure::Usage(error.to_string()))?;
@@ -145,8 +147,10 @@ pub(crate) fn run(args: &Args) -> Outcome {
     let name = index.name().to_owned();
     let server = Server::bind(index, settings.config).map_err(failed)?;
     let address = server.address();
-    writeln!(anstream::stdout(), "{name} is served at http://{address}")?;
-    std::io::stdout().flush()?;
+    let mut out = terminal::stdout();
+    out.message(&format!("{name} is served at http://{address}"))?;
+    out.flush()?;
+    drop(out);
     let stopped =
         server.run(&Stop::new(), true).map_err(|error| failed(StartError::System(error)))?;
     match stopped {

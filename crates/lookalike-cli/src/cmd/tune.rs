@@ -9,6 +9,8 @@ use super::{Failure, Outcome};
 use crate::exit_code::ExitCode;
 use crate::extraction::Worker;
 use crate::options::{ParameterArgs, ReadArgs, ShingleArgs};
+use crate::terminal;
+use crate::text_width::one_line;
 use lookalike::core::params::{Params, ShingleRule};
 use lookalike::error::Error;
 use lookalike::tune::SAMPLE_DOCUMENTS;
@@ -94,7 +96,7 @@ pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
         let failed = |source| Error::Write { path: path.clone(), source };
         write_whole(path, plan.curve().svg().as_bytes()).map_err(failed)?;
     }
-    let mut out = io::BufWriter::new(anstream::stdout().lock());
+    let mut out = io::BufWriter::new(terminal::stdout().json_if(args.json));
     if args.json {
         writeln!(out, "{:#}", plan.json(measured.as_ref()))?;
     } else {
@@ -104,7 +106,7 @@ pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
         }
         plan.write(&mut out, args)?;
         if let Some(path) = &args.svg {
-            writeln!(out, "\nThe curve is in {}.", path.display())?;
+            writeln!(out, "\nThe curve is in {}.", one_line(&path.to_string_lossy()))?;
         }
     }
     out.flush()?;

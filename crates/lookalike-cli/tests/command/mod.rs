@@ -87,6 +87,41 @@ impl Place {
     }
 }
 
+/// Runs the binary with a terminal of 80 columns at its standard output and standard error, and
+/// returns its exit code and what the terminal gets.
+#[cfg(unix)]
+impl Place {
+    pub(crate) fn on_terminal(&self, args: &[&std::ffi::OsStr]) -> (Option<i32>, String) {
+        self.on_terminal_with(args, &[("TERM", "xterm")])
+    }
+
+    pub(crate) fn on_terminal_with(
+        &self,
+        args: &[&std::ffi::OsStr],
+        environment: &[(&str, &str)],
+    ) -> (Option<i32>, String) {
+        use std::io::Read;
+        let size = nix::pty::Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
+        let terminal = nix::pty::openpty(Some(&size), None).unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lookalike"));
+        command.args(args).current_dir(self.folder.path()).stdin(Stdio::null());
+        for name in ["COLUMNS", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "CI"] {
+            command.env_remove(name);
+        }
+        command.envs(environment.iter().copied());
+        command.stdout(terminal.slave.try_clone().unwrap()).stderr(terminal.slave);
+        let mut child = command.spawn().unwrap();
+        // The terminal ends when nobody has it open for writing.
+        drop(command);
+        let mut master = std::fs::File::from(terminal.master);
+        let mut shown = Vec::new();
+        // Linux reports the end of a terminal as an error.
+        let _ = master.read_to_end(&mut shown);
+        let code = child.wait().unwrap().code();
+        (code, String::from_utf8(shown).unwrap())
+    }
+}
+
 /// The root of the repository.
 pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()

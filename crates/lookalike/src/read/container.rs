@@ -250,11 +250,17 @@ impl<S> Parts<'_, S> {
             own => self.id.push_str(own.unwrap_or(&self.base)),
         }
         let within = self.within(within);
-        if !within.is_empty() {
-            self.id.push('/');
-            self.id.push_str(within);
-        }
+        push_within(&mut self.id, within);
     }
+}
+
+/// Adds the name of a part in its file to the id of that: behind a slash, or as the line of a
+/// mailbox, `:23`.
+pub(super) fn push_within(id: &mut String, within: &str) {
+    if !within.is_empty() && !within.starts_with(':') {
+        id.push('/');
+    }
+    id.push_str(within);
 }
 
 impl Settings {

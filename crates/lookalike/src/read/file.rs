@@ -2,6 +2,7 @@
 
 use super::MAX_DOCUMENT_BYTES;
 use super::compress::Compression;
+use super::container::push_within;
 use super::content::Content;
 use super::error::{ReadError, SkipReason, Skipped};
 use super::options::Format;
@@ -298,7 +299,10 @@ pub(super) fn read_all(
 }
 
 fn skipped(file: &DocumentFile, within: &str, reason: SkipReason) -> Skipped {
-    let behind = |name: String| if within.is_empty() { name } else { format!("{name}/{within}") };
+    let behind = |mut name: String| {
+        push_within(&mut name, within);
+        name
+    };
     let (source, id) = (behind(file.shown()), Some(behind(file.id.clone())));
     Skipped { source, line: None, id, reason }
 }
@@ -322,10 +326,7 @@ impl<S: RawSink> Sink for Parts<'_, S> {
         }
         self.id.clear();
         self.id.push_str(&self.file.id);
-        if !part.within.is_empty() {
-            self.id.push('/');
-            self.id.push_str(part.within);
-        }
+        push_within(&mut self.id, part.within);
         self.further.clear();
         for name in &self.settings.fields.further {
             self.further.push(part.fields.get(name));

@@ -12,14 +12,12 @@ use super::stamp::Stamp;
 use super::stream::fill;
 use super::walk::{self, name_of};
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 /// Bytes in which the first that is not blank must be.
 const SNIFFED_BYTES: u64 = 64 << 10;
-/// Bytes that rule most files out.
-const LEAST_SNIFFED_BYTES: usize = 16;
 
 /// All inputs.
 pub(super) struct Opened {
@@ -280,10 +278,7 @@ impl Opener<'_> {
                 Format::Parquet => compression == Compression::None,
                 _ => false,
             });
-            let undecided = by_name.is_none() && self.options.format.is_none() && stamp.bytes > 0;
-            let by_bytes = undecided && tells_nothing(stem);
-            let by_bytes = by_bytes.then(|| self.stream_of_files(&found.path, compression, stem));
-            let format = match self.options.format.or(by_name).or(by_bytes.flatten()) {
+            let format = match self.options.format.or(by_name) {
                 Some(format @ (Format::Csv | Format::Tsv | Format::Jsonl))
                     if self.options.format.is_none() =>
                 {
@@ -319,22 +314,6 @@ impl Opener<'_> {
         Ok(())
     }
 
-    /// Whether a file without a telling name is a mailbox or a crawl, so that its documents have
-    /// the ids that they have when it is named.
-    fn stream_of_files(&self, path: &Path, compression: Compression, stem: &str) -> Option<Format> {
-        let file = File::open(path).ok()?;
-        let mut head = [0; LEAST_SNIFFED_BYTES];
-        let mut stream = self.opened.settings.decode(compression, file).ok()?;
-        let length = fill(&mut stream, &mut head).0;
-        if !head.starts_with(b"From ") && !head.starts_with(b"WARC/") {
-            return None;
-        }
-        let mut head = head[..length].to_vec();
-        // What cannot be read is left to the reader.
-        let _ = stream.take(SNIFFED_BYTES).read_to_end(&mut head);
-        of_kind(stem, &head)
-    }
-
     /// What a file of a folder is whose name promises values or JSON: its format, or a text where
     /// a table lacks the columns; `None` where it is listed because it cannot be read.
     fn holds_records(
@@ -361,14 +340,6 @@ impl Opener<'_> {
         self.opened.listed.push(skipped);
         Ok(None)
     }
-}
-
-/// Whether a file's name has no ending that says what it is.
-fn tells_nothing(name: &str) -> bool {
-    let file = name.rsplit('/').next().unwrap_or(name);
-    let Some((stem, end)) = file.rsplit_once('.') else { return true };
-    let usual = (1..=5).contains(&end.len()) && end.bytes().all(|b| b.is_ascii_alphabetic());
-    stem.is_empty() || !usual || ["mbx", "mail", "box"].contains(&end)
 }
 
 /// The first bytes of a stream, as many as can be read.

@@ -6,10 +6,11 @@ use crate::cmd::audit::write_text;
 use crate::sources::{Fate, Table};
 use crate::summary::{self, Summary, count};
 use crate::table::{self, Extent, NotShown};
-use crate::text_width::terminal_columns;
+use crate::terminal;
+use crate::text_width::one_line;
 use lookalike::audit::Audit;
 use lookalike::write::json;
-use std::io::{self, BufWriter, IsTerminal, Write};
+use std::io::{self, BufWriter, Write};
 
 /// Groups shown on a terminal, and duplicates of each, when nothing else is asked for.
 const TERMINAL_GROUPS: usize = 50;
@@ -22,14 +23,15 @@ pub(super) fn print(
     audit: Option<&Audit>,
 ) -> io::Result<NotShown> {
     let Summary { findings, options, .. } = *summary;
-    let terminal = io::stdout().is_terminal();
-    let mut out = BufWriter::with_capacity(1 << 16, anstream::stdout().lock());
+    let stream = terminal::stdout().json_if(args.json);
+    let is_terminal = stream.is_terminal();
+    let mut out = BufWriter::with_capacity(1 << 16, stream);
     let mut not_shown = NotShown::default();
     if args.json {
         json::summary(&mut out, findings, options, audit)?;
     } else if args.output.is_none() {
         not_shown = {
-            let extent = extent(args.limit, terminal);
+            let extent = extent(args.limit, is_terminal);
             table::write(&mut out, &findings.groups, options.params.measure(), extent)?
         };
     }
@@ -46,7 +48,7 @@ fn extent(limit: Option<usize>, terminal: bool) -> Extent {
             None => terminal.then_some(TERMINAL_GROUPS),
         },
         duplicates: (!everything).then_some(TERMINAL_DUPLICATES),
-        width: terminal.then(terminal_columns),
+        width: terminal.then(terminal::columns),
         spaced: terminal,
     }
 }
@@ -59,7 +61,7 @@ pub(super) fn tell(
     audit: Option<&Audit>,
     not_shown: NotShown,
 ) -> io::Result<()> {
-    let mut err = anstream::stderr().lock();
+    let mut err = terminal::stderr();
     let findings = summary.findings;
     let table = !args.json && args.output.is_none();
     if not_shown != NotShown::default() {
@@ -88,7 +90,7 @@ pub(super) fn tell(
     let single = [("groups", &args.output), ("pairs", &args.pairs), ("skipped", &args.skipped)];
     let single = single.into_iter().filter_map(|(what, path)| Some((what, path.as_ref()?)));
     for (what, path) in single.chain(args.report.iter().map(|path| ("report", path))) {
-        writeln!(err, "{what}: {}", path.display())?;
+        writeln!(err, "{what}: {}", one_line(&path.to_string_lossy()))?;
     }
     Table { sources: &findings.sources, fate: Fate::Reported }.warn(&mut err)?;
     summary.write(&mut err)?;

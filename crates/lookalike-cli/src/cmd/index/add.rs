@@ -10,6 +10,7 @@ use crate::options::{ReadArgs, ThreadArgs};
 use crate::progress_bar::Bar;
 use crate::span::lifetime;
 use crate::summary::{count, seconds, write_as_text, write_reasons};
+use crate::terminal;
 use crate::told::Told;
 use lookalike::error::Error;
 use lookalike::index::time;
@@ -27,9 +28,9 @@ use std::time::{Duration, Instant};
 #[command(next_help_heading = "What becomes of documents")]
 #[expect(clippy::struct_excessive_bools, reason = "options that go with each other")]
 pub(super) struct HowArgs {
-    /// A field or column to keep as metadata; may be given again. The file, and what mail, pages
-    /// and office files say about themselves, are kept anyway
-    #[arg(long, value_name = "FIELD")]
+    /// A field or column to keep as metadata; may be given again (a comma in its name is `\\,`).
+    /// The file, and what mail, pages and office files say about themselves, are kept anyway
+    #[arg(long, value_name = "FIELD", value_parser = field)]
     pub(super) metadata: Vec<String>,
 
     /// Count the documents as removed after so long, such as 12h, 30d or 8w [default: never]
@@ -114,6 +115,21 @@ impl CommonArgs {
     }
 }
 
+/// One name; `\,` is a comma in it.
+fn field(text: &str) -> Result<String, String> {
+    const COMMA: &str = "\0";
+    let name = text.replace("\\,", COMMA);
+    if name.contains(',') {
+        let options: Vec<String> =
+            text.split(',').map(|name| format!("--metadata {}", name.trim())).collect();
+        return Err(format!(
+            "expected one name; several are {}, a comma within a name is \\,",
+            options.join(" ")
+        ));
+    }
+    Ok(name.replace(COMMA, ","))
+}
+
 /// Runs `add`.
 pub(super) fn run(args: &AddArgs, worker: Worker<'_>) -> Outcome {
     let keep = args.common.how.skip_existing;
@@ -196,7 +212,7 @@ pub(super) fn add(adding: &Adding<'_>) -> Outcome {
             let Broken { before, error } = *broken;
             if before.added + before.replaced > 0 {
                 let stored = count(before.added + before.replaced, "document");
-                writeln!(anstream::stderr(), "{stored} before the error are stored")?;
+                writeln!(terminal::stderr(), "{stored} before the error are stored")?;
             }
             Err(with_remedy(error))
         }
@@ -227,9 +243,9 @@ fn tell(added: &Added, adding: &Adding<'_>, elapsed: Duration) -> io::Result<()>
             "without_shingles": added.without_shingles,
             "skipped": added.skipped.iter().map(skipped).collect::<Vec<Value>>(),
         });
-        return writeln!(anstream::stdout(), "{value}");
+        return writeln!(terminal::stdout().json(), "{value}");
     }
-    let mut err = anstream::stderr().lock();
+    let mut err = terminal::stderr();
     if !adding.how.quiet {
         let mut parts = vec![format!("{} added", count(added.added, "document"))];
         if adding.existing == Existing::Replace {
@@ -245,10 +261,10 @@ fn tell(added: &Added, adding: &Adding<'_>, elapsed: Duration) -> io::Result<()>
             ));
         }
         let name = adding.index.name();
-        writeln!(err, "{name}: {}, {}", parts.join(", "), seconds(elapsed))?;
+        err.message(&format!("{name}: {}, {}", parts.join(", "), seconds(elapsed)))?;
     }
     for name in &added.not_found {
-        writeln!(err, "warning: --metadata {name}: no document has it")?;
+        err.message(&format!("warning: --metadata {name}: no document has it"))?;
     }
     if !added.skipped.is_empty() {
         writeln!(err, "{} skipped; --json lists them", thousands(added.skipped.len() as u64))?;

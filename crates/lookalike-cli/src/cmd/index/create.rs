@@ -7,6 +7,7 @@ use crate::cmd::{Failure, Outcome};
 use crate::exit_code::ExitCode;
 use crate::extraction::Worker;
 use crate::options::{AimArgs, ReadArgs, ShingleArgs, SignatureArgs};
+use crate::terminal;
 use lookalike::index::Existing;
 use lookalike::store::index::create;
 use serde_json::json;
@@ -70,9 +71,10 @@ pub(super) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
     let index = create(&args.place.place(), &settings)?;
     let Some(inputs) = inputs else {
         if args.how.json {
-            writeln!(anstream::stdout(), "{}", json!({ "index": index.name(), "documents": 0 }))?;
+            let value = json!({ "index": index.name(), "documents": 0 });
+            writeln!(terminal::stdout().json(), "{value}")?;
         } else if !args.how.quiet {
-            writeln!(anstream::stderr(), "{} is there, without documents", index.name())?;
+            terminal::stderr().message(&format!("{}: created, without documents", index.name()))?;
         }
         return Ok(ExitCode::SUCCESS);
     };

@@ -4,6 +4,7 @@ use super::open::PlaceArgs;
 use crate::cmd::{Failure, Outcome};
 use crate::exit_code::ExitCode;
 use crate::summary::count;
+use crate::terminal;
 use lookalike::index;
 use lookalike::index::time;
 use lookalike::write::{Output, OutputFormat, Target};
@@ -25,7 +26,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Outcome {
     let index = args.place.read()?;
     let Some(path) = &args.output else {
-        let mut out = BufWriter::with_capacity(1 << 16, anstream::stdout().lock());
+        let mut out = BufWriter::with_capacity(1 << 16, terminal::stdout().json());
         index::export(&index, time::now(), &mut out)??;
         out.flush()?;
         return Ok(ExitCode::SUCCESS);
@@ -37,6 +38,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         written = index::export(&index, time::now(), out)?.map_err(std::io::Error::other)?;
         Ok(())
     })?;
-    writeln!(anstream::stderr(), "{}: {}", path.display(), count(written, "document"))?;
+    let written = count(written, "document");
+    terminal::stderr().message(&format!("{}: {written}", path.display()))?;
     Ok(ExitCode::SUCCESS)
 }

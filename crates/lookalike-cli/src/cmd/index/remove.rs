@@ -8,7 +8,8 @@ use crate::extraction::Worker;
 use crate::options::ReadArgs;
 use crate::progress_bar::Bar;
 use crate::summary::count;
-use crate::text_width::visible;
+use crate::terminal;
+use crate::text_width::one_line;
 use lookalike::index::{self, Removed};
 use lookalike::progress::{Progress, Silent};
 use lookalike::read::Collection;
@@ -96,14 +97,14 @@ fn read(path: &Path) -> io::Result<String> {
 fn tell(args: &Args, name: &str, done: &Removed) -> io::Result<()> {
     if args.json {
         let value = json!({ "index": name, "removed": done.removed, "absent": done.absent });
-        return writeln!(anstream::stdout(), "{value}");
+        return writeln!(terminal::stdout().json(), "{value}");
     }
-    let mut err = anstream::stderr().lock();
+    let mut err = terminal::stderr();
     if !args.quiet {
-        writeln!(err, "{name}: {} removed", count(done.removed, "document"))?;
+        err.message(&format!("{name}: {} removed", count(done.removed, "document")))?;
     }
     if !done.absent.is_empty() {
-        let named: Vec<_> = done.absent.iter().take(NAMED).map(|id| visible(id)).collect();
+        let named: Vec<_> = done.absent.iter().take(NAMED).map(|id| one_line(id)).collect();
         let more = done.absent.len() - named.len();
         let more =
             if more > 0 { format!(" and {}", thousands(more as u64)) } else { String::new() };

@@ -5,6 +5,8 @@ use crate::cmd::Outcome;
 use crate::difference::thousands;
 use crate::exit_code::ExitCode;
 use crate::summary::{count, percent};
+use crate::terminal;
+use crate::text_width::one_line;
 use lookalike::store::Index;
 use lookalike::store::backend::Stats;
 use serde_json::{Value, json};
@@ -24,7 +26,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Outcome {
     let index = args.place.read()?;
     let stats = index.stats()?;
-    let mut out = anstream::stdout().lock();
+    let mut out = terminal::stdout().json_if(args.output.json);
     if args.output.json {
         writeln!(out, "{:#}", value(&index, &stats))?;
     } else {
@@ -76,7 +78,7 @@ fn write(out: &mut impl Write, index: &Index, stats: &Stats) -> io::Result<()> {
             ),
         ),
     ];
-    writeln!(out, "{}", index.name())?;
+    writeln!(out, "{}", one_line(index.name()))?;
     for (name, value) in lines {
         writeln!(out, "  {name:<22}{value}")?;
     }

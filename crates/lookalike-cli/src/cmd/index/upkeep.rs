@@ -4,6 +4,7 @@ use super::open::{PlaceArgs, ReadingArgs, WaitArgs};
 use crate::cmd::{Failure, Outcome};
 use crate::exit_code::ExitCode;
 use crate::summary::count;
+use crate::terminal;
 use lookalike::index::time;
 use lookalike::store::backend::Problem;
 use serde_json::{Value, json};
@@ -68,11 +69,12 @@ pub(super) fn compact(args: &CompactArgs) -> Outcome {
             "bytes_before": before.catalogue_bytes + before.segment_bytes,
             "bytes": after.catalogue_bytes + after.segment_bytes,
         });
-        writeln!(anstream::stdout(), "{value}")?;
+        writeln!(terminal::stdout().json(), "{value}")?;
     } else {
         let gone = before.documents - after.documents.min(before.documents);
         let documents = count(after.documents, "document");
-        writeln!(anstream::stderr(), "{}: {documents}, {gone} expired", index.name())?;
+        let message = format!("{}: {documents}, {gone} expired", index.name());
+        terminal::stderr().message(&message)?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -94,7 +96,7 @@ pub(super) fn check(args: &CheckArgs) -> Outcome {
             "found": list(&found),
             "problems": list(&left),
         });
-        writeln!(anstream::stdout(), "{value}")?;
+        writeln!(terminal::stdout().json(), "{value}")?;
     } else {
         tell(args, index.name(), &found, &left)?;
     }
@@ -106,16 +108,17 @@ pub(super) fn check(args: &CheckArgs) -> Outcome {
 }
 
 fn tell(args: &CheckArgs, name: &str, found: &[Problem], left: &[Problem]) -> io::Result<()> {
-    let mut out = anstream::stdout().lock();
+    let mut out = terminal::stdout();
     for Problem { place, what, .. } in left {
-        writeln!(out, "{place}: {what}")?;
+        out.message(&format!("{place}: {what}"))?;
     }
     if left.is_empty() {
-        let mut err = anstream::stderr().lock();
+        let mut err = terminal::stderr();
         if args.repair && !found.is_empty() {
-            writeln!(err, "{name}: {} made right", count(found.len() as u64, "problem"))?;
+            let found = count(found.len() as u64, "problem");
+            err.message(&format!("{name}: {found} repaired"))?;
         } else {
-            writeln!(err, "{name}: everything is as it should be")?;
+            err.message(&format!("{name}: everything is as it should be"))?;
         }
     }
     Ok(())
@@ -145,9 +148,9 @@ pub(super) fn backup(args: &BackupArgs) -> Outcome {
     let to = args.to.display();
     if args.output.json {
         let value = json!({ "index": index.name(), "backup": to.to_string() });
-        writeln!(anstream::stdout(), "{value}")?;
+        writeln!(terminal::stdout().json(), "{value}")?;
     } else {
-        writeln!(anstream::stderr(), "{} is copied to {to}", index.name())?;
+        terminal::stderr().message(&format!("{} is copied to {to}", index.name()))?;
     }
     Ok(ExitCode::SUCCESS)
 }

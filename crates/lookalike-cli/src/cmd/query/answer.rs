@@ -8,18 +8,18 @@
 use super::Args;
 use crate::difference::thousands;
 use crate::summary::{count, percent, write_reasons};
-use crate::text_width::{shorten, terminal_columns, visible};
-use anstyle::Style;
+use crate::terminal::{self, Stdout, Style};
+use crate::text_width::{one_line, shorten, visible};
 use lookalike::index::time;
 use lookalike::read::Skipped;
 use lookalike::store::Index;
 use lookalike::store::query::{Answer, Match, Probe, Similarity};
 use lookalike::store::settings::Store;
 use serde_json::{Map, Number, Value, json};
-use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
+use std::io::{self, BufWriter, Write};
 
-const LESS: Style = Style::new().dimmed();
-const BOLD: Style = Style::new().bold();
+const LESS: Style = Style::DIMMED;
+const BOLD: Style = Style::BOLD;
 /// Columns of the similarity and the gap behind it.
 const TAKEN: usize = "similarity".len() + 2;
 /// The least columns of an id that is shortened.
@@ -34,7 +34,7 @@ pub(super) struct Asking<'a> {
     estimated: bool,
     /// Columns of a line, where there is a terminal.
     width: Option<usize>,
-    out: BufWriter<anstream::AutoStream<StdoutLock<'static>>>,
+    out: BufWriter<Stdout>,
     asked: u64,
     with_matches: u64,
     without_shingles: u64,
@@ -45,12 +45,13 @@ pub(super) struct Asking<'a> {
 
 impl<'a> Asking<'a> {
     pub(super) fn new(args: &'a Args, index: &'a Index) -> Self {
+        let out = terminal::stdout().json_if(args.json);
         Self {
             args,
             index,
             estimated: index.settings().store == Store::Signatures,
-            width: io::stdout().is_terminal().then(terminal_columns),
-            out: BufWriter::new(anstream::stdout().lock()),
+            width: out.is_terminal().then(terminal::columns),
+            out: BufWriter::new(out),
             asked: 0,
             with_matches: 0,
             without_shingles: 0,
@@ -93,21 +94,23 @@ impl<'a> Asking<'a> {
             writeln!(self.out)?;
         }
         let what = if self.estimated { "  estimate" } else { "similarity" };
-        let id = visible(id);
+        let id = one_line(id);
         writeln!(self.out, "{LESS}{what}  resembles{LESS:#} {BOLD}{id}{BOLD:#}")?;
         for Match { record, similarity } in &answer.matches {
             // Three decimals, cut and not rounded, as in the table of groups.
             let mut number = similarity.six_decimals();
             number.truncate("0.000".len());
-            let id = visible(&record.id);
             let room = self.width.map(|width| width.saturating_sub(TAKEN).max(LEAST_ID));
-            let id = room.map_or(id.clone(), |room| shorten(&id, room).into_owned().into());
+            let id = match room {
+                Some(room) => shorten(&visible(&record.id), room).into_owned().into(),
+                None => one_line(&record.id),
+            };
             writeln!(self.out, "{number:>10}  {id}")?;
             if let Some(text) = &record.text {
                 let beginning: String = text.chars().take(TEXT).collect();
                 let beginning = beginning.split_whitespace().collect::<Vec<_>>().join(" ");
                 let more = if text.chars().nth(TEXT).is_some() { " …" } else { "" };
-                writeln!(self.out, "{LESS}{:>10}  {}{more}{LESS:#}", "", visible(&beginning))?;
+                writeln!(self.out, "{LESS}{:>10}  {}{more}{LESS:#}", "", beginning)?;
             }
         }
         Ok(())
@@ -129,7 +132,7 @@ impl<'a> Asking<'a> {
     /// Says what the table does not; whether anything was found.
     pub(super) fn finish(mut self) -> io::Result<bool> {
         self.out.flush()?;
-        let mut err = anstream::stderr().lock();
+        let mut err = terminal::stderr();
         if !self.skipped.is_empty() {
             writeln!(err, "{} skipped", thousands(self.skipped.len() as u64))?;
             write_reasons(&mut err, self.skipped.iter().cloned().map(Ok))?;

@@ -148,7 +148,12 @@ fn read(path: &Path) -> Result<Vec<(&'static str, String)>, Failure> {
     let wrong = |why: String| Failure::Usage(format!("{}: {why}", path.display()));
     let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
     let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
-        wrong(format!("expected TOML such as `listen = \"127.0.0.1:8377\"`\n{error}"))
+        let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+        let line = before.matches('\n').count() + 1;
+        let message = error.message().replace('\n', ", ");
+        wrong(format!(
+            "line {line}: {message}; expected TOML such as `listen = \"127.0.0.1:8377\"`"
+        ))
     })?;
     let mut said = Vec::new();
     for (key, value) in table {

@@ -3,8 +3,10 @@
 use super::layers::{Layers, split};
 use crate::cmd::Failure;
 use crate::span::patience;
+use crate::terminal;
 use lookalike::spill::parse_memory;
 use lookalike_server::{Config, Limits, Log, LogFormat, Tokens};
+use std::io::Write;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -55,9 +57,13 @@ pub(super) fn read(layers: &Layers) -> Result<Settings, Failure> {
         writable: !read_only,
         limits,
         temp_dir: Some(std::env::temp_dir()),
-        log: Log { format, sink: Arc::new(|| Box::new(std::io::stderr())) },
+        log: Log { format, sink: Arc::new(move || Box::new(log_stream(format))) },
     };
     Ok(Settings { config, wait: time(layers, "wait")? })
+}
+
+fn log_stream(format: LogFormat) -> impl Write {
+    terminal::shared_stderr().json_if(format == LogFormat::Json)
 }
 
 fn size(layers: &Layers, name: &str) -> Result<u64, Failure> {

@@ -1,12 +1,13 @@
 //! Headings, columns and numbers.
 
 use crate::difference::thousands;
-use anstyle::{AnsiColor, Style};
+use crate::terminal::Style;
+use anstyle::AnsiColor;
 use std::io::{self, Write};
 
 /// A title, and what it is about.
 pub(super) fn heading(out: &mut impl Write, title: &str, rest: &str) -> io::Result<()> {
-    let (bold, quiet) = (Style::new().bold(), Style::new().dimmed());
+    let (bold, quiet) = (Style::BOLD, Style::DIMMED);
     write!(out, "{bold}{title}{bold:#}")?;
     if rest.is_empty() { writeln!(out) } else { writeln!(out, "  {quiet}{rest}{quiet:#}") }
 }
@@ -27,9 +28,9 @@ pub(super) fn write_table(
     let widths: Vec<usize> = (0..columns).map(width).collect();
     for (at, line) in lines.iter().enumerate() {
         let style = match (at < header, marked(at)) {
-            (true, _) => Style::new().dimmed(),
-            (_, true) => AnsiColor::Green.on_default().bold(),
-            _ => Style::new(),
+            (true, _) => Style::DIMMED,
+            (_, true) => Style::new(AnsiColor::Green.on_default().bold()),
+            _ => Style::PLAIN,
         };
         let mut text = String::new();
         for (column, (cell, width)) in line.iter().zip(&widths).enumerate() {
@@ -94,11 +95,11 @@ mod tests {
         let lines = [["a", "bb", "x"], ["111", "2", "yy"]];
         let lines: Vec<Vec<String>> =
             lines.iter().map(|line| line.iter().map(|&cell| cell.to_owned()).collect()).collect();
-        let mut out = Vec::new();
-        let mut plain = anstream::StripStream::new(&mut out);
-        write_table(&mut plain, &lines, [0, 0], |_| false).unwrap();
-        write_table(&mut plain, &lines, [0, 1], |_| false).unwrap();
+        let out = crate::terminal::piped(|out| {
+            write_table(out, &lines, [0, 0], |_| false).unwrap();
+            write_table(out, &lines, [0, 1], |_| false).unwrap();
+        });
         let expected = "    a  bb  x\n  111   2  yy\n  a    bb  x\n  111   2  yy\n";
-        assert_eq!(String::from_utf8(out).unwrap(), expected);
+        assert_eq!(out, expected);
     }
 }

@@ -7,7 +7,8 @@ use crate::difference::{plural, thousands};
 use crate::extraction::Worker;
 use crate::progress_bar::Bar;
 use crate::summary::write_as_text;
-use anstyle::Style;
+use crate::terminal::{self, Style};
+use crate::text_width::one_line;
 use lookalike::core::params::{ShingleRule, Wishes};
 use lookalike::read::{Collection, Skipped};
 use lookalike::tune::{self, Advice, Profile, RELATED_WORDS, Reason, Sample};
@@ -24,7 +25,7 @@ impl Measured {
     /// Draws from the inputs and measures.
     pub(super) fn of(args: &Args, wishes: &Wishes, worker: Worker<'_>) -> Result<Self, Failure> {
         let collection = Collection::open(&args.inputs, &args.reading.options(worker))?;
-        write_as_text(&mut anstream::stderr().lock(), collection.read_as_text())?;
+        write_as_text(&mut terminal::stderr(), collection.read_as_text())?;
         let (size, rule) = (args.sample as usize, &wishes.shingle);
         let rules = tune::rules_to_try(rule, &args.tried);
         let of = tune::Measured::of(&collection, size, wishes.seed, &rules, rule, &Bar::new())?;
@@ -69,7 +70,7 @@ impl Measured {
             )?;
         }
         if let Some(advice) = self.advice {
-            let style = Style::new().bold();
+            let style = Style::BOLD;
             writeln!(out, "\n{style}{}{style:#}", self.sentence(advice, threshold))?;
         } else {
             writeln!(out, "\nToo few documents with a token to advise a shingle.")?;
@@ -226,7 +227,7 @@ fn write_skipped(out: &mut impl Write, skipped: &[Skipped]) -> io::Result<()> {
     }
     writeln!(out, "{} skipped:", thousands(skipped.len() as u64))?;
     for one in skipped.iter().take(3) {
-        writeln!(out, "  {one}")?;
+        writeln!(out, "  {}", one_line(&one.to_string()))?;
     }
     if skipped.len() > 3 {
         writeln!(out, "  … and {} more; --json lists them", thousands(skipped.len() as u64 - 3))?;

@@ -1,0 +1,43 @@
+//! `lookalike completions SHELL`: the script that makes a shell complete the command's options.
+
+use super::Outcome;
+use crate::Cli;
+use crate::exit_code::ExitCode;
+use crate::terminal;
+use clap::{Command, CommandFactory};
+use clap_complete::Shell;
+use std::io::Write;
+
+const EXAMPLE: &str = "\
+Examples:
+  lookalike completions bash > ~/.local/share/bash-completion/completions/lookalike
+  lookalike completions zsh > ~/.zfunc/_lookalike
+  lookalike completions fish > ~/.config/fish/completions/lookalike.fish";
+
+/// Print completions for a shell
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLE)]
+pub(crate) struct Args {
+    /// The shell
+    shell: Shell,
+}
+
+/// Prints the script.
+pub(crate) fn run(args: &Args) -> Outcome {
+    let mut script = Vec::new();
+    // The script is complete before it is printed: the generator panics where it cannot write.
+    clap_complete::generate(args.shell, &mut shown(&Cli::command()), "lookalike", &mut script);
+    let mut out = terminal::stdout();
+    out.write_all(&script)?;
+    out.flush()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The command without hidden subcommands, which the generator would complete.
+fn shown(command: &Command) -> Command {
+    let subcommands = command.get_subcommands().filter(|command| !command.is_hide_set());
+    Command::new("lookalike")
+        .version(env!("CARGO_PKG_VERSION"))
+        .args(command.get_arguments())
+        .subcommands(subcommands)
+}

@@ -1,0 +1,302 @@
+//! The stages of a command: how long each takes, and how many tests they run.
+//!
+//! `.ci/run` names a file in `XTASK_STAGES`; commands that run after each other append to it, and
+//! the last one prints all stages.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::{self, Read, Write};
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+/// The environment variable with the file of earlier stages.
+const FILE: &str = "XTASK_STAGES";
+
+/// How often it is checked whether a silent command has ended.
+const POLL: Duration = Duration::from_millis(200);
+
+/// What test runners report, summed up.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    passed: u64,
+    failed: u64,
+    ignored: u64,
+    /// Reasons for which something was not tested, and how often.
+    skipped: BTreeMap<String, u64>,
+}
+
+impl Counts {
+    /// Counts something that is not tested for a reason.
+    pub(crate) fn skip(&mut self, reason: &str, times: u64) {
+        let sets = ["shared/data", "shared data", "document sets", "LOOKALIKE_DATA"];
+        let reason = if sets.iter().any(|part| reason.contains(part)) {
+            "the document sets are not at ../shared/data"
+        } else {
+            reason.trim()
+        };
+        *self.skipped.entry(reason.to_owned()).or_default() += times;
+    }
+
+    /// Takes a line that `cargo test` or pytest prints.
+    fn line(&mut self, line: &str) {
+        if let Some((_, reason)) = line.split_once("SKIPPED: ") {
+            self.skip(reason, 1);
+        } else if let Some(skipped) = line.strip_prefix("SKIPPED [") {
+            // SKIPPED [2] python/tests/test_x.py:12: reason
+            let (times, rest) = skipped.split_once("] ").unwrap_or(("1", skipped));
+            let reason = rest.splitn(3, ':').nth(2).unwrap_or(rest);
+            self.skip(reason, times.parse().unwrap_or(1));
+        } else if let Some(result) = line.strip_prefix("test result: ") {
+            self.results(result.split_once(". ").map_or(result, |(_, counts)| counts), ';');
+        } else {
+            // 3 failed, 251 passed, 2 skipped in 12.34s
+            let result = line.trim_matches(['=', ' ']);
+            if let Some((counts, time)) = result.rsplit_once(" in ")
+                && time.starts_with(|first: char| first.is_ascii_digit())
+                && counts.starts_with(|first: char| first.is_ascii_digit())
+            {
+                self.results(counts, ',');
+            }
+        }
+    }
+
+    fn results(&mut self, counts: &str, separator: char) {
+        for part in counts.split(separator) {
+            let Some((number, what)) = part.trim().split_once(' ') else { continue };
+            let Ok(number) = number.parse::<u64>() else { continue };
+            match what {
+                "passed" => self.passed += number,
+                "failed" | "error" | "errors" => self.failed += number,
+                "ignored" => self.ignored += number,
+                _ => {}
+            }
+        }
+    }
+
+    /// One line in the form of the test runner's last line.
+    fn summary(&self, is_ok: bool) -> String {
+        let verdict = if is_ok { "ok" } else { "FAILED" };
+        let Self { passed, failed, ignored, skipped } = self;
+        let all: u64 = skipped.values().sum();
+        let mut line = format!(
+            "test result: {verdict}. {passed} passed; {failed} failed; {ignored} ignored; {all} \
+             skipped"
+        );
+        if all > 0 {
+            let reasons: Vec<String> =
+                skipped.iter().map(|(reason, times)| format!("{times} × {reason}")).collect();
+            let _ = write!(line, " ({})", reasons.join("; "));
+            if is_ok {
+                line.push_str(
+                    "; nothing is wrong: what is skipped needs something that is absent here \
+                     (CONTRIBUTING.md, Commands)",
+                );
+            }
+        }
+        line
+    }
+}
+
+/// The stages of a command, and those of commands before it.
+#[derive(Debug, Default)]
+pub(crate) struct Stages {
+    finished: Vec<(String, f64)>,
+    pub(crate) counts: Counts,
+    file: Option<PathBuf>,
+}
+
+impl Stages {
+    /// Starts with the stages of earlier commands, if the environment names their file.
+    pub(crate) fn new() -> Self {
+        #[expect(clippy::disallowed_methods, reason = "this is a command line tool")]
+        let file = std::env::var_os(FILE).map(PathBuf::from);
+        let text = file.as_ref().and_then(|file| std::fs::read_to_string(file).ok());
+        let row = |line: &str| {
+            let (name, seconds) = line.split_once('\t')?;
+            Some((name.to_owned(), seconds.parse().ok()?))
+        };
+        let finished = text.unwrap_or_default().lines().filter_map(row).collect();
+        Self { finished, file, ..Self::default() }
+    }
+
+    /// Runs one stage.
+    ///
+    /// # Errors
+    /// Those of the stage.
+    pub(crate) fn run<T>(
+        &mut self,
+        name: &str,
+        work: impl FnOnce(&mut Counts) -> Result<T, String>,
+    ) -> Result<T, String> {
+        let start = Instant::now();
+        let result = work(&mut self.counts);
+        self.finished.push((name.to_owned(), start.elapsed().as_secs_f64()));
+        result
+    }
+
+    /// Prints the stages, unless a later command does, and the counts of tests.
+    pub(crate) fn finish(&self, is_last: bool, result: &Result<(), String>) {
+        if let Some(file) = self.file.as_ref().filter(|_| !is_last && result.is_ok()) {
+            let rows: String = self.finished.iter().fold(String::new(), |mut rows, row| {
+                let _ = writeln!(rows, "{}\t{}", row.0, row.1);
+                rows
+            });
+            // Without the file, the table has fewer rows.
+            let _ = std::fs::write(file, rows);
+            return;
+        }
+        crate::say(&self.table());
+        if self.counts != Counts::default() {
+            crate::say(&self.counts.summary(result.is_ok()));
+        }
+    }
+
+    fn table(&self) -> String {
+        let names = self.finished.iter().map(|(name, _)| name.chars().count());
+        let width = names.max().unwrap_or(0).max("stage".len());
+        let mut text = format!("\n{:<width$}  seconds", "stage");
+        let mut total = 0.0;
+        for (name, seconds) in &self.finished {
+            let _ = write!(text, "\n{name:<width$}  {seconds:>7.1}");
+            total += seconds;
+        }
+        let _ = writeln!(text, "\n{:<width$}  {total:>7.1}", "total");
+        text
+    }
+}
+
+/// Runs a command, copies its output to `out` as it comes, and counts the tests that it reports.
+///
+/// # Errors
+/// The command does not start, or it fails.
+pub(crate) fn count(
+    command: &mut Command,
+    out: &mut impl Write,
+    counts: &mut Counts,
+) -> Result<(), String> {
+    let shown = crate::shown(command);
+    let failed = |error: io::Error| format!("`{shown}` did not start: {error}");
+    let (mut reader, writer) = io::pipe().map_err(failed)?;
+    command.stdout(writer.try_clone().map_err(failed)?).stderr(writer);
+    eprintln!("$ {shown}");
+    let mut child = command.spawn().map_err(failed)?;
+    // The command keeps the ends of the pipe open that it writes to.
+    command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+    let (sender, receiver) = mpsc::sync_channel(16);
+    std::thread::spawn(move || {
+        let mut buffer = vec![0; 8192];
+        while let Ok(bytes @ 1..) = reader.read(&mut buffer) {
+            if sender.send(buffer[..bytes].to_vec()).is_err() {
+                break;
+            }
+        }
+    });
+    let mut lines = Lines { counts, line: Vec::new() };
+    loop {
+        match receiver.recv_timeout(POLL) {
+            Ok(bytes) => {
+                // Without a reader of the output, the tests run to their end all the same.
+                let _ = out.write_all(&bytes).and_then(|()| out.flush());
+                lines.take(&bytes);
+            }
+            // A process that the command leaves behind may keep the pipe open.
+            Err(RecvTimeoutError::Timeout) if matches!(child.try_wait(), Ok(None)) => {}
+            Err(_) => break,
+        }
+    }
+    lines.end();
+    crate::succeeded(&shown, child.wait())
+}
+
+/// Cuts output into lines.
+struct Lines<'a> {
+    counts: &'a mut Counts,
+    line: Vec<u8>,
+}
+
+impl Lines<'_> {
+    fn take(&mut self, bytes: &[u8]) {
+        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+            self.line.extend_from_slice(piece);
+            if piece.ends_with(b"\n") {
+                self.end();
+            }
+        }
+    }
+
+    fn end(&mut self) {
+        let line = std::mem::take(&mut self.line);
+        self.counts.line(String::from_utf8_lossy(&line).trim_end());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counted(output: &str) -> Counts {
+        let mut counts = Counts::default();
+        let mut lines = Lines { counts: &mut counts, line: Vec::new() };
+        for piece in output.as_bytes().chunks(7) {
+            lines.take(piece);
+        }
+        lines.end();
+        counts
+    }
+
+    #[test]
+    fn results_of_both_runners_are_summed_up() {
+        let counts = counted(
+            "test a ... ok\nSKIPPED: the document sets are not at ../shared/data beside it\n\
+             test b ... SKIPPED: no shared data for x.jsonl\n\
+             test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; 3 filtered out; \
+             finished in 0.01s\n\
+             test result: FAILED. 3 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out\n\
+             SKIPPED [2] python/tests/test_x.py:12: no polars: install it\n\
+             ==== 1 failed, 250 passed, 2 skipped in 12.34s ====\n5 passed in 0.20s",
+        );
+        assert_eq!((counts.passed, counts.failed, counts.ignored), (270, 3, 1));
+        let reasons: Vec<_> = counts.skipped.iter().map(|(why, n)| (why.as_str(), *n)).collect();
+        let sets = "the document sets are not at ../shared/data";
+        assert_eq!(reasons, [("no polars: install it", 2), (sets, 2)]);
+    }
+
+    #[test]
+    fn the_last_line_says_why_and_that_nothing_is_wrong() {
+        let mut counts = counted("test result: ok. 7 passed; 0 failed; 0 ignored; 0 measured\n");
+        assert_eq!(
+            counts.summary(true),
+            "test result: ok. 7 passed; 0 failed; 0 ignored; 0 skipped"
+        );
+        counts.skip("no shared data", 8);
+        let line = counts.summary(true);
+        assert!(line.contains("; 8 skipped (8 × the document sets are not at ../shared/data)"));
+        assert!(line.contains("nothing is wrong") && !line.contains('\n'), "{line}");
+        assert!(!counts.summary(false).contains("nothing is wrong"));
+    }
+
+    #[test]
+    fn every_stage_has_its_seconds() {
+        let mut stages = Stages::default();
+        stages.finished = vec![("lint".to_owned(), 61.0), ("Rust tests".to_owned(), 8.0)];
+        let stage = stages.run("last", |_| Err::<(), _>("broken".to_owned()));
+        assert_eq!(stage, Err("broken".to_owned()));
+        let table = stages.table();
+        assert!(table.starts_with("\nstage       seconds\nlint           61.0\n"), "{table}");
+        assert!(table.ends_with("last            0.0\ntotal          69.0\n"), "{table}");
+    }
+
+    #[test]
+    fn output_passes_through_while_it_is_counted() {
+        let mut counts = Counts::default();
+        let mut command = Command::new("sh");
+        command.args(["-c", "echo 'SKIPPED: why' >&2; echo '4 passed in 0.1s'; exit 3"]);
+        let mut out = Vec::new();
+        let error = count(&mut command, &mut out, &mut counts).unwrap_err();
+        assert!(error.contains("failed"), "{error}");
+        assert_eq!((counts.passed, counts.skipped.get("why")), (4, Some(&1)));
+        assert_eq!(out, b"SKIPPED: why\n4 passed in 0.1s\n");
+    }
+}
