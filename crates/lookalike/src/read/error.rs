@@ -433,7 +433,7 @@ impl fmt::Display for ReadError {
                 f,
                 "{path}: no file to read in this folder ({hidden} hidden, {ignored} ignored, \
                  {other} links, pipes or unreadable); --hidden, --no-ignore and --follow read \
-                 what is left out, --include, --exclude and --type may leave out more"
+                 what is left out"
             ),
             Self::Io { source_name, error } => write!(
                 f,
