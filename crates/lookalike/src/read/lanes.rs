@@ -37,7 +37,8 @@ impl Source {
         }
     }
 
-    /// The number of the first block of a lane: the lane in the upper bits, its blocks in the lower.
+    /// The number of the first block of a lane: the lane in the upper bits, its blocks in the
+    /// lower.
     pub(super) fn first_block(&self, lane: u32) -> u32 {
         (u64::from(lane) << self.block_bits()) as u32
     }
