@@ -59,7 +59,7 @@ pub(crate) fn dedup(
     let written = call::long(py, None, |watch| {
         apply(&findings, &collection, &find, survivors, removed, watch).map_err(without_field)
     })?;
-    let Written { kept, removed, files } = written;
+    let Written { kept, removed, files, .. } = written;
     Ok((kept, removed, files))
 }
 

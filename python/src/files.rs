@@ -40,7 +40,7 @@ fn written(
     options: &FindOptions,
 ) -> Result<(), Error> {
     let (output, measure) = (Output::create(target)?, options.params.measure());
-    let none = Pairs::default();
+    let (none, exact) = (Pairs::default(), write::csv::Cells::Exact);
     let pairs = findings.pairs.as_ref().unwrap_or(&none);
     match (what, target.format()) {
         ("groups", OutputFormat::Parquet) => {
@@ -49,12 +49,14 @@ fn written(
         ("groups", OutputFormat::Jsonl) => {
             output.finish(|out| write::jsonl::groups(out, &findings.groups, measure))
         }
-        ("groups", _) => output.finish(|out| write::csv::groups(out, &findings.groups, measure)),
+        ("groups", _) => {
+            output.finish(|out| write::csv::groups(out, &findings.groups, measure, exact))
+        }
         ("pairs", OutputFormat::Parquet) => write::parquet::pairs(output, pairs, measure),
-        ("pairs", _) => output.finish(|out| write::csv::pairs(out, pairs, measure)),
+        ("pairs", _) => output.finish(|out| write::csv::pairs(out, pairs, measure, exact)),
         ("skipped", _) => output.finish(|out| {
             let (skipped, empty) = (&findings.skipped, &findings.empty);
-            write::csv::skipped(out, skipped, &findings.identical, empty)
+            write::csv::skipped(out, skipped, &findings.identical, empty, exact)
         }),
         _ => output.finish(|out| {
             write::json::summary(out, findings, options, None)?;

@@ -1,9 +1,9 @@
 //! What is taken from web pages, mail, PDF and office files, and what they may cost.
 
-use crate::cmd::{Failure, Outcome};
+use crate::cmd::{self, Outcome};
 use crate::exit_code::ExitCode;
 use clap::{Args, ValueEnum};
-use lookalike::extract::{self, HtmlText, Limits, Options, WorkerCommand};
+use lookalike::extract::{self, Failure, HtmlText, Limits, Options, WorkerCommand};
 use lookalike::spill::parse_memory;
 use std::time::Duration;
 
@@ -100,9 +100,25 @@ impl ExtractArgs {
     }
 }
 
+/// The option that raises the limit which a file reached; `None` for other failures.
+pub(crate) fn limit_option(failure: &Failure) -> Option<&'static str> {
+    match failure {
+        Failure::TooSlow { .. } => Some("--max-seconds"),
+        Failure::Limit { what, .. } => match what.as_str() {
+            "bytes" => Some("--max-file-size"),
+            "expanded bytes" => Some("--max-expanded"),
+            "members" | "parts of a message" => Some("--max-members"),
+            "levels of files in files" | "levels of parts in a message" => Some("--max-depth"),
+            "pages" => Some("--max-pages"),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 /// Reads what the process that started this one sends.
 pub(crate) fn serve() -> Outcome {
-    extract::serve().map_err(Failure::Print)?;
+    extract::serve().map_err(cmd::Failure::Print)?;
     Ok(ExitCode::SUCCESS)
 }
 

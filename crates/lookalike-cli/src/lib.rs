@@ -15,6 +15,7 @@ mod span;
 mod summary;
 mod table;
 mod terminal;
+mod termination;
 mod text_width;
 mod told;
 mod usage;
@@ -76,6 +77,21 @@ enum Command {
     ExtractWorker,
 }
 
+impl Command {
+    /// Whether it has temporary files of its own; the server looks after signals itself.
+    fn writes_files(&self) -> bool {
+        match self {
+            Self::Find(_) | Self::Dedup(_) | Self::Tune(_) | Self::Audit(_) | Self::Index(_) => {
+                true
+            }
+            Self::Compare(_) | Self::Evaluate(_) | Self::Query(_) => false,
+            Self::Completions(_) | Self::Man(_) | Self::ExtractWorker => false,
+            #[cfg(feature = "serve")]
+            Self::Serve(_) => false,
+        }
+    }
+}
+
 /// Does what the arguments say, the first of which is the name that messages give the program,
 /// and tells how it went. It prints to the standard streams of the process and does not end it.
 ///
@@ -103,6 +119,9 @@ pub fn main(
 }
 
 fn run(command: &mut Command, worker: Worker<'_>) -> ExitCode {
+    if command.writes_files() {
+        termination::remove_temporary_files_on_signals();
+    }
     let outcome = read_lists(command).and_then(|()| outcome(command, worker));
     outcome.unwrap_or_else(|failure| {
         if let Some(message) = failure.message() {

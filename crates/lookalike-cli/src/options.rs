@@ -14,6 +14,7 @@ use lookalike::read::{Format, ReadError, ReadOptions, Wording};
 use lookalike::run::{FindOptions, Grouping, MAX_THREADS, Memory};
 use lookalike::spill::parse_memory;
 use lookalike::stop_words::stop_words;
+use lookalike::write::csv::Cells;
 use std::fs::File;
 use std::io::{self, Read};
 use std::num::NonZeroUsize;
@@ -292,6 +293,23 @@ impl RunArgs {
     /// Collections whose documents are always kept.
     pub(crate) fn reference(&self) -> &[PathBuf] {
         &self.reference
+    }
+}
+
+/// How CSV files are written.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "What comes out")]
+pub(crate) struct CsvArgs {
+    /// CSV files: put ' before texts that a spreadsheet would run as a formula, those that begin
+    /// with = + - @ or a tab or line end
+    #[arg(long)]
+    csv_safe: bool,
+}
+
+impl CsvArgs {
+    /// How values are written.
+    pub(crate) fn cells(&self) -> Cells {
+        if self.csv_safe { Cells::FormulaSafe } else { Cells::Exact }
     }
 }
 

@@ -1,6 +1,7 @@
 //! What a run did, in a few lines for people, on standard error.
 
 use crate::difference::thousands;
+use crate::extraction::limit_option;
 use crate::text_width::one_line;
 use lookalike::extract::Failure;
 use lookalike::read::{SkipReason, Skipped};
@@ -251,7 +252,12 @@ fn without_text(failure: &Failure) -> Cow<'static, str> {
         Failure::Damaged { .. } => "damaged",
         Failure::Crashed { .. } => "on which the reader failed",
         Failure::TooSlow { .. } => "not read in time (--max-seconds)",
-        Failure::Limit { what, .. } => return format!("with too many {what}").into(),
+        Failure::Limit { what, limit } => {
+            let option = limit_option(failure);
+            let remedy = option.map(|option| format!(" ({option} allows more)"));
+            let limit = thousands(*limit);
+            return format!("with more than {limit} {what}{}", remedy.unwrap_or_default()).into();
+        }
         other => return other.to_string().into(),
     })
 }

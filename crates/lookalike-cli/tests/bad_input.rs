@@ -305,6 +305,19 @@ fn what_cannot_be_written_has_a_remedy_and_no_temporary_name() {
 }
 
 #[test]
+fn a_limit_is_reported_with_its_option() {
+    let place = Place::new();
+    let page = format!("<!DOCTYPE html><html><body><p>{}</p></body></html>", words(1, 60));
+    place.file("d/a.html", &page).file("d/b.txt", words(1, 60));
+    let run = place.run(&["find", "d", "--max-file-size", "100"]);
+    let reason = "1 with more than 100 bytes (--max-file-size allows more), first d/a.html";
+    assert!(run.err.contains(reason), "{}", run.err);
+    let args = ["compare", "d/a.html", "d/b.txt", "--max-file-size", "100"];
+    let message = place.run(&args).fails(1);
+    assert!(message.contains("--max-file-size allows more"), "{message}");
+}
+
+#[test]
 fn compare_does_not_advise_what_it_cannot_do() {
     let place = Place::new();
     place.file("a", b"a\0b").file("b", "b");

@@ -184,3 +184,376 @@ fn standard_input_and_compressed_files_are_read_once_more() {
     let zst = std::fs::read(place.path("gz.jsonl.zst")).unwrap();
     assert_eq!(zstd::decode_all(&zst[..]).unwrap(), place.read("out.jsonl").as_bytes());
 }
+
+#[test]
+fn standard_output_gets_the_records_and_nothing_else() {
+    let place = place();
+    place.run(&["dedup", "in.jsonl", "-o", "out.jsonl"]).ok();
+    let run = place.run(&["dedup", "in.jsonl", "-o", "-", "--removed", "gone.csv"]);
+    assert!(run.err.contains("written: -: "), "{}", run.err);
+    assert_eq!(run.ok(), place.read("out.jsonl"));
+    assert_eq!(place.read("gone.csv").lines().count(), 10);
+    assert!(!place.path("-").exists());
+    let input = place.read("in.jsonl");
+    let piped = place.run_with_input(&["dedup", "-", "-o", "-", "-q"], input.as_bytes());
+    assert_eq!(piped.ok(), place.read("out.jsonl"));
+    place.file("a/x.txt", words(1, 90)).file("a/y.txt", words(1, 90)).file("a/z.txt", words(2, 90));
+    assert_eq!(place.run(&["dedup", "a", "-o", "-"]).ok(), "a/x.txt\na/z.txt\n");
+    place.run(&["dedup", "a", "in.jsonl", "-o", "-"]).fails(2);
+}
+
+/// The names in a folder and below it, sorted.
+fn tree(folder: &std::path::Path) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(next) = folders.pop() {
+        for entry in std::fs::read_dir(next).unwrap() {
+            let path = entry.unwrap().path();
+            names.push(path.strip_prefix(folder).unwrap().to_str().unwrap().to_owned());
+            if path.symlink_metadata().unwrap().is_dir() {
+                folders.push(path);
+            }
+        }
+    }
+    names.sort();
+    names
+}
+
+/// A folder `in` with documents, copies of two of them, and what has no text.
+fn place_with_folder() -> Place {
+    let place = Place::new();
+    let text = words(1, 90);
+    place.file("in/a/keep.txt", format!("{text} and more")).file("in/b/copy.txt", &text);
+    place.file("in/other.txt", words(2, 90)).file("in/.hidden/copy of other.txt", words(2, 90));
+    place.file("in/photo.png", b"\x89PNG\r\n\x1a\n\0\0\0\0").file("in/.hidden/note.txt", "hello");
+    place.file("in/out.log", words(3, 90)).file("in/.ignore", "*.log\n");
+    std::fs::create_dir(place.path("in/empty")).unwrap();
+    place
+}
+
+#[cfg(unix)]
+#[test]
+fn everything_but_duplicates_is_copied_to_a_folder() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let place = place_with_folder();
+    symlink("a/keep.txt", place.path("in/link.txt")).unwrap();
+    std::fs::set_permissions(place.path("in/photo.png"), PermissionsExt::from_mode(0o640)).unwrap();
+    std::fs::set_permissions(place.path("in/empty"), PermissionsExt::from_mode(0o500)).unwrap();
+    let before = tree(&place.path("in"));
+    let run = place.run(&["dedup", "in", "-o", "kept/"]);
+    assert!(run.err.contains("5 files without a document and 1 link"), "{}", run.err);
+    run.ok();
+    let without = |gone: &str| before.iter().filter(|name| *name != gone).cloned().collect();
+    let expected: Vec<String> = without("b/copy.txt");
+    assert_eq!(tree(&place.path("kept")), expected);
+    assert_eq!(place.read("kept/.hidden/note.txt"), "hello");
+    let link = std::fs::read_link(place.path("kept/link.txt")).unwrap();
+    assert_eq!(link, std::path::Path::new("a/keep.txt"));
+    for (name, mode) in [("photo.png", 0o640), ("empty", 0o500)] {
+        let found = place.path("kept").join(name).metadata().unwrap().permissions();
+        assert_eq!(found.mode() & 0o777, mode, "{name}");
+    }
+    assert_eq!(tree(&place.path("in")), before);
+    let run = place.run(&["dedup", "in", "-o", "texts/", "--documents-only"]);
+    assert!(run.err.contains("not copied: 6 files or parts of files without"), "{}", run.err);
+    assert_eq!(run.ok(), "");
+    assert_eq!(tree(&place.path("texts")), ["a", "a/keep.txt", "other.txt"]);
+    let run = place.run(&["dedup", "in", "-o", "list.txt"]);
+    assert!(run.err.contains("not written: 6 files or parts of files without"), "{}", run.err);
+    std::fs::set_permissions(place.path("in/empty"), PermissionsExt::from_mode(0o700)).unwrap();
+    std::fs::set_permissions(place.path("kept/empty"), PermissionsExt::from_mode(0o700)).unwrap();
+}
+
+#[cfg(unix)]
+#[test]
+fn what_cannot_be_copied_is_named() {
+    let place = place_with_folder();
+    let made = std::process::Command::new("mkfifo").arg(place.path("in/pipe")).status().unwrap();
+    assert!(made.success());
+    let run = place.run(&["dedup", "in", "-o", "kept/", "-q"]);
+    assert!(run.err.contains("not copied: in/pipe: it is neither a file nor a folder"), "{run:?}");
+    run.ok();
+}
+
+#[test]
+fn duplicates_are_moved_and_nothing_is_overwritten() {
+    let place = place_with_folder();
+    let before = tree(&place.path("in"));
+    let args = ["dedup", "in", "--hidden", "--move-to", "gone"];
+    let run = place.run(&[&args[..], &["--dry-run"]].concat());
+    assert!(run.err.contains("would be moved to gone: 2 files"), "{}", run.err);
+    assert_eq!((tree(&place.path("in")), place.path("gone").exists()), (before, false));
+    place.file("gone/b/copy.txt", "precious");
+    let run = place.run(&args);
+    assert_eq!(run.code, Some(1), "{run:?}");
+    assert!(run.err.contains("moved to gone: 1 file"), "{}", run.err);
+    assert!(run.err.contains("not moved: in/b/copy.txt: gone/b/copy.txt exists"), "{}", run.err);
+    assert_eq!(place.read("gone/b/copy.txt"), "precious");
+    assert_eq!(place.read("in/b/copy.txt"), words(1, 90));
+    std::fs::remove_file(place.path("gone/b/copy.txt")).unwrap();
+    let run = place.run(&[&args[..], &["--removed", "gone.csv"]].concat());
+    assert_eq!(run.code, Some(0), "{run:?}");
+    assert_eq!(place.read("gone/b/copy.txt"), words(1, 90));
+    assert!(place.read("gone.csv").contains("b/copy.txt,"), "{}", place.read("gone.csv"));
+    // Of the two equal files, the one whose id comes first stayed.
+    assert_eq!(place.read("in/.hidden/copy of other.txt"), words(2, 90));
+    assert_eq!(place.read("gone/other.txt"), words(2, 90));
+    let run = place.run(&args);
+    assert!(run.err.contains("moved to gone: 0 files"), "{}", run.err);
+    run.ok();
+    let message = place.run(&["dedup", "in", "--move-to", "in/gone"]).fails(2);
+    assert!(message.contains("lies in the input in"), "{message}");
+}
+
+#[test]
+fn records_and_members_of_archives_stay_where_they_are() {
+    let place = place_with_folder();
+    place.file("in.jsonl", jsonl(&collection(3)));
+    for action in [&["--move-to", "gone"][..], &["--link", "hard"], &["--script", "s.sh"]] {
+        let message = place.run(&[&["dedup", "in.jsonl"], action].concat()).fails(2);
+        assert!(message.contains("in.jsonl holds records"), "{message}");
+    }
+    place.file("in/records.jsonl", jsonl(&collection(3)));
+    let run = place.run(&["dedup", "in", "--move-to", "gone"]);
+    let expected = "not moved: in/records.jsonl: 3 of its records are duplicates";
+    assert!(run.err.contains(expected), "{}", run.err);
+    run.ok();
+    assert_eq!(place.read("gone/b/copy.txt"), words(1, 90));
+    assert_eq!(place.read("in/records.jsonl"), jsonl(&collection(3)));
+    let message = place.run(&["dedup", "in", "--move-to", "x", "-o", "y/"]);
+    assert_eq!(message.code, Some(2), "{message:?}");
+}
+
+/// File names that a shell would take for something else, most of them.
+#[cfg(unix)]
+const NAMES: [&str; 7] =
+    ["-rf", "a b", "it's", "new\nline; touch hacked", "$(touch hacked)", "*", "\"`x`\\"];
+
+#[cfg(unix)]
+#[test]
+fn a_script_removes_duplicates_and_nothing_else() {
+    let place = Place::new();
+    let text = words(1, 90);
+    for name in NAMES {
+        place.file(&format!("in/{name}"), &text);
+    }
+    place.file("in/keep", format!("{text} and more")).file("in/other", words(2, 90));
+    let args = ["dedup", "in", "--script", "remove.sh"];
+    place.run(&[&args[..], &["--dry-run"]].concat()).ok();
+    assert!(!place.path("remove.sh").exists());
+    let run = place.run(&args);
+    assert!(run.err.contains("script: remove.sh lists 7 files"), "{}", run.err);
+    run.ok();
+    assert_eq!(tree(&place.path("in")).len(), 9, "nothing is done yet");
+    let script = place.read("remove.sh");
+    assert!(script.contains("# jaccard 0."), "{script}");
+    assert!(script.contains(" with keep (longest)\nduplicate '/"), "{script}");
+    // One of them changes before the script is run.
+    place.file("in/a b", "something else");
+    let sh = |name: &str| {
+        let mut command = std::process::Command::new("sh");
+        command.arg(place.path(name)).current_dir(place.path("in")).output().unwrap()
+    };
+    let output = sh("remove.sh");
+    assert!(output.status.success(), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("it changed: /"), "{output:?}");
+    assert_eq!(tree(&place.path("in")), ["a b", "keep", "other"]);
+    // Without the keeper nothing goes.
+    place.file("in/a b", &text);
+    place.run(&args).ok();
+    std::fs::remove_file(place.path("in/keep")).unwrap();
+    let output = sh("remove.sh");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("its keeper is gone"), "{output:?}");
+    assert_eq!(tree(&place.path("in")), ["a b", "other"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn equal_files_become_links_and_similar_ones_stay() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    let place = Place::new();
+    let text = words(1, 90);
+    let inode = |name: &str| place.path(name).metadata().unwrap().ino();
+    place.file("in/a.txt", &text).file("in/b.txt", &text).file("in/sub/c.txt", &text);
+    place.file("in/d.txt", text.to_uppercase()).file("in/secret.txt", &text);
+    let secret = place.path("in/secret.txt");
+    std::fs::set_permissions(&secret, PermissionsExt::from_mode(0o600)).unwrap();
+    let args = ["dedup", "in", "--link", "hard"];
+    let run = place.run(&[&args[..], &["--dry-run"]].concat());
+    assert!(run.err.contains("would be linked: 2 files"), "{}", run.err);
+    assert_ne!(inode("in/a.txt"), inode("in/b.txt"));
+    let run = place.run(&args);
+    assert!(run.err.contains("linked: 2 files"), "{}", run.err);
+    assert!(run.err.contains("not linked: in/d.txt: its bytes are not those of"), "{}", run.err);
+    assert!(run.err.contains("not linked: in/secret.txt: a hard link would"), "{}", run.err);
+    run.ok();
+    let linked = ["in/a.txt", "in/b.txt", "in/sub/c.txt"].map(inode);
+    assert_eq!(linked, [linked[0]; 3]);
+    assert_eq!(place.read("in/b.txt"), text);
+    assert_eq!(secret.metadata().unwrap().mode() & 0o777, 0o600);
+    assert_eq!(tree(&place.path("in")).len(), 6, "no temporary file is left");
+    let run = place.run(&args);
+    assert!(run.err.contains("linked: 0 files"), "{}", run.err);
+    assert!(run.err.contains("in/b.txt: it is a hard link to its keeper already"), "{}", run.err);
+    run.ok();
+    // Reflinks where the file system has them; else each file stays, with the reason.
+    std::fs::remove_file(place.path("in/b.txt")).unwrap();
+    place.file("in/b.txt", &text);
+    let run = place.run(&["dedup", "in", "--link", "reflink"]);
+    if run.code == Some(1) {
+        assert!(run.err.contains("not linked: in/b.txt: cannot link it to"), "{}", run.err);
+    }
+    assert_eq!(place.read("in/b.txt"), text);
+    assert_ne!(inode("in/b.txt"), inode("in/a.txt"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_reached_by_two_paths_is_not_moved_away() {
+    let place = Place::new();
+    place.file("real/x.txt", words(1, 90)).file("real/y.txt", words(2, 90));
+    std::os::unix::fs::symlink("real", place.path("alias")).unwrap();
+    let run = place.run(&["dedup", "alias", "real", "--move-to", "gone"]);
+    assert!(run.err.contains("is the same file"), "{run:?}");
+    assert_eq!(run.code, Some(1));
+    assert_eq!(tree(&place.path("real")), ["x.txt", "y.txt"]);
+    place.run(&["dedup", "alias", "real", "--script", "s.sh"]).ok();
+    let output = std::process::Command::new("sh").arg(place.path("s.sh")).output().unwrap();
+    assert!(output.status.success());
+    assert_eq!(tree(&place.path("real")), ["x.txt", "y.txt"]);
+}
+
+#[test]
+fn formulas_are_neutralised_where_that_is_asked_for() {
+    let place = Place::new();
+    let text = words(1, 90);
+    let documents =
+        [("=cmd()", format!("{text} end")), ("+1", text.clone()), ("@x", words(2, 9)), ("-", text)];
+    let documents = documents.map(|(id, text)| (id.to_owned(), text));
+    place.file("in.jsonl", jsonl(&documents) + "{\"id\":\"-0\",\"text\":\"\"}\n");
+    let find = ["find", "in.jsonl", "-o", "g.csv", "--pairs", "p.csv", "--skipped", "s.csv"];
+    let dedup = ["dedup", "in.jsonl", "-o", "out.jsonl", "--removed", "r.csv"];
+    let files = ["g.csv", "p.csv", "s.csv", "r.csv"];
+    place.run(&find).ok();
+    place.run(&dedup).ok();
+    let plain = files.map(|name| place.read(name));
+    assert!(plain[0].contains("1,=cmd(),keeper,=cmd(),\n"), "{}", plain[0]);
+    place.run(&[&find[..], &["--csv-safe"]].concat()).ok();
+    place.run(&[&dedup[..], &["--csv-safe"]].concat()).ok();
+    for (name, plain) in files.iter().zip(plain) {
+        let cells = plain.lines().map(|line| {
+            let cells = line.split(',').map(|cell| match cell.chars().next() {
+                Some('=' | '+' | '-' | '@') => format!("'{cell}"),
+                _ => cell.to_owned(),
+            });
+            cells.collect::<Vec<_>>().join(",") + "\n"
+        });
+        assert_eq!(place.read(name), cells.collect::<String>(), "{name}");
+        assert!(place.read(name).contains(",'") || place.read(name).contains("\n'"), "{name}");
+    }
+    assert!(place.read("out.jsonl").contains("\"=cmd()\""));
+    // Records of the input stay as they are; annotations are ours.
+    place.file("in.csv", format!("id,text\n=a,{t} end\n=b,{t}\n", t = words(5, 60)));
+    place.run(&["dedup", "in.csv", "-o", "all.csv", "--annotate", "--csv-safe"]).ok();
+    let all = place.read("all.csv");
+    assert!(all.contains("\n=b,") && all.contains(",'=a,"), "{all}");
+}
+
+/// Runs that end by a signal, and what they leave.
+#[cfg(unix)]
+mod signals {
+    use super::*;
+    use std::io::Read;
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::{Child, ChildStdout, Command, Stdio};
+
+    /// A run that has its outputs open: it writes more to a pipe than that takes, and the first
+    /// byte was read from there.
+    fn blocked(place: &Place) -> (Child, ChildStdout) {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_lookalike"))
+            .args(["dedup", "in.jsonl", "-o", "-", "--removed", "out/gone.csv", "-q"])
+            .current_dir(place.path(""))
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut out = child.stdout.take().unwrap();
+        out.read_exact(&mut [0]).unwrap();
+        (child, out)
+    }
+
+    fn send(signal: &str, child: &Child) {
+        let kill = format!("kill -{signal} {}", child.id());
+        assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+    }
+
+    /// More than a megabyte of records.
+    fn place() -> Place {
+        let place = Place::new();
+        let mut documents: Vec<_> = (0..900).map(|n| (n.to_string(), words(n, 250))).collect();
+        documents.push(("copy".to_owned(), words(7, 250)));
+        place.file("in.jsonl", jsonl(&documents));
+        std::fs::create_dir(place.path("out")).unwrap();
+        place
+    }
+
+    #[test]
+    fn a_signal_removes_the_temporary_files() {
+        let place = place();
+        for (name, number) in [("INT", 2), ("TERM", 15), ("HUP", 1)] {
+            let (mut child, _out) = blocked(&place);
+            let names = tree(&place.path("out"));
+            assert!(names.len() == 1 && names[0].starts_with(".lookalike-"), "{names:?}");
+            send(name, &child);
+            assert_eq!(child.wait().unwrap().signal(), Some(number), "{name}");
+            assert_eq!(tree(&place.path("out")), [""; 0], "{name}");
+        }
+    }
+
+    #[test]
+    fn signals_that_are_ignored_stay_ignored() {
+        let place = place();
+        let program = env!("CARGO_BIN_EXE_lookalike");
+        let script = format!("trap '' HUP; exec {program} dedup in.jsonl -o - -q");
+        let mut child = Command::new("sh")
+            .args(["-c", &script])
+            .current_dir(place.path(""))
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut out = child.stdout.take().unwrap();
+        out.read_exact(&mut [0]).unwrap();
+        send("HUP", &child);
+        let mut rest = Vec::new();
+        out.read_to_end(&mut rest).unwrap();
+        assert!(child.wait().unwrap().success());
+        assert_eq!(rest.iter().filter(|byte| **byte == b'\n').count(), 900);
+    }
+
+    #[test]
+    fn what_a_killed_run_left_is_removed_and_what_a_live_run_writes_is_not() {
+        let place = place();
+        let (mut killed, _pipe) = blocked(&place);
+        killed.kill().unwrap();
+        killed.wait().unwrap();
+        let left = tree(&place.path("out"));
+        assert_eq!(left.len(), 1, "{left:?}");
+        let (mut live, mut pipe) = blocked(&place);
+        // The second run has removed what the first left.
+        let written = tree(&place.path("out"));
+        assert!(written.len() == 1 && written != left, "{written:?}");
+        place.file("out/.lookalike-a1B2c3.part", "left");
+        let find = ["find", "in.jsonl", "-o", "out/groups.csv", "-q"];
+        let run = place.run(&find);
+        let said = "removed 1 temporary file of an interrupted run: out/.lookalike-a1B2c3.part";
+        assert!(run.err.contains(said), "{}", run.err);
+        run.ok();
+        let names = tree(&place.path("out"));
+        assert_eq!(names, [written[0].as_str(), "groups.csv"]);
+        pipe.read_to_end(&mut Vec::new()).unwrap();
+        assert!(live.wait().unwrap().success());
+        assert_eq!(tree(&place.path("out")), ["gone.csv", "groups.csv"]);
+        assert_eq!(place.run(&find).err, "");
+    }
+}

@@ -65,6 +65,8 @@ impl Scenario {
     /// Nothing but the result is left, and it is the right one.
     fn check(&self, place: &Place, expected: &[String], when: &str) {
         assert_eq!(names(&place.path("t")), [""; 0], "{}, {when}", self.name);
+        let parts = names(&place.path("")).into_iter().filter(|name| name.ends_with(".part"));
+        assert_eq!(parts.collect::<Vec<_>>(), [""; 0], "{}, {when}", self.name);
         let found = self.take(place);
         for ((found, expected), file) in found.iter().zip(expected).zip(&self.files) {
             assert!(found == expected, "{}, {when}: {file} is not what it was", self.name);
@@ -189,6 +191,8 @@ fn killed_late(scenario: &Scenario, place: &Place) -> Vec<String> {
 
 fn copy_folder(from: &Path, to: &Path) {
     fs::create_dir(to).unwrap();
+    // One that others can look into is refused.
+    fs::set_permissions(to, fs::metadata(from).unwrap().permissions()).unwrap();
     for name in names(from) {
         fs::copy(from.join(&name), to.join(&name)).unwrap();
     }
@@ -355,4 +359,33 @@ fn a_damaged_folder_is_refused_and_never_a_wrong_result() {
     let (code, message) = end(start(&place.path(""), &scenario.resumed()));
     assert_eq!(code, Some(0), "{message}");
     scenario.check(&place, &expected, "anew");
+}
+
+/// A folder that others could have made, or filled.
+#[cfg(unix)]
+#[test]
+fn a_folder_that_others_may_write_to_is_refused() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let place = place_with_inputs();
+    let scenario = Scenario::new("plain", &[&["a.jsonl"], SMALL].concat());
+    let (expected, _) = scenario.expected(&place);
+    killed_late(&scenario, &place);
+    let run = stored_run(&place.path("t")).unwrap();
+    let set_mode = |mode| fs::set_permissions(&run, PermissionsExt::from_mode(mode)).unwrap();
+    set_mode(0o777);
+    let message = place.run(&scenario.resumed()).fails(1);
+    for part in ["mode 777, expected 700", "remove it if it is yours", "--temp-dir"] {
+        assert!(message.contains(part), "{part}: {message}");
+    }
+    set_mode(0o700);
+    place.file("victim", "precious");
+    fs::rename(run.join("rows"), run.join("kept")).unwrap();
+    symlink(place.path("victim"), run.join("rows")).unwrap();
+    let message = place.run(&scenario.resumed()).fails(1);
+    assert!(message.contains("rows: it is a link"), "{message}");
+    assert_eq!(place.read("victim"), "precious");
+    fs::rename(run.join("kept"), run.join("rows")).unwrap();
+    let (code, message) = end(start(&place.path(""), &scenario.resumed()));
+    assert_eq!(code, Some(0), "{message}");
+    scenario.check(&place, &expected, "with a private folder");
 }

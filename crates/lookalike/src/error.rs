@@ -131,6 +131,13 @@ pub enum Error {
         /// The folder of that run.
         path: PathBuf,
     },
+    /// The folder of a run to go on with may hold what somebody else wrote.
+    RunNotPrivate {
+        /// The folder.
+        path: PathBuf,
+        /// What was expected of it and what was found.
+        problem: String,
+    },
     /// The one who asked for it does not want it any more.
     Interrupted,
     /// A report or truth file cannot be understood.
@@ -197,7 +204,8 @@ impl fmt::Display for Error {
             | Self::SpillDamaged { .. }
             | Self::TempDir { .. }
             | Self::RunDiffers { .. }
-            | Self::RunInUse { .. } => self.fmt_spill(f),
+            | Self::RunInUse { .. }
+            | Self::RunNotPrivate { .. } => self.fmt_spill(f),
             Self::Interrupted => f.write_str("interrupted; nothing was written"),
             Self::Table { path, line: 0, problem } => write!(f, "{}: {problem}", path.display()),
             Self::Table { path, line, problem } => {
@@ -282,6 +290,13 @@ impl Error {
                 f,
                 "the run stored in {} is in use by another run; wait until that ends, or name \
                  another --temp-dir",
+                path.display()
+            ),
+            Self::RunNotPrivate { path, problem } => write!(
+                f,
+                "the folder {} for the run's temporary files exists, and {problem}, so nothing in \
+                 it is used; remove it if it is yours, or name a --temp-dir that only you can \
+                 write to",
                 path.display()
             ),
             _ => Ok(()),

@@ -20,6 +20,7 @@
 //! | [`likeness`] | two texts | how alike they are |
 //! | [`difference`] | two texts | the words that differ |
 //! | [`progress`] | – | how a run tells how far it is |
+//! | [`temporary`] | – | removes temporary files when a signal ends the process |
 //!
 //! Only [`run`], [`audit`] and [`index`] have threads; where the system gives fewer than are asked
 //! for, those do the same. Nothing here prints, exits or looks at the environment.
@@ -38,6 +39,7 @@ pub mod read;
 pub mod run;
 pub mod spill;
 pub mod stop_words;
+pub mod temporary;
 pub mod tune;
 pub mod write;
 

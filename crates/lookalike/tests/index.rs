@@ -138,7 +138,7 @@ fn reported(findings: &Findings, options: &FindOptions) -> String {
     let mut out = Vec::new();
     write::jsonl::groups(&mut out, &findings.groups, measure).unwrap();
     if let Some(pairs) = &findings.pairs {
-        write::csv::pairs(&mut out, pairs, measure).unwrap();
+        write::csv::pairs(&mut out, pairs, measure, write::csv::Cells::Exact).unwrap();
     }
     let mut summary = Vec::new();
     write::json::summary(&mut summary, findings, options, None).unwrap();

@@ -1,23 +1,25 @@
 //! `lookalike dedup INPUT… -o OUT`: the inputs without their near-duplicates, in their own format.
 
+mod actions;
+mod report;
+
 use super::{Failure, Outcome};
 use crate::exit_code::ExitCode;
 use crate::extraction::Worker;
-use crate::options::{ParameterArgs, ReadArgs, RunArgs, ShingleArgs};
+use crate::options::{CsvArgs, ParameterArgs, ReadArgs, RunArgs, ShingleArgs};
 use crate::progress_bar::Bar;
-use crate::sources::{Fate, Table};
-use crate::summary::{self, Summary, count};
-use crate::terminal;
-use crate::text_width::one_line;
+use crate::summary::Summary;
+use crate::termination;
+use actions::{Actions, Taken};
 use lookalike::core::params::{Measure, Params};
 use lookalike::dedup::{
-    Annotate, DEFAULT_FIELD, Destination, Origin, Removed, Survivors, Written, apply,
+    Annotate, DEFAULT_FIELD, Destination, Origin, Others, Removed, Survivors, Written, apply,
 };
 use lookalike::progress::Silent;
-use lookalike::read::Collection;
+use lookalike::read::{Collection, ReadOptions};
 use lookalike::run::{self, FindOptions, Findings};
+use lookalike::write::csv::Cells;
 use lookalike::write::{self, Output, OutputFormat, Target};
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -25,13 +27,13 @@ const EXAMPLE: &str = "\
 Examples:
   lookalike dedup corpus.jsonl -o unique.jsonl            records, each as it stands
   lookalike dedup letters/ -o kept/                       copies of the files that stay
+  lookalike dedup letters/ --move-to duplicates/          the files that go, moved
+  zcat a.jsonl.gz | lookalike dedup - -o - | wc -l        from one program to another
   lookalike dedup a.csv b.csv --dry-run                   what would go from each
   lookalike dedup train.jsonl --reference test.jsonl -o clean.jsonl";
 
 /// What a list of removed documents can be.
 const LISTS: &[OutputFormat] = &[OutputFormat::Csv, OutputFormat::Jsonl];
-/// Sources in the table beside the summary.
-const SUMMARY_SOURCES: usize = 10;
 /// The exit code of `--exit-code` when duplicates were found.
 const DUPLICATES_FOUND: u8 = 3;
 
@@ -64,11 +66,20 @@ pub(crate) struct Args {
 #[command(next_help_heading = "What comes out")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 struct ResultArgs {
-    /// Write the documents that stay to OUT, in the format of the input [also .gz, .zst]. A folder
-    /// (it exists and is empty, or the name ends in /) gets a file for each input. Of text files:
-    /// a folder gets copies, FILE.txt, .csv or .jsonl a list
-    #[arg(long, short, value_name = "OUT", required_unless_present = "dry_run")]
+    /// Write the documents that stay to OUT, in the format of the input [also .gz, .zst]; - is
+    /// standard output. A folder (it exists and is empty, or the name ends in /) gets a file for
+    /// each input. Of text files: a folder gets copies, FILE.txt, .csv or .jsonl a list
+    #[arg(long, short, value_name = "OUT")]
+    #[arg(required_unless_present_any = ["dry_run", "move_to", "script", "link"])]
     output: Option<PathBuf>,
+
+    /// Copy documents only to a folder OUT; everything else in the inputs is copied as well
+    /// otherwise: pictures, scans, hidden files, links
+    #[arg(long, requires = "output")]
+    documents_only: bool,
+
+    #[command(flatten)]
+    actions: Actions,
 
     /// Write all documents, each with what was decided: JSON objects get a member, tables columns
     #[arg(long)]
@@ -89,6 +100,9 @@ struct ResultArgs {
     /// Write what was not read, and why, and the empty documents to FILE.csv
     #[arg(long, value_name = "FILE")]
     skipped: Option<PathBuf>,
+
+    #[command(flatten)]
+    csv: CsvArgs,
 
     /// End with 3 when duplicates were found
     #[arg(long)]
@@ -118,19 +132,18 @@ pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
     let targets = Targets::new(args)?;
     let mut reading = args.reading.options(worker);
     // A second run must not find the files of the first among its documents.
-    reading.leave_out = targets.all().map(|target| target.path().to_owned()).collect();
+    let own = targets.all().map(Target::path).chain(args.result.actions.script.as_deref());
+    reading.leave_out = own.map(Path::to_owned).collect();
     reading.fields = options.fields();
     let reference = args.run.reference();
     let collection = Collection::open_with_reference(&args.inputs, reference, &reading)?;
-    let annotate = args.result.annotate.then(|| Annotate {
-        field: args.result.annotate_field.clone(),
-        measure: measure(&options),
-    });
-    let destination = destination(args, &collection, annotate.as_ref())?;
+    args.result.actions.check(&collection, &args.inputs, reference)?;
+    let plan = Plan::new(args, &collection, &options, &reading)?;
+    let outputs = targets.all().map(Target::path).chain(args.result.written_paths());
+    termination::clean_up(outputs)?;
     // What cannot be written is told before the work; nothing is left behind if that is broken off.
     if !args.result.dry_run {
-        Outputs::create(destination.clone(), annotate.clone(), &targets, &options)?
-            .rehearse(&collection)?;
+        Outputs::create(&plan, &targets)?.rehearse(&collection)?;
     }
     let findings = {
         let bar = (!args.result.quiet).then(Bar::new);
@@ -141,9 +154,10 @@ pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
     };
     let mut written = None;
     if !args.result.dry_run {
-        let outputs = Outputs::create(destination, annotate, &targets, &options)?;
-        written = outputs.write(&findings, &collection, &options)?;
+        written = Outputs::create(&plan, &targets)?.write(&findings, &collection, &plan)?;
     }
+    let removed = targets.removed(args, &plan)?;
+    let taken = args.result.actions.take(&findings, &collection, args, &options, removed)?;
     let bytes = collection.bytes().or_else(|| Some(collection.bytes_read()).filter(|b| *b > 0));
     let summary = Summary {
         findings: &findings,
@@ -153,9 +167,15 @@ pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
         skipped_listed: args.result.skipped.is_some(),
         verbose: args.result.verbose,
     };
-    tell(args, &summary, written)?;
+    let is_folder = plan.destination.as_ref().is_some_and(Destination::is_folder);
+    report::print(args, &summary, written.as_ref(), taken.as_ref(), is_folder)?;
+    let failed = taken.as_ref().map_or(0, Taken::failed);
     let found = args.result.exit_code && findings.counts.duplicates > 0;
     findings.finish()?;
+    if failed > 0 {
+        let problem = format!("{failed} duplicates were left as they are, for the reasons above");
+        return Err(Failure::Data(problem));
+    }
     Ok(if found { ExitCode::from(DUPLICATES_FOUND) } else { ExitCode::SUCCESS })
 }
 
@@ -174,7 +194,38 @@ fn measure(options: &FindOptions) -> &'static str {
     }
 }
 
-/// Where survivors go; nowhere in a dry run that names no output.
+/// What is written, and how.
+struct Plan<'a> {
+    /// Where survivors go, if anywhere.
+    destination: Option<Destination>,
+    annotate: Option<Annotate>,
+    /// What else is copied to a folder.
+    others: Option<Others>,
+    cells: Cells,
+    options: &'a FindOptions,
+}
+
+impl<'a> Plan<'a> {
+    fn new(
+        args: &Args,
+        collection: &Collection,
+        options: &'a FindOptions,
+        reading: &ReadOptions,
+    ) -> Result<Self, Failure> {
+        let annotate = args.result.annotate.then(|| Annotate {
+            field: args.result.annotate_field.clone(),
+            measure: measure(options),
+        });
+        let others = (!args.result.documents_only).then(|| Others {
+            follow_links: reading.follow_links,
+            leave_out: reading.leave_out.clone(),
+        });
+        let destination = destination(args, collection, annotate.as_ref())?;
+        Ok(Self { destination, annotate, others, cells: args.result.csv.cells(), options })
+    }
+}
+
+/// Where survivors go; nowhere when no output is named.
 fn destination(
     args: &Args,
     collection: &Collection,
@@ -182,8 +233,19 @@ fn destination(
 ) -> Result<Option<Destination>, Failure> {
     let Some(out) = &args.result.output else { return Ok(None) };
     let origins = (0..collection.sources()).filter_map(|n| Origin::of(collection, n)).collect();
-    let destination = Destination::new(out, &args.inputs, args.run.reference(), origins, annotate);
+    let destination = if out == Path::new("-") {
+        Destination::standard_output(origins, annotate)
+    } else {
+        Destination::new(out, &args.inputs, args.run.reference(), origins, annotate)
+    };
     destination.map(Some).map_err(|error| Failure::Usage(error.to_string()))
+}
+
+impl ResultArgs {
+    /// The outputs that are not lists.
+    fn written_paths(&self) -> impl Iterator<Item = &Path> {
+        [&self.output, &self.actions.script].into_iter().flatten().map(PathBuf::as_path)
+    }
 }
 
 /// The lists that are asked for beside the survivors.
@@ -203,15 +265,28 @@ impl Targets {
             removed: target("--removed", &result.removed, LISTS)?,
             skipped: target("--skipped", &result.skipped, &[OutputFormat::Csv])?,
         };
-        let files = targets.all().map(Target::path);
-        write::check_places(files, result.output.as_deref(), &args.inputs, args.run.reference())
+        let files = targets.all().map(Target::path).chain(result.actions.script.as_deref());
+        let output = result.output.as_deref().filter(|output| *output != Path::new("-"));
+        write::check_places(files, output, &args.inputs, args.run.reference())
             .map_err(|taken| Failure::Usage(taken.to_string()))?;
         Ok(targets)
+    }
+
+    /// The list of what goes, where no survivors are written with it.
+    fn removed(&self, args: &Args, plan: &Plan<'_>) -> Result<Option<Removed>, Failure> {
+        let target = self.removed.as_ref();
+        let target = target.filter(|_| plan.destination.is_none() && !args.result.dry_run);
+        let removed = target.map(|target| removed_list(target, plan)).transpose()?;
+        Ok(removed)
     }
 
     fn all(&self) -> impl Iterator<Item = &Target> {
         [&self.removed, &self.skipped].into_iter().flatten()
     }
+}
+
+fn removed_list(target: &Target, plan: &Plan<'_>) -> Result<Removed, lookalike::error::Error> {
+    Ok(Removed::create(target, measure(plan.options))?.with_cells(plan.cells))
 }
 
 /// The files that are being written.
@@ -222,17 +297,19 @@ struct Outputs {
 }
 
 impl Outputs {
-    fn create(
-        destination: Option<Destination>,
-        annotate: Option<Annotate>,
-        targets: &Targets,
-        options: &FindOptions,
-    ) -> Result<Self, Failure> {
-        let survivors = destination.map(|place| Survivors::create(place, annotate)).transpose()?;
-        let removed = |target| Removed::create(target, measure(options));
+    fn create(plan: &Plan<'_>, targets: &Targets) -> Result<Self, Failure> {
+        let survivors = plan.destination.clone().map(|place| {
+            let survivors = Survivors::create(place, plan.annotate.clone())?;
+            let survivors = survivors.with_cells(plan.cells);
+            Ok::<_, lookalike::error::Error>(match &plan.others {
+                Some(others) => survivors.with_others(others.clone()),
+                None => survivors,
+            })
+        });
+        let removed = targets.removed.as_ref().map(|target| removed_list(target, plan));
         Ok(Self {
-            survivors,
-            removed: targets.removed.as_ref().map(removed).transpose()?,
+            survivors: survivors.transpose()?,
+            removed: removed.transpose()?,
             skipped: targets.skipped.as_ref().map(Output::create).transpose()?,
         })
     }
@@ -245,72 +322,18 @@ impl Outputs {
         self,
         findings: &Findings,
         collection: &Collection,
-        options: &FindOptions,
+        plan: &Plan<'_>,
     ) -> Result<Option<Written>, Failure> {
         let Self { survivors, removed, skipped } = self;
+        let options = plan.options;
         let written = survivors
             .map(|survivors| apply(findings, collection, options, survivors, removed, &Silent))
             .transpose()?;
         if let Some(output) = skipped {
             let (skipped, empty) = (&findings.skipped, &findings.empty);
             let identical = &findings.identical;
-            output.finish(|out| write::csv::skipped(out, skipped, identical, empty))?;
+            output.finish(|out| write::csv::skipped(out, skipped, identical, empty, plan.cells))?;
         }
         Ok(written)
-    }
-}
-
-/// What was done, on standard error; in a dry run the table of the sources is on standard output.
-fn tell(args: &Args, summary: &Summary<'_>, written: Option<Written>) -> io::Result<()> {
-    let findings = summary.findings;
-    let dry = args.result.dry_run;
-    let fate = if dry { Fate::WouldGo } else { Fate::Go };
-    let table = Table { sources: &findings.sources, fate };
-    if dry {
-        let mut out = terminal::stdout();
-        table.write(&mut out, usize::MAX)?;
-        out.flush()?;
-    }
-    let mut err = terminal::stderr();
-    if !args.result.quiet {
-        if dry {
-            writeln!(err)?;
-        } else {
-            table.write(&mut err, SUMMARY_SOURCES)?;
-        }
-    }
-    table.warn(&mut err)?;
-    if args.result.quiet {
-        return summary::write_skipped(&mut err, findings, summary.skipped_listed);
-    }
-    if let (Some(written), Some(out)) = (written, &args.result.output) {
-        write_written(&mut err, out, written, args.result.annotate)?;
-    }
-    for (what, path) in [("removed", &args.result.removed), ("skipped", &args.result.skipped)] {
-        if let Some(path) = path {
-            writeln!(err, "{what}: {}", one_line(&path.to_string_lossy()))?;
-        }
-    }
-    summary.write(&mut err)
-}
-
-fn write_written(
-    err: &mut impl Write,
-    out: &Path,
-    written: Written,
-    annotated: bool,
-) -> io::Result<()> {
-    let kept = count(written.kept, "document");
-    let removed = count(written.removed, "duplicate");
-    let files = match written.files {
-        1 => String::new(),
-        files => format!(" in {}", count(files, "file")),
-    };
-    let out = out.to_string_lossy();
-    let out = one_line(&out);
-    if annotated {
-        writeln!(err, "annotated: {out}{files}: {kept} kept, {removed} marked")
-    } else {
-        writeln!(err, "written: {out}{files}: {kept}; {removed} left out")
     }
 }

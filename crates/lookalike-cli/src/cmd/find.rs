@@ -7,14 +7,17 @@ mod tell;
 use super::{Failure, Outcome};
 use crate::exit_code::ExitCode;
 use crate::extraction::Worker;
-use crate::options::{ParameterArgs, ReadArgs, RunArgs, ShingleArgs};
+use crate::options::{CsvArgs, ParameterArgs, ReadArgs, RunArgs, ShingleArgs};
 use crate::page::Subject;
 use crate::progress_bar::Bar;
 use crate::summary::Summary;
+use crate::termination;
 use lookalike::core::params::Params;
 use lookalike::progress::{Progress, Silent};
 use lookalike::read::Collection;
 use lookalike::run::{self, FindOptions};
+use lookalike::write::Target;
+use lookalike::write::csv::Cells;
 use measure::AuditArgs;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -74,6 +77,9 @@ pub(super) struct ResultArgs {
     #[arg(long, value_name = "FILE")]
     skipped: Option<PathBuf>,
 
+    #[command(flatten)]
+    csv: CsvArgs,
+
     /// Write the run to FILE.html, a page to read and to pass on, or to FILE.json [also .gz, .zst],
     /// what --json prints; may be given again
     #[arg(long, value_name = "FILE")]
@@ -122,6 +128,7 @@ pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
     reading.fields = options.fields();
     let open = || Collection::open_with_reference(&args.inputs, reference, &reading);
     let collection = open()?;
+    termination::clean_up(targets.all().map(Target::path))?;
     // What cannot be written is told before the work; nothing is left behind if that is broken off.
     drop((targets.create()?, targets.create_reports()?));
     let bar = (!args.result.quiet).then(Bar::new);
@@ -148,6 +155,11 @@ impl ResultArgs {
     /// Whether something is shown while the work is done.
     pub(super) fn is_quiet(&self) -> bool {
         self.quiet
+    }
+
+    /// How values of CSV files are written.
+    fn cells(&self) -> Cells {
+        self.csv.cells()
     }
 
     /// Whether pairs are wanted.

@@ -20,6 +20,7 @@ use lookalike::read::ReadError;
 use lookalike::store::IndexError;
 use std::fmt;
 use std::io;
+use std::path::Path;
 
 /// What a command comes to.
 pub(crate) type Outcome = Result<ExitCode, Failure>;
@@ -74,6 +75,7 @@ impl From<Error> for Failure {
             Error::Params(error) => error.into(),
             Error::Read(error) => error.into(),
             Error::Index(error) => error.into(),
+            Error::Write { path, source } if path == Path::new("-") => Self::Print(source),
             error => Self::Run(error),
         }
     }

@@ -10,10 +10,12 @@ use crate::exit_code::ExitCode;
 use crate::extraction::Worker;
 use crate::options::{ParameterArgs, ReadArgs, ShingleArgs};
 use crate::terminal;
+use crate::termination;
 use crate::text_width::one_line;
 use lookalike::core::params::{Params, ShingleRule};
 use lookalike::error::Error;
 use lookalike::tune::SAMPLE_DOCUMENTS;
+use lookalike::write::Output;
 use measured::Measured;
 use plan::Plan;
 use std::fs;
@@ -93,8 +95,8 @@ pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
     let chosen = lookalike::tune::plan(&wishes, &params, sample, args.documents)?;
     let plan = Plan::new(chosen);
     if let Some(path) = &args.svg {
-        let failed = |source| Error::Write { path: path.clone(), source };
-        write_whole(path, plan.curve().svg().as_bytes()).map_err(failed)?;
+        termination::clean_up(std::iter::once(path.as_path()))?;
+        write_whole(path, plan.curve().svg().as_bytes())?;
     }
     let mut out = io::BufWriter::new(terminal::stdout().json_if(args.json));
     if args.json {
@@ -113,20 +115,12 @@ pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes a file under another name and gives it its own when it is complete. What is no file, such
-/// as `/dev/stdout`, is written as it is.
-fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+/// Writes a file that is complete or not there. What is no file, such as `/dev/stdout`, is written
+/// as it is.
+fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
-        return fs::write(path, bytes);
+        let failed = |source| Error::Write { path: path.to_owned(), source };
+        return fs::write(path, bytes).map_err(failed);
     }
-    let mut name = path.as_os_str().to_owned();
-    name.push(format!(".{}.part", std::process::id()));
-    let written = fs::File::create_new(&name)
-        .and_then(|mut file| file.write_all(bytes))
-        .and_then(|()| fs::rename(&name, path));
-    if written.is_err() {
-        // The error that matters is the first one.
-        let _ = fs::remove_file(&name);
-    }
-    written
+    Output::named(path)?.finish(|out| out.write_all(bytes))
 }

@@ -1,6 +1,8 @@
 //! Findings and the inputs → decisions in reading order → survivors, and the list of what goes.
 
+use super::actions::{Collector, DuplicateFiles};
 use super::decisions::{Cursor, Decided};
+use super::others::UnreadParts;
 use super::{Decision, Decisions, Record, Removed, Survivors, Written};
 use crate::error::Error;
 use crate::progress::Progress;
@@ -33,25 +35,39 @@ pub fn apply(
     progress: &dyn Progress,
 ) -> Result<Written, Error> {
     let decided = decide(findings, options)?;
-    let mut pass = Pass {
-        findings,
-        collection,
-        decisions: decided.cursor(),
-        survivors,
-        removed,
-        source: None,
-    };
-    findings.replay(&mut |number, document, raw| {
-        progress.advance(0)?;
-        pass.document(number, document, raw)
-    })?;
-    pass.sources_before(collection.sources())?;
-    // A file that was changed behind the place that was read last.
-    collection.check_unchanged()?;
-    let Pass { survivors, removed, .. } = pass;
+    let pass =
+        Pass::new(findings, collection, &decided, Taker::Survivors(Box::new(survivors)), removed);
+    let (taker, removed) = pass.run(progress)?;
+    let Taker::Survivors(mut survivors) = taker else { return Ok(Written::default()) };
+    survivors.copy_others(findings)?;
     let written = survivors.finish()?;
     removed.map_or(Ok(()), Removed::finish)?;
     Ok(written)
+}
+
+/// Reads the inputs again and collects the files that are duplicates, for
+/// [`actions`](super::actions). Lists what goes in `removed`.
+///
+/// Cost and errors: those of [`apply`]. Memory: the paths of all files with duplicates.
+///
+/// # Errors
+/// Those of [`apply`].
+pub fn find_files(
+    findings: &Findings,
+    collection: &Collection,
+    options: &FindOptions,
+    removed: Option<Removed>,
+    progress: &dyn Progress,
+) -> Result<DuplicateFiles, Error> {
+    let decided = decide(findings, options)?;
+    let taker = Taker::Files(Box::default(), UnreadParts::new(&findings.skipped)?);
+    let pass = Pass::new(findings, collection, &decided, taker, removed);
+    let (taker, removed) = pass.run(progress)?;
+    removed.map_or(Ok(()), Removed::finish)?;
+    match taker {
+        Taker::Files(collector, unread) => Ok(collector.finish(collection, &unread)),
+        Taker::Survivors(_) => Ok(DuplicateFiles::default()),
+    }
 }
 
 /// The decisions of all groups, and the empty documents.
@@ -91,13 +107,42 @@ struct Pass<'a> {
     findings: &'a Findings,
     collection: &'a Collection,
     decisions: Cursor<'a>,
-    survivors: Survivors,
+    taker: Taker,
     removed: Option<Removed>,
     /// The source at work.
     source: Option<u32>,
 }
 
-impl Pass<'_> {
+/// What takes the documents.
+enum Taker {
+    Survivors(Box<Survivors>),
+    Files(Box<Collector>, UnreadParts),
+}
+
+impl<'a> Pass<'a> {
+    fn new(
+        findings: &'a Findings,
+        collection: &'a Collection,
+        decided: &'a Decided,
+        taker: Taker,
+        removed: Option<Removed>,
+    ) -> Self {
+        let decisions = decided.cursor();
+        Self { findings, collection, decisions, taker, removed, source: None }
+    }
+
+    fn run(mut self, progress: &dyn Progress) -> Result<(Taker, Option<Removed>), Error> {
+        let (findings, collection) = (self.findings, self.collection);
+        findings.replay(&mut |number, document, raw| {
+            progress.advance(0)?;
+            self.document(number, document, raw)
+        })?;
+        self.sources_before(collection.sources())?;
+        // A file that was changed behind the place that was read last.
+        collection.check_unchanged()?;
+        Ok((self.taker, self.removed))
+    }
+
     fn document(
         &mut self,
         number: u32,
@@ -119,20 +164,29 @@ impl Pass<'_> {
             Raw::Part(path) => Record::Part(path),
             Raw::Row(row) => Record::Row(row),
         };
+        let source = self.collection.source_name(standing.source).unwrap_or_default();
         if let Some(removed) = &mut self.removed {
-            let source = self.collection.file_of(standing.source, document.id);
-            removed.document(document.id, source, &decision)?;
+            let file = self.collection.file_of(standing.source, document.id);
+            removed.document(document.id, file, &decision)?;
         }
-        self.survivors.record(document.id, record, &decision)
+        match &mut self.taker {
+            Taker::Survivors(survivors) => survivors.record(document.id, record, &decision),
+            Taker::Files(files, unread) => {
+                files.document(source, record, &decision, unread);
+                Ok(())
+            }
+        }
     }
 
     /// Names the sources up to `end`, also those without a document.
     fn sources_before(&mut self, end: u32) -> Result<(), Error> {
         let first = self.source.map_or(0, |source| source + 1);
         for source in first..end {
-            let header = self.collection.header(source).map(|header| header.raw.as_slice());
-            self.survivors.source(source as usize, header)?;
             self.source = Some(source);
+            if let Taker::Survivors(survivors) = &mut self.taker {
+                let header = self.collection.header(source).map(|header| header.raw.as_slice());
+                survivors.source(source as usize, header)?;
+            }
         }
         Ok(())
     }

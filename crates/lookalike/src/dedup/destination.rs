@@ -65,8 +65,11 @@ pub(super) enum ListFormat {
 /// Where survivors are written, and as what. Nothing is touched yet.
 #[derive(Debug, Clone)]
 pub struct Destination {
+    /// Its name in messages.
     pub(super) out: PathBuf,
+    pub(super) is_standard_output: bool,
     pub(super) shape: Shape,
+    pub(super) inputs: Vec<PathBuf>,
     pub(super) origins: Vec<Origin>,
     /// What paths are relative to in the folder; `None` where a file's name is enough.
     base: Option<PathBuf>,
@@ -87,15 +90,32 @@ impl Destination {
         annotate: Option<&Annotate>,
     ) -> Result<Self, Error> {
         let refused = |problem| Error::Survivors { path: out.to_owned(), problem };
-        let shape = shape(out, &origins, annotate).map_err(refused)?;
+        let shape = shape(Some(out), &origins, annotate).map_err(refused)?;
         apart(out, inputs).and_then(|()| apart(out, reference)).map_err(refused)?;
         if shape == Shape::Folder {
             empty(out).map_err(refused)?;
         }
         let base = base(inputs, &origins);
-        let this = Self { out: out.to_owned(), shape, origins, base };
+        let (out, inputs) = (out.to_owned(), inputs.to_owned());
+        let this = Self { out, is_standard_output: false, shape, inputs, origins, base };
         this.distinct_names()?;
         Ok(this)
+    }
+
+    /// Standard output: the records of all sources, uncompressed, or the paths of text files, one
+    /// per line. What is written cannot be taken back when an error follows.
+    ///
+    /// # Errors
+    /// [`Error::Survivors`] where one file cannot hold the survivors, or they cannot be annotated.
+    pub fn standard_output(
+        origins: Vec<Origin>,
+        annotate: Option<&Annotate>,
+    ) -> Result<Self, Error> {
+        let out = PathBuf::from("standard output");
+        let shape = shape(None, &origins, annotate)
+            .map_err(|problem| Error::Survivors { path: out.clone(), problem })?;
+        let inputs = Vec::new();
+        Ok(Self { out, is_standard_output: true, shape, inputs, origins, base: None })
     }
 
     /// Whether it is a folder.
@@ -103,26 +123,23 @@ impl Destination {
         self.shape == Shape::Folder
     }
 
+    /// Whether it is a list of files.
+    pub fn is_list(&self) -> bool {
+        matches!(self.shape, Shape::List(_))
+    }
+
     /// The place in the folder of an input's file, or of a stream.
     pub(super) fn name_of(&self, origin: &Origin, path: Option<&Path>) -> Result<PathBuf, Error> {
         let Some(path) = path else {
             return Ok(PathBuf::from(format!("{}.{}", origin.name, origin.format)));
         };
-        let name = match &self.base {
-            None => path.file_name().map(PathBuf::from),
-            Some(base) => plain(path).strip_prefix(base).ok().map(Path::to_owned),
-        };
-        let inside = |name: &PathBuf| {
-            name.components().all(|part| matches!(part, Component::Normal(_)))
-                && name.components().next().is_some()
-        };
-        name.filter(inside).ok_or_else(|| Error::Survivors {
-            path: self.out.clone(),
-            problem: format!(
-                "no name in the folder follows from {}; name the inputs by paths without ..",
-                path.display()
-            ),
-        })
+        self.name_of_path(path)
+    }
+
+    /// The place in the folder of a file.
+    pub(super) fn name_of_path(&self, path: &Path) -> Result<PathBuf, Error> {
+        relative_name(self.base.as_deref(), path)
+            .map_err(|problem| Error::Survivors { path: self.out.clone(), problem })
     }
 
     fn distinct_names(&self) -> Result<(), Error> {
@@ -146,7 +163,12 @@ impl Destination {
     }
 }
 
-fn shape(out: &Path, origins: &[Origin], annotate: Option<&Annotate>) -> Result<Shape, String> {
+/// `out` is `None` for standard output.
+fn shape(
+    out: Option<&Path>,
+    origins: &[Origin],
+    annotate: Option<&Annotate>,
+) -> Result<Shape, String> {
     let inputs = origins.iter().filter(|origin| !origin.reference);
     let files = inputs.clone().any(Origin::is_files);
     let records = inputs.clone().find(|origin| !origin.is_files());
@@ -157,7 +179,7 @@ fn shape(out: &Path, origins: &[Origin], annotate: Option<&Annotate>) -> Result<
             stream.name
         ));
     }
-    let folder = out.is_dir() || ends_in_separator(out);
+    let folder = out.is_some_and(|out| out.is_dir() || ends_in_separator(out));
     let shape = match (files, records) {
         _ if folder => Shape::Folder,
         (true, Some(records)) => {
@@ -167,7 +189,7 @@ fn shape(out: &Path, origins: &[Origin], annotate: Option<&Annotate>) -> Result<
                 records.name
             ));
         }
-        (true, None) => list_or_folder(out)?,
+        (true, None) => out.map_or(Ok(Shape::List(ListFormat::Paths)), list_or_folder)?,
         (false, _) => Shape::Records(one_format(out, origins)?),
     };
     if annotate.is_none() {
@@ -220,7 +242,7 @@ fn list_or_folder(out: &Path) -> Result<Shape, String> {
 }
 
 /// The format all sources have, which the name must not contradict.
-fn one_format(out: &Path, origins: &[Origin]) -> Result<Format, String> {
+fn one_format(out: Option<&Path>, origins: &[Origin]) -> Result<Format, String> {
     let mut inputs = origins.iter().filter(|origin| !origin.reference);
     let Some(first) = inputs.next() else { return Ok(Format::Jsonl) };
     if let Some(other) = inputs.find(|origin| origin.format != first.format) {
@@ -230,7 +252,7 @@ fn one_format(out: &Path, origins: &[Origin]) -> Result<Format, String> {
             first.name, first.format, other.name, other.format
         ));
     }
-    let name = lower_name(out);
+    let name = out.map(lower_name).unwrap_or_default();
     let (compressed, stem) = compression_of_name(&name);
     let wrong = Format::of_name(stem).is_some_and(|format| format != first.format);
     if wrong || (compressed && first.format.is_binary()) {
@@ -243,7 +265,7 @@ fn one_format(out: &Path, origins: &[Origin]) -> Result<Format, String> {
 }
 
 /// Refuses an output that is an input or lies in one.
-fn apart(out: &Path, inputs: &[PathBuf]) -> Result<(), String> {
+pub(super) fn apart(out: &Path, inputs: &[PathBuf]) -> Result<(), String> {
     let place = real(out);
     for input in inputs.iter().filter(|input| *input != Path::new("-")) {
         let other = real(input);
@@ -302,7 +324,7 @@ fn plain(path: &Path) -> PathBuf {
 
 /// What names in a folder are relative to: one folder that is the only input; else, where file
 /// names are not all different, or folders are among the inputs, what all inputs have in common.
-fn base(inputs: &[PathBuf], origins: &[Origin]) -> Option<PathBuf> {
+pub(super) fn base(inputs: &[PathBuf], origins: &[Origin]) -> Option<PathBuf> {
     let inputs: Vec<PathBuf> =
         inputs.iter().filter(|input| *input != Path::new("-")).map(|input| plain(input)).collect();
     let folders = inputs.iter().any(|input| input.is_dir());
@@ -318,6 +340,22 @@ fn base(inputs: &[PathBuf], origins: &[Origin]) -> Option<PathBuf> {
     parents.reduce(|a, b| {
         let both = a.components().zip(b.components()).take_while(|(a, b)| a == b);
         both.map(|(part, _)| part).collect()
+    })
+}
+
+/// The path of a file below `base`, or its name alone.
+pub(super) fn relative_name(base: Option<&Path>, path: &Path) -> Result<PathBuf, String> {
+    let name = match base {
+        None => path.file_name().map(PathBuf::from),
+        Some(base) => plain(path).strip_prefix(base).ok().map(Path::to_owned),
+    };
+    let inside = |name: &PathBuf| {
+        name.components().all(|part| matches!(part, Component::Normal(_)))
+            && name.components().next().is_some()
+    };
+    name.filter(inside).ok_or_else(|| {
+        let path = path.display();
+        format!("no name in the folder follows from {path}; name the inputs by paths without ..")
     })
 }
 

@@ -4,8 +4,10 @@ use super::annotation::{Annotate, Values};
 use super::destination::ListFormat;
 use super::values;
 use crate::error::Error;
-use crate::write::Output;
-use std::fs::{self, File, FileTimes};
+use crate::temporary::{self, Registered};
+use crate::write::csv::Cells;
+use crate::write::{Output, part_file};
+use std::fs::{self, File, FileTimes, Permissions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
@@ -14,6 +16,7 @@ use tempfile::TempDir;
 pub(super) struct List {
     output: Output,
     format: ListFormat,
+    cells: Cells,
     line: Vec<u8>,
     /// The file listed last, which may have several documents.
     last: Option<PathBuf>,
@@ -21,11 +24,12 @@ pub(super) struct List {
 
 impl List {
     pub(super) fn create(
-        path: &Path,
+        output: Output,
         format: ListFormat,
         annotate: Option<&Annotate>,
     ) -> Result<Self, Error> {
-        let mut this = Self { output: Output::named(path)?, format, line: Vec::new(), last: None };
+        let (cells, line) = (Cells::Exact, Vec::new());
+        let mut this = Self { output, format, cells, line, last: None };
         if format == ListFormat::Csv {
             let columns = annotate.map(Annotate::columns).unwrap_or_default();
             let columns: &[String] = if annotate.is_some() { &columns } else { &[] };
@@ -33,6 +37,11 @@ impl List {
             this.end_line()?;
         }
         Ok(this)
+    }
+
+    /// Writes the texts of a list in CSV so.
+    pub(super) fn set_cells(&mut self, cells: Cells) {
+        self.cells = cells;
     }
 
     /// Adds a file: only kept ones are given where there is no annotation.
@@ -49,9 +58,10 @@ impl List {
                 let shown = crate::read::name_of(path);
                 let mut columns = vec![shown];
                 columns.extend(annotation.iter().flat_map(|(_, values)| values.columns()));
+                let columns = columns.iter().map(|value| self.cells.text(value));
                 let mut first = Vec::new();
-                values::quoted(b',', id, &mut first);
-                values::separated(b',', &first, &columns, &mut self.line);
+                values::quoted(b',', &self.cells.text(id), &mut first);
+                values::separated(b',', &first, columns, &mut self.line);
             }
             ListFormat::Jsonl => {
                 let shown = crate::read::name_of(path);
@@ -104,23 +114,28 @@ impl List {
 pub(super) struct Folder {
     out: PathBuf,
     temporary: TempDir,
+    /// Keeps the folder locked, which tells other runs that it is in use.
+    _lock: Option<File>,
+    registered: Registered,
 }
 
 impl Folder {
     pub(super) fn create(out: &Path) -> Result<Self, Error> {
         let failed = |source| Error::Write { path: out.to_owned(), source };
-        let whole = std::path::absolute(out).map_err(failed)?;
+        // A link to a folder stays a link.
+        let whole = out.canonicalize().or_else(|_| std::path::absolute(out)).map_err(failed)?;
         let parent = whole.parent().unwrap_or(Path::new("."));
         let mut builder = tempfile::Builder::new();
-        builder.prefix(".lookalike-").suffix(".part");
-        #[cfg(unix)]
-        {
-            // As any new folder: open to whom the user lets, less what the umask takes.
-            use std::os::unix::fs::PermissionsExt;
-            builder.permissions(fs::Permissions::from_mode(0o777));
-        }
-        let temporary = builder.tempdir_in(parent).map_err(failed)?;
-        Ok(Self { out: whole, temporary })
+        builder.prefix(part_file::PREFIX).suffix(part_file::SUFFIX);
+        // As any new folder: open to whom the user lets, less what the umask takes.
+        part_file::restrict(&mut builder, 0o777);
+        let create = || builder.tempdir_in(parent);
+        let created = temporary::register(create, TempDir::path).map_err(failed)?;
+        let (temporary, registered) = created;
+        // Without a lock, another run lists the folder as one that can be removed.
+        let lock = if cfg!(unix) { File::open(temporary.path()).ok() } else { None };
+        let lock = lock.filter(|folder| folder.try_lock().is_ok());
+        Ok(Self { out: whole, temporary, _lock: lock, registered })
     }
 
     /// The path under which a file of the folder is written now; the folders above it are made.
@@ -129,6 +144,23 @@ impl Folder {
         let made = place.parent().map_or(Ok(()), fs::create_dir_all);
         made.map_err(|source| self.failed(name, source))?;
         Ok(place)
+    }
+
+    /// Makes a folder in it, unless it is there.
+    pub(super) fn add_folder(&self, name: &Path) -> Result<(), Error> {
+        let made = fs::create_dir_all(self.temporary.path().join(name));
+        made.map_err(|source| self.failed(name, source))
+    }
+
+    /// Whether something has this name in it.
+    pub(super) fn has(&self, name: &Path) -> bool {
+        self.temporary.path().join(name).symlink_metadata().is_ok()
+    }
+
+    /// Sets the permissions of what has this name in it.
+    pub(super) fn set_permissions(&self, name: &Path, of: Permissions) -> Result<(), Error> {
+        let set = fs::set_permissions(self.temporary.path().join(name), of);
+        set.map_err(|source| self.failed(name, source))
     }
 
     /// An error that names a file by the place it would have had.
@@ -154,14 +186,19 @@ impl Folder {
         Error::Write { path: self.out.join(name), source }
     }
 
-    /// Gives the folder its name.
+    /// Gives the folder its name, and the permissions of the empty folder that it replaces.
     pub(super) fn finish(self) -> Result<(), Error> {
-        let Self { out, temporary } = self;
-        let renamed = remove_empty(&out).and_then(|()| fs::rename(temporary.path(), &out));
+        let Self { out, temporary, _lock, registered } = self;
+        let replaced = fs::metadata(&out).ok().map(|metadata| metadata.permissions());
+        let kept = replaced.map_or(Ok(()), |of| fs::set_permissions(temporary.path(), of));
+        let renamed = kept
+            .and_then(|()| remove_empty(&out))
+            .and_then(|()| fs::rename(temporary.path(), &out));
         match renamed {
             Ok(()) => {
                 // Nothing is left under the temporary name.
                 let _ = temporary.keep();
+                drop(registered);
                 Ok(())
             }
             Err(source) => Err(Error::Write { path: out, source }),

@@ -9,11 +9,13 @@
 //! Everything is streamed: memory holds one record, and for Parquet one batch of rows and one
 //! column chunk. What is written has its name when it is complete, and not before.
 
+pub mod actions;
 mod annotation;
 mod apply;
 mod decisions;
 mod destination;
 mod files;
+mod others;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod removed;
@@ -21,9 +23,10 @@ mod survivors;
 mod values;
 
 pub use annotation::{Annotate, DEFAULT_FIELD};
-pub use apply::apply;
+pub use apply::{apply, find_files};
 pub use decisions::{Cursor, Decided, Decisions};
 pub use destination::{Destination, Origin};
+pub use others::{Others, OthersCopied, Refused};
 pub use removed::Removed;
 pub use survivors::{Survivors, Written};
 

@@ -4,6 +4,7 @@ use super::Decision;
 use super::annotation::Values;
 use super::values;
 use crate::error::Error;
+use crate::write::csv::Cells;
 use crate::write::{Output, OutputFormat, Target};
 use std::io::Write;
 
@@ -12,6 +13,7 @@ pub struct Removed {
     output: Output,
     format: OutputFormat,
     measure: &'static str,
+    cells: Cells,
     line: Vec<u8>,
 }
 
@@ -23,12 +25,20 @@ impl Removed {
     /// [`Error::Write`].
     pub fn create(target: &Target, measure: &'static str) -> Result<Self, Error> {
         let output = Output::create(target)?;
-        let mut this = Self { output, format: target.format(), measure, line: Vec::new() };
+        let format = target.format();
+        let mut this = Self { output, format, measure, cells: Cells::Exact, line: Vec::new() };
         if this.format != OutputFormat::Jsonl {
             this.line.extend(format!("id,source,group,keeper,{measure},reason\n").into_bytes());
             this.write()?;
         }
         Ok(this)
+    }
+
+    /// Writes the texts of a list in CSV so.
+    #[must_use]
+    pub fn with_cells(mut self, cells: Cells) -> Self {
+        self.cells = cells;
+        self
     }
 
     /// Lists a document of the file `source`, if it goes.
@@ -52,10 +62,10 @@ impl Removed {
             self.line.push(b'}');
         } else {
             let [_, group, keeper, similarity, reason] = values.columns();
-            values::quoted(b',', id, &mut self.line);
+            values::quoted(b',', &self.cells.text(id), &mut self.line);
             for value in [source, &group, &keeper, &similarity, &reason] {
                 self.line.push(b',');
-                values::quoted(b',', value, &mut self.line);
+                values::quoted(b',', &self.cells.text(value), &mut self.line);
             }
         }
         self.line.push(b'\n');

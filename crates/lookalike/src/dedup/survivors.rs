@@ -3,24 +3,30 @@
 use super::annotation::{Annotate, Values};
 use super::destination::{Destination, Origin, Shape};
 use super::files::{Folder, List};
+use super::others::{Copier, Others, OthersCopied, UnreadParts};
 #[cfg(feature = "parquet")]
 use super::parquet::Rewriter;
 use super::{Decision, Record, values};
 use crate::error::Error;
 use crate::read::{Collection, Format};
+use crate::run::Findings;
 use crate::write::Output;
+use crate::write::csv::Cells;
+use std::collections::HashSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// What was written.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Written {
     /// Documents that stay.
     pub kept: u64,
     /// Documents that go; written only where they are annotated.
     pub removed: u64,
-    /// Files in the output; 1 where it is a file.
+    /// Files in the output, `others` included; 1 where it is a file.
     pub files: u64,
+    /// What a folder has besides documents.
+    pub others: OthersCopied,
 }
 
 /// The writer of survivors. Memory: a record, and for Parquet the batch and the column chunk at
@@ -38,6 +44,11 @@ pub struct Survivors {
     written: Written,
     /// The file copied last, which may have several documents.
     copied: Option<PathBuf>,
+    cells: Cells,
+    /// How files without documents are copied to a folder; `None` where they are not.
+    others: Option<Others>,
+    /// Files with a duplicate, where others are copied.
+    duplicates: HashSet<PathBuf>,
 }
 
 /// What takes the next record.
@@ -55,6 +66,17 @@ impl Survivors {
     /// # Errors
     /// [`Error::Write`] when the place takes no files.
     pub fn create(destination: Destination, annotate: Option<Annotate>) -> Result<Self, Error> {
+        let is_standard_output = destination.is_standard_output;
+        Self::with(destination, annotate, |out| {
+            if is_standard_output { Ok(Output::standard_output()) } else { Output::named(out) }
+        })
+    }
+
+    fn with(
+        destination: Destination,
+        annotate: Option<Annotate>,
+        output: impl FnOnce(&Path) -> Result<Output, Error>,
+    ) -> Result<Self, Error> {
         let out = &destination.out;
         let mut folder = None;
         let sink = match destination.shape {
@@ -62,8 +84,10 @@ impl Survivors {
                 folder = Some(Folder::create(out)?);
                 Sink::None
             }
-            Shape::List(format) => Sink::List(List::create(out, format, annotate.as_ref())?),
-            Shape::Records(format) => open(Output::named(out)?, format, annotate.as_ref()),
+            Shape::List(format) => {
+                Sink::List(List::create(output(out)?, format, annotate.as_ref())?)
+            }
+            Shape::Records(format) => open(output(out)?, format, annotate.as_ref()),
         };
         let written = Written { files: u64::from(folder.is_none()), ..Written::default() };
         Ok(Self {
@@ -76,15 +100,61 @@ impl Survivors {
             line: Vec::new(),
             written,
             copied: None,
+            cells: Cells::Exact,
+            others: None,
+            duplicates: HashSet::new(),
         })
     }
 
+    /// Writes the texts that it adds so: annotations of tables, and lists of files in CSV.
+    #[must_use]
+    pub fn with_cells(mut self, cells: Cells) -> Self {
+        self.cells = cells;
+        if let Sink::List(list) = &mut self.sink {
+            list.set_cells(cells);
+        }
+        self
+    }
+
+    /// Copies to a folder also the files of the inputs that hold no documents; without this, only
+    /// documents are copied. A file of duplicates in which something could not be read is copied,
+    /// too. Without effect where the output is a file.
+    #[must_use]
+    pub fn with_others(mut self, others: Others) -> Self {
+        self.others = Some(others).filter(|_| self.folder.is_some());
+        self
+    }
+
+    /// Copies what [`with_others`](Self::with_others) asks for.
+    pub(super) fn copy_others(&mut self, findings: &Findings) -> Result<(), Error> {
+        let (Some(folder), Some(others)) = (&self.folder, &self.others) else { return Ok(()) };
+        let unread = UnreadParts::new(&findings.skipped)?;
+        let copier = Copier {
+            destination: &self.destination,
+            folder,
+            others,
+            duplicates: &self.duplicates,
+            unread: &unread,
+            copied: OthersCopied::default(),
+            folders: Vec::new(),
+        };
+        let copied = copier.copy().map_err(|error| folder.named(error))?;
+        self.written.files += copied.files;
+        self.written.others = copied;
+        Ok(())
+    }
+
     /// Names all sources without a document and lets go of it: whether they go together is known
-    /// before the work then. Reads the headers of files. A stream's is not known yet.
+    /// before the work then. Reads the headers of files. A stream's is not known yet. Standard
+    /// output is not written to.
     ///
     /// # Errors
     /// As [`source`](Self::source), and [`Error::Read`] for a header that cannot be read.
     pub fn rehearse(mut self, collection: &Collection) -> Result<(), Error> {
+        if self.destination.is_standard_output {
+            let Self { destination, annotate, .. } = self;
+            self = Self::with(destination, annotate, |_| Ok(Output::nothing()))?;
+        }
         collection.read_headers()?;
         for source in 0..collection.sources() {
             let header = collection.header(source).map(|header| header.raw.as_slice());
@@ -247,6 +317,9 @@ impl Survivors {
             return rewriter.row(row, decision);
         }
         if !decision.is_kept() && self.annotate.is_none() {
+            if let (Record::File(path) | Record::Part(path), Some(_)) = (record, &self.others) {
+                self.duplicates.insert(path.to_owned());
+            }
             return Ok(());
         }
         match record {
@@ -270,7 +343,8 @@ impl Survivors {
             (Some(_), Some(delimiter)) => {
                 let (record, end) = values::split_end(bytes);
                 let columns = Values::of(decision).columns();
-                values::separated(delimiter, record, &columns, &mut self.line);
+                let columns = columns.iter().map(|value| self.cells.text(value));
+                values::separated(delimiter, record, columns, &mut self.line);
                 self.line.extend_from_slice(end);
             }
             (None, _) => self.line.extend_from_slice(bytes),

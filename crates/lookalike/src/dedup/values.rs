@@ -45,11 +45,16 @@ fn has_member(line: &[u8], name: &str) -> bool {
 
 /// A record of comma- or tab-separated values with columns appended. Without a decision it is the
 /// header, and `columns` are names.
-pub(super) fn separated(delimiter: u8, record: &[u8], columns: &[String], out: &mut Vec<u8>) {
+pub(super) fn separated(
+    delimiter: u8,
+    record: &[u8],
+    columns: impl IntoIterator<Item = impl AsRef<str>>,
+    out: &mut Vec<u8>,
+) {
     out.extend_from_slice(record);
     for value in columns {
         out.push(delimiter);
-        quoted(delimiter, value, out);
+        quoted(delimiter, value.as_ref(), out);
     }
 }
 

@@ -17,7 +17,7 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    pub(super) fn of(metadata: &Metadata) -> Self {
+    pub(crate) fn of(metadata: &Metadata) -> Self {
         let since = |time: std::time::SystemTime| time.duration_since(UNIX_EPOCH);
         let modified = metadata.modified().ok().map(|time| {
             since(time).map_or(0, |age| u64::try_from(age.as_nanos()).unwrap_or(u64::MAX))

@@ -1,6 +1,6 @@
 //! What a resumable run is: stored in its folder, and compared when it is found again.
 
-use super::workspace::sync_folder;
+use super::private::{PrivateFolder, sync_folder};
 use crate::error::Error;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -64,7 +64,8 @@ impl fmt::Display for Difference {
 ///
 /// # Errors
 /// As [`Workspace::resumable`](super::Workspace::resumable).
-pub(super) fn check(folder: &Path, lock: &str, description: &Value) -> Result<(), Error> {
+pub(super) fn check(private: &PrivateFolder, lock: &str, description: &Value) -> Result<(), Error> {
+    let folder = private.path();
     let path = folder.join(FILE);
     let failed = |source| Error::Spill { path: path.clone(), source };
     let damaged = |problem: String| Error::SpillDamaged {
@@ -73,7 +74,7 @@ pub(super) fn check(folder: &Path, lock: &str, description: &Value) -> Result<()
         folder: Some(folder.to_owned()),
     };
     let text = text_of(description).map_err(|error| failed(error.into()))?;
-    match fs::read(&path) {
+    match private.read(FILE) {
         Ok(found) => {
             let stored: Stored = serde_json::from_slice(&found).map_err(|error| {
                 damaged(format!("a description of a run was expected, {error}"))

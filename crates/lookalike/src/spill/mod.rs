@@ -9,6 +9,7 @@
 //! | file | is |
 //! |---|---|
 //! | `workspace` | the folder of the temporary files, and when it is made |
+//! | `private` | that folder where it stays: whose it is, and its files |
 //! | `description` | what a resumable run is, stored with it and compared |
 //! | `file` | a temporary file: appended to from many threads, read anywhere |
 //! | `journal` | the steps that are done, one line each |
@@ -23,6 +24,7 @@ mod file;
 mod journal;
 mod memory;
 mod merge;
+mod private;
 mod sorter;
 mod workspace;
 

@@ -3,8 +3,10 @@
 
 use super::description;
 use super::file::SpillFile;
+use super::private::PrivateFolder;
 use crate::error::Error;
-use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
+use crate::temporary::{self, Registered};
+use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -27,23 +29,23 @@ pub struct Workspace {
 #[derive(Debug)]
 pub(super) enum Folder {
     /// Removed when dropped.
-    Temporary(TempDir),
+    Temporary { folder: TempDir, _registered: Registered },
     /// Stays; the lock goes when dropped.
-    Resumable { path: PathBuf, _lock: File },
+    Resumable { folder: PrivateFolder, _lock: File },
 }
 
 impl Folder {
     fn path(&self) -> &Path {
         match self {
-            Self::Temporary(folder) => folder.path(),
-            Self::Resumable { path, .. } => path,
+            Self::Temporary { folder, .. } => folder.path(),
+            Self::Resumable { folder, .. } => folder.path(),
         }
     }
 }
 
 impl Workspace {
     /// Makes the folder `lookalike-….tmp` in `parent`. It is removed when the workspace and
-    /// all its files are dropped; after a kill it stays, empty.
+    /// all its files are dropped, and by [`temporary::remove_all`]; after a kill it stays, empty.
     ///
     /// # Errors
     /// [`Error::TempDir`] when `parent` is no folder or takes no files.
@@ -52,8 +54,9 @@ impl Workspace {
         builder.prefix("lookalike-").suffix(".tmp");
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
-        let made = builder.tempdir_in(parent).map_err(|source| refused(parent, source))?;
-        Ok(Self { folder: Arc::new(Folder::Temporary(made)) })
+        let made = temporary::register(|| builder.tempdir_in(parent), TempDir::path);
+        let (folder, registered) = made.map_err(|source| refused(parent, source))?;
+        Ok(Self { folder: Arc::new(Folder::Temporary { folder, _registered: registered }) })
     }
 
     /// Makes the folder `lookalike-NAME.run` in `parent`, or finds it again. It stays until
@@ -61,8 +64,12 @@ impl Workspace {
     /// must be good for a file name. `description` is what makes the run the one it is: inputs,
     /// parameters, version of the formats.
     ///
+    /// On Unix the folder has mode 700 and its files 600, and an existing one must belong to this
+    /// user with no permissions for others; links in it are not followed.
+    ///
     /// # Errors
-    /// [`Error::TempDir`] when `parent` is no folder or takes no files, [`Error::RunInUse`] when
+    /// [`Error::TempDir`] when `parent` is no folder or takes no files, [`Error::RunNotPrivate`]
+    /// when the folder is a link or somebody else's or open to others, [`Error::RunInUse`] when
     /// another run is at work in the folder, [`Error::RunDiffers`] when it was made for another
     /// description, [`Error::SpillDamaged`] when it is not the folder of a run.
     pub fn resumable(
@@ -70,18 +77,16 @@ impl Workspace {
         name: &str,
         description: &serde_json::Value,
     ) -> Result<Self, Error> {
-        let path = run_folder(parent, name);
-        make_private(&path).map_err(|source| refused(parent, source))?;
-        let lock =
-            OpenOptions::new().write(true).create(true).truncate(false).open(path.join(LOCK));
-        let lock = lock.map_err(|source| refused(&path, source))?;
+        let folder = PrivateFolder::open(run_folder(parent, name))?;
+        let path = folder.path().to_owned();
+        let lock = folder.file(LOCK).map_err(|source| refused(&path, source))?;
         match lock.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(Error::RunInUse { path }),
             Err(TryLockError::Error(source)) => return Err(refused(&path, source)),
         }
-        description::check(&path, LOCK, description)?;
-        Ok(Self { folder: Arc::new(Folder::Resumable { path, _lock: lock }) })
+        description::check(&folder, LOCK, description)?;
+        Ok(Self { folder: Arc::new(Folder::Resumable { folder, _lock: lock }) })
     }
 
     /// Whether [`resumable`](Self::resumable) would find a run that was started before.
@@ -155,21 +160,22 @@ impl Workspace {
     /// # Errors
     /// [`Error::Spill`] naming the folder when it cannot be removed.
     pub fn finish(self) -> Result<(), Error> {
-        let Folder::Resumable { path, .. } = &*self.folder else { return Ok(()) };
+        let Folder::Resumable { folder, .. } = &*self.folder else { return Ok(()) };
+        let path = folder.path();
         // Under another name first: stopped halfway, the rest must not be taken for a run. Where
         // open files are in the way of that, it is removed as it is.
         let done = path.with_extension("run.done");
         let _ = fs::remove_dir_all(&done);
         let place = if fs::rename(path, &done).is_ok() { &done } else { path };
-        fs::remove_dir_all(place).map_err(|source| Error::Spill { path: place.clone(), source })
+        fs::remove_dir_all(place).map_err(|source| Error::Spill { path: place.to_owned(), source })
     }
 
     /// A file to read and write with the content it has, and its name.
     pub(super) fn raw(&self, name: &str) -> Result<(File, PathBuf), Error> {
         let path = self.path().join(name);
         let opened = match &*self.folder {
-            Folder::Temporary(folder) => tempfile::tempfile_in(folder.path()),
-            Folder::Resumable { path: folder, .. } => open_private(&path, folder),
+            Folder::Temporary { folder, .. } => tempfile::tempfile_in(folder.path()),
+            Folder::Resumable { folder, .. } => folder.file(name),
         };
         match opened {
             Ok(file) => Ok((file, path)),
@@ -193,43 +199,6 @@ fn run_folder(parent: &Path, name: &str) -> PathBuf {
 
 fn refused(path: &Path, source: io::Error) -> Error {
     Error::TempDir { path: path.to_owned(), source }
-}
-
-/// Makes the folder unless it is there. A link is not followed: where it leads is not ours.
-fn make_private(path: &Path) -> io::Result<()> {
-    #[cfg_attr(not(unix), expect(unused_mut, reason = "rights are set on Unix only"))]
-    let mut builder = DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    match builder.create(path) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            if path.symlink_metadata()?.is_dir() {
-                return Ok(());
-            }
-            Err(io::Error::new(
-                io::ErrorKind::NotADirectory,
-                format!("{} is no folder", path.display()),
-            ))
-        }
-        made => made,
-    }
-}
-
-/// Opens the file, made if it is not there; then its name is on the disk when this returns.
-fn open_private(path: &Path, folder: &Path) -> io::Result<File> {
-    let is_new = !path.exists();
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false);
-    let file = options.open(path)?;
-    if is_new {
-        sync_folder(folder)?;
-    }
-    Ok(file)
-}
-
-/// Brings the names in a folder to the disk, where the system can.
-pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
-    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }
 
 /// Where temporary files may go. The folder for them is made when the first is needed.

@@ -1,30 +1,42 @@
 //! Files that are complete or not there.
 
+use super::part_file::PartFile;
 use super::{Compression, Target};
 use crate::error::Error;
 use flate2::write::GzEncoder;
-use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use tempfile::NamedTempFile;
 
 /// Bytes gathered before they go to the file.
 const BUFFER_BYTES: usize = 1 << 18;
 
 /// A file being written under a temporary name in the folder of its later name. What was there
-/// before stays until [`finish`](Self::finish); dropped before that, the temporary file goes.
+/// before stays until [`finish`](Self::finish); dropped before that, the temporary file goes. The
+/// file keeps the permissions of the one it replaces.
+///
+/// [Standard output](Self::standard_output) is written as the bytes come.
 pub struct Output {
     /// The name as it was given.
     path: PathBuf,
-    /// The file to put in place: what `path` points at where it is a link.
-    place: PathBuf,
     encoder: Encoder,
 }
 
 enum Encoder {
-    Plain(BufWriter<NamedTempFile>),
-    Gzip(GzEncoder<BufWriter<NamedTempFile>>),
-    Zstd(zstd::stream::write::Encoder<'static, BufWriter<NamedTempFile>>),
+    Plain(BufWriter<Sink>),
+    Gzip(GzEncoder<BufWriter<Sink>>),
+    Zstd(zstd::stream::write::Encoder<'static, BufWriter<Sink>>),
+}
+
+/// What takes the bytes.
+enum Sink {
+    File {
+        part: PartFile,
+        /// The file to put in place: what the name points at where it is a link.
+        place: PathBuf,
+    },
+    StandardOutput(io::Stdout),
+    /// Takes the bytes of a rehearsal.
+    Nothing,
 }
 
 impl Output {
@@ -47,15 +59,31 @@ impl Output {
         Self::with(path.to_owned(), Compression::of(&name.unwrap_or_default()).0)
     }
 
+    /// Writes to standard output, uncompressed, as the bytes come. Its path is `-`.
+    pub fn standard_output() -> Self {
+        Self::plain(Sink::StandardOutput(io::stdout()))
+    }
+
+    /// Writes nothing, in place of [standard output](Self::standard_output).
+    pub(crate) fn nothing() -> Self {
+        Self::plain(Sink::Nothing)
+    }
+
     /// The name it was made for.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
+    fn plain(sink: Sink) -> Self {
+        let encoder = Encoder::Plain(BufWriter::with_capacity(BUFFER_BYTES, sink));
+        Self { path: PathBuf::from("-"), encoder }
+    }
+
     fn with(path: PathBuf, compression: Compression) -> Result<Self, Error> {
         let made = place(&path).and_then(|place| {
-            let file = BufWriter::with_capacity(BUFFER_BYTES, temporary(&place)?);
-            let encoder = match compression {
+            let part = PartFile::create(&place)?;
+            let file = BufWriter::with_capacity(BUFFER_BYTES, Sink::File { part, place });
+            Ok(match compression {
                 Compression::None => Encoder::Plain(file),
                 Compression::Gzip => {
                     Encoder::Gzip(GzEncoder::new(file, flate2::Compression::default()))
@@ -64,11 +92,10 @@ impl Output {
                     let level = zstd::DEFAULT_COMPRESSION_LEVEL;
                     Encoder::Zstd(zstd::stream::write::Encoder::new(file, level)?)
                 }
-            };
-            Ok((place, encoder))
+            })
         });
         match made {
-            Ok((place, encoder)) => Ok(Self { path, place, encoder }),
+            Ok(encoder) => Ok(Self { path, encoder }),
             Err(source) => Err(Error::Write { path, source }),
         }
     }
@@ -81,13 +108,9 @@ impl Output {
         self,
         write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
     ) -> Result<(), Error> {
-        let Self { path, place, mut encoder } = self;
-        let done = write(&mut encoder).and_then(|()| {
-            let file = encoder.into_file()?;
-            file.as_file().sync_all()?;
-            file.persist(&place).map_err(|error| error.error)
-        });
-        done.map(|_: File| ()).map_err(|error| Error::Write { path, source: of_system(error) })
+        let Self { path, mut encoder } = self;
+        let done = write(&mut encoder).and_then(|()| encoder.into_sink()?.finish());
+        done.map_err(|error| Error::Write { path, source: of_system(error) })
     }
 }
 
@@ -110,8 +133,39 @@ impl Write for Output {
     }
 }
 
+impl Sink {
+    fn finish(self) -> io::Result<()> {
+        match self {
+            Self::File { part, place } => {
+                part.as_file().sync_all()?;
+                part.persist(&place)
+            }
+            Self::StandardOutput(mut out) => out.flush(),
+            Self::Nothing => Ok(()),
+        }
+    }
+}
+
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::File { part, .. } => part.as_file_mut().write(bytes),
+            Self::StandardOutput(out) => out.write(bytes),
+            Self::Nothing => Ok(bytes.len()),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::File { part, .. } => part.as_file_mut().flush(),
+            Self::StandardOutput(out) => out.flush(),
+            Self::Nothing => Ok(()),
+        }
+    }
+}
+
 impl Encoder {
-    fn into_file(self) -> io::Result<NamedTempFile> {
+    fn into_sink(self) -> io::Result<Sink> {
         let buffered = match self {
             Self::Plain(file) => file,
             Self::Gzip(encoder) => encoder.finish()?,
@@ -152,25 +206,10 @@ fn place(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
-fn temporary(place: &Path) -> io::Result<NamedTempFile> {
-    let folder = match place.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".lookalike-").suffix(".part");
-    #[cfg(unix)]
-    {
-        // As any new file: readable by whom the user lets read, less what the umask takes.
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(std::fs::Permissions::from_mode(0o666));
-    }
-    builder.tempfile_in(folder)
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::OutputFormat;
+    use super::super::part_file::remove_leftovers;
     use super::*;
     use std::io::Read;
 
@@ -231,6 +270,56 @@ mod tests {
         output.finish(|w| w.write_all(b"new")).unwrap();
         assert!(link.is_symlink());
         assert_eq!(std::fs::read(&real).unwrap(), b"new");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_keeps_the_permissions_of_the_one_it_replaces() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.csv");
+        let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o7777;
+        for kept in [0o600, 0o640, 0o664, 0o777, 0o400] {
+            std::fs::write(&path, "old").unwrap();
+            std::fs::set_permissions(&path, PermissionsExt::from_mode(kept)).unwrap();
+            let output = Output::create(&target(&path)).unwrap();
+            let part = folder.path().join(names(folder.path()).swap_remove(0));
+            assert_eq!(mode(&part), kept, "while it is written");
+            output.finish(|w| w.write_all(b"new")).unwrap();
+            assert_eq!((mode(&path), std::fs::read(&path).unwrap()), (kept, b"new".to_vec()));
+            std::fs::remove_file(&path).unwrap();
+        }
+        Output::create(&target(&path)).unwrap().finish(|w| w.write_all(b"new")).unwrap();
+        let new = folder.path().join("new");
+        std::fs::write(&new, "any new file").unwrap();
+        assert_eq!(mode(&path), mode(&new));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn only_files_that_no_run_writes_are_leftovers() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let output = Output::create(&target(&path("a.csv"))).unwrap();
+        let live = names(folder.path());
+        let kept = [".lookalike-abc.part", ".lookalike-abcde_.part", "lookalike-abcdef.part"];
+        for name in kept.iter().chain(&[".lookalike-Abc123.part", ".lookalike-xyz789.part"]) {
+            std::fs::write(path(name), "left").unwrap();
+        }
+        std::fs::create_dir(path(".lookalike-folder.part")).unwrap();
+        std::fs::write(path("document"), "precious").unwrap();
+        std::os::unix::fs::symlink("document", path(".lookalike-linked.part")).unwrap();
+        let found = remove_leftovers(&path("a.csv"));
+        assert_eq!(found.removed, [path(".lookalike-Abc123.part"), path(".lookalike-xyz789.part")]);
+        assert_eq!(found.folders, [path(".lookalike-folder.part")]);
+        let mut left: Vec<String> = kept.iter().map(|name| (*name).to_owned()).collect();
+        left.extend(live);
+        left.extend([".lookalike-folder.part", ".lookalike-linked.part"].map(str::to_owned));
+        left.push("document".to_owned());
+        left.sort();
+        assert_eq!(names(folder.path()), left);
+        output.finish(|w| w.write_all(b"new")).unwrap();
+        assert_eq!(std::fs::read(path("a.csv")).unwrap(), b"new");
     }
 
     #[test]

@@ -5,7 +5,32 @@ use crate::run::{Groups, Identical, Ids, PairRef, Pairs, SkippedRecords};
 use ::csv::{QuoteStyle, Terminator, Writer, WriterBuilder};
 use lookalike_core::params::Measure;
 use lookalike_core::verify::Overlap;
+use std::borrow::Cow;
 use std::io::{self, Write};
+
+/// How texts of the input are written: ids, sources, paths, reasons.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Cells {
+    /// As they are.
+    #[default]
+    Exact,
+    /// With `'` before those that a spreadsheet would take for a formula: those that begin with
+    /// `=`, `+`, `-`, `@`, their full-width forms, a tab, a carriage return or a line feed.
+    FormulaSafe,
+}
+
+impl Cells {
+    /// The text to write.
+    pub(crate) fn text(self, text: &str) -> Cow<'_, str> {
+        const FORMULAS: [char; 11] =
+            ['=', '+', '-', '@', '\t', '\r', '\n', '\u{FF1D}', '\u{FF0B}', '\u{FF0D}', '\u{FF20}'];
+        if self == Self::FormulaSafe && text.starts_with(FORMULAS) {
+            Cow::Owned(format!("'{text}"))
+        } else {
+            Cow::Borrowed(text)
+        }
+    }
+}
 
 fn writer<W: Write>(out: W) -> Writer<W> {
     WriterBuilder::new()
@@ -20,18 +45,24 @@ fn writer<W: Write>(out: W) -> Writer<W> {
 ///
 /// # Errors
 /// Those of `out`, and of temporary files that hold groups.
-pub fn groups(out: &mut dyn Write, groups: &Groups, measure: Measure) -> io::Result<()> {
+pub fn groups(
+    out: &mut dyn Write,
+    groups: &Groups,
+    measure: Measure,
+    cells: Cells,
+) -> io::Result<()> {
     let mut csv = writer(out);
     let width = columns(measure);
     csv.write_record(&["group", "id", "role", "keeper", "jaccard", "containment"][..width + 4])?;
     for (number, group) in (1u64..).zip(groups.iter()) {
         let group = group?;
-        let (number, keeper) = (number.to_string(), group.keeper.id.as_str());
-        let number = number.as_str();
+        let (number, keeper) = (number.to_string(), cells.text(&group.keeper.id));
+        let (number, keeper) = (number.as_str(), &*keeper);
         csv.write_record(&[number, keeper, "keeper", keeper, "", ""][..width + 4])?;
         for duplicate in &group.duplicates {
             let [jaccard, containment] = similarities(&duplicate.overlap);
-            let line = [number, &duplicate.id, "duplicate", keeper, &jaccard, &containment];
+            let id = cells.text(&duplicate.id);
+            let line = [number, &id, "duplicate", keeper, &jaccard, &containment];
             csv.write_record(&line[..width + 4])?;
         }
     }
@@ -52,7 +83,7 @@ fn similarities(overlap: &Overlap) -> [String; 2] {
 ///
 /// # Errors
 /// Those of `out`, and of temporary files that hold pairs.
-pub fn pairs(out: &mut dyn Write, pairs: &Pairs, measure: Measure) -> io::Result<()> {
+pub fn pairs(out: &mut dyn Write, pairs: &Pairs, measure: Measure, cells: Cells) -> io::Result<()> {
     let measures = &[Measure::Jaccard, Measure::Containment][..columns(measure)];
     let mut lines = Vec::with_capacity(LINES_BYTES + 256);
     let header = ["id_a", "id_b", "jaccard", "containment"];
@@ -61,9 +92,9 @@ pub fn pairs(out: &mut dyn Write, pairs: &Pairs, measure: Measure) -> io::Result
     let mut decimals = Decimals::new();
     let mut cursor = pairs.cursor();
     while let Some(PairRef { a, b, overlap }) = cursor.next_pair()? {
-        value(a, &mut lines);
+        value(&cells.text(a), &mut lines);
         lines.push(b',');
-        value(b, &mut lines);
+        value(&cells.text(b), &mut lines);
         for measure in measures {
             lines.push(b',');
             lines.extend_from_slice(decimals.of(&overlap, *measure));
@@ -131,6 +162,7 @@ pub fn skipped(
     skipped: &SkippedRecords,
     identical: &Identical,
     empty: &Ids,
+    cells: Cells,
 ) -> io::Result<()> {
     let mut csv = writer(out);
     csv.write_record(["source", "line", "id", "reason"])?;
@@ -143,10 +175,11 @@ pub fn skipped(
             .first_of(&record)
             .map(|first| format!("; the same bytes as {first}"))
             .unwrap_or_default();
-        csv.write_record([source, &line, id, &format!("{reason}{twin}")])?;
+        let reason = format!("{reason}{twin}");
+        csv.write_record([&*cells.text(source), &line, &cells.text(id), &cells.text(&reason)])?;
     }
     for id in empty.iter() {
-        csv.write_record(["", "", &id?, super::EMPTY])?;
+        csv.write_record(["", "", &cells.text(&id?), super::EMPTY])?;
     }
     csv.flush()
 }
@@ -157,6 +190,8 @@ mod tests {
     use super::*;
     use crate::run::Pair;
 
+    const EQUAL: Overlap = Overlap { intersection: 1, left: 1, right: 1 };
+
     fn text(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> String {
         let mut bytes = Vec::new();
         write(&mut bytes).unwrap();
@@ -166,7 +201,7 @@ mod tests {
     #[test]
     fn groups_name_each_document_once() {
         assert_eq!(
-            text(|out| groups(out, &some(), Measure::Jaccard)),
+            text(|out| groups(out, &some(), Measure::Jaccard, Cells::Exact)),
             "group,id,role,keeper,jaccard\n\
              1,\"a,b\",keeper,\"a,b\",\n\
              1,\"say \"\"x\"\"\",duplicate,\"a,b\",1.000000\n\
@@ -179,7 +214,7 @@ mod tests {
     #[test]
     fn pairs_have_the_header_of_the_truth_files() {
         assert_eq!(
-            text(|out| pairs(out, &two(), Measure::Jaccard)),
+            text(|out| pairs(out, &two(), Measure::Jaccard, Cells::Exact)),
             "id_a,id_b,jaccard\n\"a,b\",\"say \"\"x\"\"\",1.000000\nk,ü,0.900000\n"
         );
     }
@@ -187,7 +222,7 @@ mod tests {
     #[test]
     fn skipped_records_and_empty_documents_are_listed() {
         assert_eq!(
-            text(|out| skipped(out, &one(), &Identical::default(), &empty())),
+            text(|out| skipped(out, &one(), &Identical::default(), &empty(), Cells::Exact)),
             "source,line,id,reason\n\
              in.jsonl,7,,\"expected a JSON object such as {\"\"id\"\":…}, got an array\"\n\
              ,,nothing,empty: no tokens\n"
@@ -195,8 +230,27 @@ mod tests {
     }
 
     #[test]
+    fn formulas_are_texts_where_that_is_asked_for() {
+        let formulas =
+            ["=1+1", "+1", "-1", "@x", "\t=1", "\r=1", "\n=1", "\u{FF1D}1", "-", "=\"a\",b"];
+        for id in formulas {
+            assert_eq!(Cells::FormulaSafe.text(id), format!("'{id}"));
+            assert_eq!(Cells::Exact.text(id), id);
+        }
+        for id in ["", "a=1", "1-2", " =1", "'=1", "ü", "\"=1"] {
+            assert_eq!(Cells::FormulaSafe.text(id), id);
+        }
+        let pair = Pair { a: "=a,b".to_owned(), b: "x".to_owned(), overlap: EQUAL };
+        let pairs_of = |cells| {
+            text(|out| pairs(out, &Pairs::of(&[pair.clone()]).unwrap(), Measure::Jaccard, cells))
+        };
+        assert_eq!(pairs_of(Cells::Exact), "id_a,id_b,jaccard\n\"=a,b\",x,1.000000\n");
+        assert_eq!(pairs_of(Cells::FormulaSafe), "id_a,id_b,jaccard\n\"'=a,b\",x,1.000000\n");
+    }
+
+    #[test]
     fn containment_stands_beside_the_similarity() {
-        let text = text(|out| pairs(out, &two(), Measure::Containment));
+        let text = text(|out| pairs(out, &two(), Measure::Containment, Cells::Exact));
         assert!(text.starts_with("id_a,id_b,jaccard,containment\n"), "{text}");
         assert!(text.ends_with("\nk,ü,0.900000,1.000000\n"), "{text}");
         let text = text_of_groups();
@@ -229,10 +283,10 @@ mod tests {
         let expected = String::from_utf8(csv.into_inner().unwrap()).unwrap();
         let all = Pairs::of(&listed).unwrap();
         assert_eq!(all.iter().map(Result::unwrap).collect::<Vec<_>>(), listed);
-        assert_eq!(text(|out| pairs(out, &all, Measure::Containment)), expected);
+        assert_eq!(text(|out| pairs(out, &all, Measure::Containment, Cells::Exact)), expected);
     }
 
     fn text_of_groups() -> String {
-        text(|out| groups(out, &some(), Measure::Containment))
+        text(|out| groups(out, &some(), Measure::Containment, Cells::Exact))
     }
 }

@@ -14,6 +14,7 @@ const BEGINNINGS: &[&str] = &[
     "source,line,id,reason\n",
     "id,source,group,keeper,jaccard,reason\n",
     "id,source,group,keeper,containment,reason\n",
+    "#!/bin/sh\n# Files that `lookalike dedup` found to be duplicates.",
 ];
 /// What a page says of itself, below its style.
 const BRAND: &[u8] = b"<p class=\"brand\">lookalike ";

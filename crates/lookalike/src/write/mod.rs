@@ -18,9 +18,11 @@ pub mod json;
 pub mod jsonl;
 #[cfg(feature = "parquet")]
 pub mod parquet;
+pub(crate) mod part_file;
 mod places;
 
 pub use atomic::Output;
+pub use part_file::{Leftovers, remove_leftovers};
 pub use places::{TakenPlace, Taker, check_places};
 
 use std::fmt;

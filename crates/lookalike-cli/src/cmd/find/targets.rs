@@ -8,6 +8,7 @@ use crate::page::{self, Subject};
 use lookalike::core::params::Measure;
 use lookalike::error::Error;
 use lookalike::run::{Findings, Pairs};
+use lookalike::write::csv::Cells;
 use lookalike::write::{self, Output, OutputFormat, Target};
 use std::path::{Path, PathBuf};
 
@@ -17,6 +18,7 @@ pub(in crate::cmd) struct Targets {
     pairs: Option<Target>,
     skipped: Option<Target>,
     reports: Vec<Target>,
+    cells: Cells,
 }
 
 impl Targets {
@@ -48,12 +50,13 @@ impl Targets {
             pairs: target("--pairs", &args.pairs, TABLE)?,
             skipped: target("--skipped", &args.skipped, LIST)?,
             reports: reports.collect::<Result<_, _>>()?,
+            cells: args.cells(),
         };
         Ok(targets)
     }
 
     /// Every one of them.
-    pub(super) fn all(&self) -> impl Iterator<Item = &Target> {
+    pub(in crate::cmd) fn all(&self) -> impl Iterator<Item = &Target> {
         [&self.groups, &self.pairs, &self.skipped].into_iter().flatten().chain(&self.reports)
     }
 
@@ -74,6 +77,7 @@ impl Targets {
             groups: create(&self.groups)?.zip(self.groups.as_ref().map(Target::format)),
             pairs: create(&self.pairs)?.zip(self.pairs.as_ref().map(Target::format)),
             skipped: create(&self.skipped)?,
+            cells: self.cells,
         })
     }
 
@@ -89,6 +93,7 @@ pub(in crate::cmd) struct Outputs {
     groups: Option<(Output, OutputFormat)>,
     pairs: Option<(Output, OutputFormat)>,
     skipped: Option<Output>,
+    cells: Cells,
 }
 
 impl Outputs {
@@ -98,7 +103,7 @@ impl Outputs {
         findings: &Findings,
         measure: Measure,
     ) -> Result<(), Failure> {
-        let groups = &findings.groups;
+        let (groups, cells) = (&findings.groups, self.cells);
         match self.groups {
             #[cfg(feature = "parquet")]
             Some((output, OutputFormat::Parquet)) => {
@@ -108,7 +113,7 @@ impl Outputs {
                 output.finish(|out| write::jsonl::groups(out, groups, measure))?;
             }
             Some((output, _)) => {
-                output.finish(|out| write::csv::groups(out, groups, measure))?;
+                output.finish(|out| write::csv::groups(out, groups, measure, cells))?;
             }
             None => {}
         }
@@ -120,14 +125,14 @@ impl Outputs {
                 write::parquet::pairs(output, pairs, measure)?;
             }
             Some((output, _)) => {
-                output.finish(|out| write::csv::pairs(out, pairs, measure))?;
+                output.finish(|out| write::csv::pairs(out, pairs, measure, cells))?;
             }
             None => {}
         }
         if let Some(output) = self.skipped {
             let (skipped, empty) = (&findings.skipped, &findings.empty);
             let identical = &findings.identical;
-            output.finish(|out| write::csv::skipped(out, skipped, identical, empty))?;
+            output.finish(|out| write::csv::skipped(out, skipped, identical, empty, cells))?;
         }
         Ok(())
     }

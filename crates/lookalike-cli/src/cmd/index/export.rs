@@ -5,6 +5,7 @@ use crate::cmd::{Failure, Outcome};
 use crate::exit_code::ExitCode;
 use crate::summary::count;
 use crate::terminal;
+use crate::termination;
 use lookalike::index;
 use lookalike::index::time;
 use lookalike::write::{Output, OutputFormat, Target};
@@ -33,6 +34,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     };
     let target = Target::new(path, &[OutputFormat::Jsonl]);
     let target = target.map_err(|error| Failure::Usage(format!("--output: {error}")))?;
+    termination::clean_up(std::iter::once(target.path()))?;
     let mut written = 0;
     Output::create(&target)?.finish(|out| {
         written = index::export(&index, time::now(), out)?.map_err(std::io::Error::other)?;

@@ -7,9 +7,11 @@ use crate::cmd::find::targets::Targets;
 use crate::options::{KeepArgs, MeasureArgs, WorkArgs, recall, threshold};
 use crate::page::Subject;
 use crate::progress_bar::Bar;
+use crate::termination;
 use lookalike::index::time;
 use lookalike::index::{self, Aim, params_for};
 use lookalike::progress::{Progress, Silent};
+use lookalike::write::Target;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -62,6 +64,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     let aim = Aim { threshold: args.threshold, recall: args.recall, measure, exact };
     let mut options = args.keep.options(params_for(index.params(), aim)?, &args.work)?;
     options.pairs = args.result.wants_pairs();
+    termination::clean_up(targets.all().map(Target::path))?;
     drop((targets.create()?, targets.create_reports()?));
     let findings = {
         let bar = (!args.result.is_quiet()).then(Bar::new);

@@ -167,6 +167,8 @@ fn what_is_no_run_is_not_touched() {
     let parent = tempfile::tempdir().unwrap();
     let folder = parent.path().join("lookalike-x.run");
     fs::create_dir(&folder).unwrap();
+    #[cfg(unix)]
+    fs::set_permissions(&folder, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
     fs::write(folder.join("thesis"), "precious").unwrap();
     let error = Workspace::resumable(parent.path(), "x", &json!({})).unwrap_err();
     assert!(matches!(error, Error::SpillDamaged { .. }), "{error}");
@@ -181,7 +183,7 @@ fn what_is_no_run_is_not_touched() {
     let file = parent.path().join("lookalike-y.run");
     fs::write(&file, "precious").unwrap();
     let error = Workspace::resumable(parent.path(), "y", &json!({})).unwrap_err();
-    assert!(matches!(error, Error::TempDir { .. }), "{error}");
+    assert!(matches!(error, Error::RunNotPrivate { .. }), "{error}");
     assert_eq!(fs::read(&file).unwrap(), b"precious");
 }
 
@@ -225,4 +227,105 @@ fn a_temp_space_makes_one_folder_when_it_is_needed() {
     assert!(path.exists());
     space.finish().unwrap();
     assert!(!path.exists());
+}
+
+#[cfg(unix)]
+mod private {
+    use super::*;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+
+    fn mode(path: &Path) -> u32 {
+        fs::symlink_metadata(path).unwrap().mode() & 0o777
+    }
+
+    fn set_mode(path: &Path, mode: u32) {
+        fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
+    }
+
+    fn refused(parent: &Path) -> String {
+        let error = Workspace::resumable(parent, "x", &json!({})).unwrap_err();
+        assert!(matches!(error, Error::RunNotPrivate { .. }), "{error:?}");
+        let message = error.to_string();
+        assert!(message.contains("lookalike-x.run") && message.contains("--temp-dir"), "{message}");
+        message
+    }
+
+    #[test]
+    fn the_files_of_a_resumable_folder_are_private() {
+        let parent = tempfile::tempdir().unwrap();
+        let workspace = Workspace::resumable(parent.path(), "x", &json!({})).unwrap();
+        workspace.create("data").unwrap().append(b"x").unwrap();
+        let folder = workspace.path().to_owned();
+        assert_eq!(mode(&folder), 0o700);
+        for name in ["data", "lock", "run.json"] {
+            assert_eq!(mode(&folder.join(name)), 0o600, "{name}");
+        }
+        // Those of an earlier version become private when they are opened.
+        set_mode(&folder.join("data"), 0o644);
+        assert_eq!(workspace.open("data", 1).unwrap().len(), 1);
+        assert_eq!(mode(&folder.join("data")), 0o600);
+    }
+
+    #[test]
+    fn a_folder_that_is_open_to_others_or_a_link_is_refused() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = parent.path().join("lookalike-x.run");
+        drop(Workspace::resumable(parent.path(), "x", &json!({})).unwrap());
+        for loose in [0o770, 0o707, 0o755, 0o701] {
+            set_mode(&folder, loose);
+            let message = refused(parent.path());
+            assert!(message.contains(&format!("mode {loose:o}, expected 700")), "{message}");
+        }
+        set_mode(&folder, 0o700);
+        drop(Workspace::resumable(parent.path(), "x", &json!({})).unwrap());
+        let elsewhere = parent.path().join("elsewhere");
+        fs::rename(&folder, &elsewhere).unwrap();
+        symlink("elsewhere", &folder).unwrap();
+        assert!(refused(parent.path()).contains("it is a link or a file"));
+    }
+
+    #[test]
+    fn a_folder_of_another_user_is_refused() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = parent.path().join("lookalike-x.run");
+        fs::create_dir(&folder).unwrap();
+        set_mode(&folder, 0o700);
+        let user = fs::metadata(&folder).unwrap().uid();
+        if std::os::unix::fs::chown(&folder, Some(user + 1), None).is_err() {
+            let skipped = "SKIPPED: only the superuser gives a folder to another user, so this \
+                           test shows nothing";
+            std::io::Write::write_all(&mut std::io::stderr(), skipped.as_bytes()).unwrap();
+            return;
+        }
+        let message = refused(parent.path());
+        let expected = format!("belongs to the user {}, and this is the user {user}", user + 1);
+        assert!(message.contains(&expected), "{message}");
+    }
+
+    #[test]
+    fn links_in_a_resumable_folder_are_not_followed() {
+        let parent = tempfile::tempdir().unwrap();
+        let victim = parent.path().join("victim");
+        fs::write(&victim, "precious").unwrap();
+        let start = || Workspace::resumable(parent.path(), "x", &json!({}));
+        let workspace = start().unwrap();
+        let folder = workspace.path().to_owned();
+        symlink(&victim, folder.join("data")).unwrap();
+        fs::hard_link(&victim, folder.join("second")).unwrap();
+        for (name, problem) in [("data", "it is a link"), ("second", "it has a second name")] {
+            let error = workspace.create(name).unwrap_err().to_string();
+            assert!(error.contains(name) && error.contains(problem), "{error}");
+        }
+        drop(workspace);
+        for name in ["lock", "run.json"] {
+            let kept = folder.join("kept");
+            fs::rename(folder.join(name), &kept).unwrap();
+            symlink(&victim, folder.join(name)).unwrap();
+            let error = start().unwrap_err().to_string();
+            assert!(error.contains("it is a link"), "{name}: {error}");
+            fs::rename(&kept, folder.join(name)).unwrap();
+        }
+        assert_eq!(fs::read(&victim).unwrap(), b"precious");
+        drop(start().unwrap());
+    }
 }

@@ -1,0 +1,122 @@
+//! What is done with the files that are duplicates.
+
+use super::{Args, measure};
+use crate::cmd::Failure;
+use clap::ValueEnum;
+use lookalike::dedup::actions::{
+    Acted, DuplicateFiles, LinkKind, check_folder, link, move_to, without_files, write_script,
+};
+use lookalike::dedup::{Removed, find_files};
+use lookalike::progress::Silent;
+use lookalike::read::Collection;
+use lookalike::run::{FindOptions, Findings};
+use std::path::{Path, PathBuf};
+
+/// For inputs that are files of one document each.
+#[derive(Debug, clap::Args)]
+pub(super) struct Actions {
+    /// Move files that are duplicates to FOLDER, under their paths below the input; nothing is
+    /// overwritten
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["output", "link"])]
+    pub(super) move_to: Option<PathBuf>,
+
+    /// Replace files with the same bytes as their keeper by links to it: hard, or reflink (shared
+    /// blocks, where the file system can)
+    #[arg(long, value_enum, value_name = "HOW", conflicts_with = "output")]
+    pub(super) link: Option<Link>,
+
+    /// Write a shell script that removes the files that are duplicates, to read and run
+    #[arg(long, value_name = "FILE")]
+    pub(super) script: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(super) enum Link {
+    Hard,
+    Reflink,
+}
+
+/// What was done, or would be.
+pub(super) struct Taken {
+    pub(super) found: DuplicateFiles,
+    /// Of `--move-to` or `--link`.
+    pub(super) acted: Option<Acted>,
+}
+
+impl Taken {
+    /// Files on which the action failed.
+    pub(super) fn failed(&self) -> usize {
+        self.acted.as_ref().map_or(0, |acted| acted.failed.len())
+    }
+}
+
+impl Actions {
+    fn any(&self) -> Option<&'static str> {
+        match self {
+            Self { move_to: Some(_), .. } => Some("--move-to"),
+            Self { link: Some(_), .. } => Some("--link"),
+            Self { script: Some(_), .. } => Some("--script"),
+            Self { move_to: None, link: None, script: None } => None,
+        }
+    }
+
+    /// Refuses, before the work, what cannot be done with these inputs.
+    pub(super) fn check(
+        &self,
+        collection: &Collection,
+        inputs: &[PathBuf],
+        reference: &[PathBuf],
+    ) -> Result<(), Failure> {
+        let Some(option) = self.any() else { return Ok(()) };
+        if let Some(first) = without_files(collection) {
+            return Err(Failure::Usage(format!(
+                "{option} is for inputs that are files of one document each, and {first} holds \
+                 records or is an archive; --output writes the documents that stay"
+            )));
+        }
+        if let Some(folder) = &self.move_to {
+            check_folder(folder, inputs, reference)
+                .map_err(|error| Failure::Usage(format!("--move-to: {error}")))?;
+        }
+        Ok(())
+    }
+
+    /// Does what is asked for; in a dry run only looks whether it could be done.
+    pub(super) fn take(
+        &self,
+        findings: &Findings,
+        collection: &Collection,
+        args: &Args,
+        options: &FindOptions,
+        removed: Option<Removed>,
+    ) -> Result<Option<Taken>, Failure> {
+        if self.any().is_none() {
+            return Ok(None);
+        }
+        let dry_run = args.result.dry_run;
+        let found = find_files(findings, collection, options, removed, &Silent)?;
+        if let Some(path) = self.script.as_deref().filter(|_| !dry_run) {
+            write_script(&found, path, measure(options))?;
+        }
+        let acted = match self {
+            Self { move_to: Some(folder), .. } => {
+                let reference = args.run.reference();
+                Some(move_to(&found, folder, &args.inputs, reference, dry_run)?)
+            }
+            Self { link: Some(Link::Hard), .. } => Some(link(&found, LinkKind::Hard, dry_run)),
+            Self { link: Some(Link::Reflink), .. } => {
+                Some(link(&found, LinkKind::Reflink, dry_run))
+            }
+            _ => None,
+        };
+        Ok(Some(Taken { found, acted }))
+    }
+
+    /// What is done with a file, for the summary: the word, and where to.
+    pub(super) fn verb(&self) -> (&'static str, Option<&Path>) {
+        match self {
+            Self { move_to: Some(folder), .. } => ("moved", Some(folder)),
+            _ => ("linked", None),
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! Duplicates with the same bytes as their keepers → links to these.
+
+use super::{Acted, DuplicateFile, DuplicateFiles, NotDone};
+use crate::temporary;
+use crate::write::part_file::{PREFIX, SUFFIX, folder_of};
+use std::fs::{self, File, Metadata};
+use std::io::{self, BufReader, Read};
+use std::path::Path;
+use tempfile::TempDir;
+
+/// How two files share their bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LinkKind {
+    /// Two names of one file: what is written to one is in the other.
+    Hard,
+    /// Two files that share blocks until one is written to, where the file system can.
+    Reflink,
+}
+
+/// Replaces each file that has the same bytes as its keeper by a link to that. Files with other
+/// bytes, without a keeper that is a file, or with another owner or other permissions than the
+/// keeper (hard links only) are left as they are. Each file is replaced in one step: there is
+/// always one under its name.
+///
+/// With `dry_run` nothing is replaced; files that could not be are found as far as can be.
+pub fn link(found: &DuplicateFiles, kind: LinkKind, dry_run: bool) -> Acted {
+    let mut acted = Acted::default();
+    for file in &found.files {
+        acted.add(file, one(file, kind, dry_run));
+    }
+    acted
+}
+
+fn one(file: &DuplicateFile, kind: LinkKind, dry_run: bool) -> Result<(), NotDone> {
+    let unsuitable = |why: &str| Err(NotDone::Unsuitable(why.to_owned()));
+    let Some(keeper) = &file.keeper_path else {
+        return unsuitable(&format!("its keeper {} is not a file of the inputs", file.keeper));
+    };
+    file.check()?;
+    let text = |error: io::Error| error.to_string();
+    let (ours, theirs) = (File::open(&file.path).map_err(text)?, File::open(keeper).map_err(text)?);
+    let (before, kept) = (ours.metadata().map_err(text)?, theirs.metadata().map_err(text)?);
+    if is_same_file(&before, &kept) {
+        return unsuitable("it is a hard link to its keeper already");
+    }
+    if kind == LinkKind::Hard {
+        same_access(&before, &kept).map_err(NotDone::Unsuitable)?;
+    }
+    if before.len() != kept.len() || !equal_bytes(ours, &theirs).map_err(text)? {
+        return unsuitable("its bytes are not those of its keeper");
+    }
+    if dry_run {
+        return Ok(());
+    }
+    replace(file, keeper, &theirs, &before, kind).map_err(|error| {
+        NotDone::Failed(format!("cannot link it to {}: {error}", keeper.display()))
+    })
+}
+
+/// Makes the link under a temporary name and renames it over the file.
+fn replace(
+    file: &DuplicateFile,
+    keeper: &Path,
+    theirs: &File,
+    before: &Metadata,
+    kind: LinkKind,
+) -> io::Result<()> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(PREFIX).suffix(SUFFIX);
+    let create = || builder.tempdir_in(folder_of(&file.path));
+    // The folder goes first when it is dropped.
+    let folder = temporary::register(create, TempDir::path)?;
+    let link = folder.0.path().join("link");
+    match kind {
+        LinkKind::Hard => fs::hard_link(keeper, &link)?,
+        LinkKind::Reflink => reflink(theirs, &link, before)?,
+    }
+    // What was written to the file since it was compared is not lost.
+    file.check().map_err(io::Error::other)?;
+    fs::rename(&link, &file.path)
+}
+
+/// Whether both files are read and written by the same users.
+#[cfg(unix)]
+fn same_access(file: &Metadata, keeper: &Metadata) -> Result<(), String> {
+    use std::os::unix::fs::MetadataExt;
+    let access = |data: &Metadata| (data.uid(), data.gid(), data.mode() & 0o7777);
+    if access(file) == access(keeper) {
+        return Ok(());
+    }
+    let shown = |data: &Metadata| {
+        let (user, group, mode) = access(data);
+        format!("user {user}, group {group}, mode {mode:o}")
+    };
+    Err(format!(
+        "a hard link would give it the owner and permissions of its keeper ({}), and it has {}",
+        shown(keeper),
+        shown(file)
+    ))
+}
+
+#[cfg(not(unix))]
+fn same_access(file: &Metadata, keeper: &Metadata) -> Result<(), String> {
+    if file.permissions() == keeper.permissions() {
+        return Ok(());
+    }
+    Err("a hard link would give it the permissions of its keeper, which are others".to_owned())
+}
+
+#[cfg(unix)]
+fn is_same_file(one: &Metadata, other: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    (one.dev(), one.ino()) == (other.dev(), other.ino())
+}
+
+#[cfg(not(unix))]
+fn is_same_file(_: &Metadata, _: &Metadata) -> bool {
+    false
+}
+
+fn equal_bytes(one: File, other: &File) -> io::Result<bool> {
+    const BYTES: usize = 1 << 16;
+    let mut one = BufReader::with_capacity(BYTES, one);
+    let mut other = BufReader::with_capacity(BYTES, other);
+    let (mut left, mut right) = (vec![0; BYTES], vec![0; BYTES]);
+    loop {
+        let read = fill(&mut one, &mut left)?;
+        if read != fill(&mut other, &mut right)? || left.get(..read) != right.get(..read) {
+            return Ok(false);
+        }
+        if read == 0 {
+            return Ok(true);
+        }
+    }
+}
+
+/// Reads until the buffer is full or the file ends.
+fn fill(file: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut read = 0;
+    while let Some(rest) = buffer.get_mut(read..).filter(|rest| !rest.is_empty()) {
+        match file.read(rest) {
+            Ok(0) => break,
+            Ok(more) => read += more,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(read)
+}
+
+/// A new file with the blocks of `keeper`, and the permissions, times and owner of the file that
+/// it is to replace.
+#[cfg(target_os = "linux")]
+fn reflink(keeper: &File, link: &Path, replaced: &Metadata) -> io::Result<()> {
+    use std::fs::FileTimes;
+    use std::os::unix::fs::{MetadataExt, fchown};
+    let new = File::options().write(true).create_new(true).open(link)?;
+    rustix::fs::ioctl_ficlone(&new, keeper)?;
+    let own = new.metadata()?;
+    if (own.uid(), own.gid()) != (replaced.uid(), replaced.gid()) {
+        fchown(&new, Some(replaced.uid()), Some(replaced.gid()))?;
+    }
+    new.set_permissions(replaced.permissions())?;
+    let times = FileTimes::new().set_modified(replaced.modified()?);
+    new.set_times(times.set_accessed(replaced.accessed()?))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn reflink(_: &File, _: &Path, _: &Metadata) -> io::Result<()> {
+    Err(io::Error::new(io::ErrorKind::Unsupported, "reflinks are made on Linux only"))
+}

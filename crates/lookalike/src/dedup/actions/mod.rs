@@ -1,0 +1,263 @@
+//! Duplicates that are files of their own → moved, replaced by links, or listed in a script.
+//!
+//! ```text
+//! Findings ─ find_files (one more pass) ─ DuplicateFiles ─┬─ move_to
+//!                                                         ├─ link
+//!                                                         └─ write_script
+//! ```
+//!
+//! A file is acted on when it is one document, that document is a duplicate, all of the file was
+//! read, and the file and its keeper are what they were when the inputs were opened. Nothing is
+//! overwritten and nothing is removed but a name whose content has another one.
+
+mod link;
+mod relocate;
+mod script;
+
+pub use link::{LinkKind, link};
+pub use relocate::{check_folder, move_to};
+pub use script::write_script;
+
+use super::others::{Refused, UnreadParts};
+use super::{Decision, Record};
+use crate::read::{Collection, Format, Stamp, name_of};
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+
+/// A file that is a duplicate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DuplicateFile {
+    /// The file.
+    pub path: PathBuf,
+    /// The id of the document that stays for it.
+    pub keeper: String,
+    /// The file that holds that document; `None` where it is a record, or in a reference.
+    pub keeper_path: Option<PathBuf>,
+    /// How similar it is to the keeper, with six decimals.
+    pub similarity: String,
+    /// Why the keeper stays rather than this one.
+    pub reason: String,
+    /// What the file looked like when the inputs were opened.
+    stamp: Stamp,
+    /// The same of the keeper's file.
+    keeper_stamp: Option<Stamp>,
+}
+
+/// All files that are duplicates, and the duplicates that are not files of their own.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DuplicateFiles {
+    /// In reading order.
+    pub files: Vec<DuplicateFile>,
+    /// Files in which some documents are duplicates, and why nothing is done with them.
+    pub refused: Vec<Refused>,
+}
+
+/// What was done with duplicates.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Acted {
+    /// Files that were moved or replaced by links.
+    pub done: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Files for which the action is not meant, and why: other bytes than the keeper's.
+    pub unsuitable: Vec<Refused>,
+    /// Files on which it failed, and why: they changed, or the system refused.
+    pub failed: Vec<Refused>,
+}
+
+/// Why a file is left as it is.
+enum NotDone {
+    Unsuitable(String),
+    Failed(String),
+}
+
+impl From<String> for NotDone {
+    fn from(why: String) -> Self {
+        Self::Failed(why)
+    }
+}
+
+impl Acted {
+    fn add(&mut self, file: &DuplicateFile, outcome: Result<(), NotDone>) {
+        match outcome {
+            Ok(()) => {
+                self.done += 1;
+                self.bytes += file.stamp.bytes;
+            }
+            Err(NotDone::Unsuitable(why)) => self.unsuitable.push((file.path.clone(), why)),
+            Err(NotDone::Failed(why)) => self.failed.push((file.path.clone(), why)),
+        }
+    }
+}
+
+impl DuplicateFile {
+    /// Whether the file and its keeper are still what they were, and two files.
+    fn check(&self) -> Result<(), String> {
+        unchanged(&self.path, self.stamp)?;
+        let (Some(keeper), Some(stamp)) = (&self.keeper_path, self.keeper_stamp) else {
+            return Ok(());
+        };
+        unchanged(keeper, stamp)
+            .map_err(|why| format!("of its keeper {}: {why}", keeper.display()))?;
+        if real(&self.path) == real(keeper) {
+            return Err(format!("its keeper {} is the same file", keeper.display()));
+        }
+        Ok(())
+    }
+}
+
+fn real(path: &Path) -> Option<PathBuf> {
+    path.canonicalize().ok()
+}
+
+fn unchanged(path: &Path, before: Stamp) -> Result<(), String> {
+    let metadata = path.symlink_metadata().map_err(|error| error.to_string())?;
+    if !metadata.is_file() {
+        return Err("it is a link, or no file any more".to_owned());
+    }
+    let after = Stamp::of(&metadata);
+    if after == before {
+        return Ok(());
+    }
+    Err(format!("it changed while it was compared: it was {before}, and is {after}"))
+}
+
+/// The documents of the file at work: those of a file come one after the other.
+struct Current {
+    path: PathBuf,
+    documents: u64,
+    duplicates: u64,
+    is_whole: bool,
+    file: Option<DuplicateFile>,
+}
+
+/// Gathers files from documents in reading order.
+#[derive(Default)]
+pub(super) struct Collector {
+    current: Option<Current>,
+    found: DuplicateFiles,
+    /// Files of keepers, by the number of the group.
+    keepers: HashMap<u64, PathBuf>,
+    groups: Vec<u64>,
+    /// Duplicates in files of records, by the name of the file.
+    records: BTreeMap<String, u64>,
+}
+
+impl Collector {
+    pub(super) fn document(
+        &mut self,
+        source: &str,
+        record: Record<'_>,
+        decision: &Decision<'_>,
+        unread: &UnreadParts,
+    ) {
+        let (path, is_whole) = match record {
+            Record::File(path) => (path, true),
+            Record::Part(path) => (path, false),
+            Record::Bytes(_) | Record::Row(_) => {
+                if !decision.is_kept() {
+                    *self.records.entry(source.to_owned()).or_default() += 1;
+                }
+                return;
+            }
+        };
+        if self.current.as_ref().is_none_or(|current| current.path != path) {
+            self.end_file(unread);
+            let path = path.to_owned();
+            self.current =
+                Some(Current { path, documents: 0, duplicates: 0, is_whole: true, file: None });
+        }
+        let Some(current) = &mut self.current else { return };
+        current.documents += 1;
+        current.is_whole &= is_whole;
+        match *decision {
+            Decision::Unique | Decision::Empty => {}
+            Decision::Keeper { group, .. } => drop(self.keepers.insert(group, path.to_owned())),
+            Decision::Duplicate { group, keeper, similarity, reason } => {
+                current.duplicates += 1;
+                if current.file.is_none() {
+                    self.groups.push(group);
+                    current.file = Some(DuplicateFile {
+                        path: path.to_owned(),
+                        keeper: keeper.to_owned(),
+                        keeper_path: None,
+                        similarity: similarity.to_owned(),
+                        reason: reason.to_owned(),
+                        stamp: Stamp { bytes: 0, modified: None },
+                        keeper_stamp: None,
+                    });
+                }
+            }
+        }
+    }
+
+    fn end_file(&mut self, unread: &UnreadParts) {
+        let Some(Current { path, documents, duplicates, is_whole, file }) = self.current.take()
+        else {
+            return;
+        };
+        let Some(file) = file else { return };
+        let why = if documents > 1 || !is_whole {
+            format!(
+                "{duplicates} of its {documents} documents are duplicates; parts of a file stay \
+                 in it"
+            )
+        } else if unread.any_in(&path) {
+            "parts of it could not be read".to_owned()
+        } else {
+            return self.found.files.push(file);
+        };
+        self.groups.pop();
+        self.found.refused.push((path, why));
+    }
+
+    pub(super) fn finish(
+        mut self,
+        collection: &Collection,
+        unread: &UnreadParts,
+    ) -> DuplicateFiles {
+        self.end_file(unread);
+        let Self { mut found, keepers, groups, records, .. } = self;
+        for (file, group) in found.files.iter_mut().zip(groups) {
+            file.keeper_path = keepers.get(&group).cloned();
+        }
+        let mut stamps: HashMap<String, Option<Stamp>> = HashMap::new();
+        for file in &found.files {
+            for path in std::iter::once(&file.path).chain(&file.keeper_path) {
+                stamps.insert(name_of(path), None);
+            }
+        }
+        for input in collection.inputs() {
+            if let Some(stamp) = stamps.get_mut(&input.name) {
+                *stamp = Some(Stamp { bytes: input.bytes, modified: input.modified });
+            }
+        }
+        let stamp = |path: &Path| stamps.get(&name_of(path)).copied().flatten();
+        for file in &mut found.files {
+            file.stamp = stamp(&file.path).unwrap_or(file.stamp);
+            file.keeper_stamp = file.keeper_path.as_deref().and_then(stamp);
+        }
+        let records = records.into_iter().map(|(source, duplicates)| {
+            let why = format!("{duplicates} of its records are duplicates; records stay in it");
+            (PathBuf::from(source), why)
+        });
+        found.refused.extend(records);
+        found
+    }
+}
+
+/// The name of the first input, where none is a file that can be moved or linked: all are files of
+/// records, archives or streams. `None` where some are.
+pub fn without_files(collection: &Collection) -> Option<String> {
+    let mut inputs = (0..collection.sources()).filter(|source| !collection.is_reference(*source));
+    let is_file = |source: u32| {
+        let format = collection.source_format(source);
+        let is_text = matches!(format, Some(Format::Text | Format::File));
+        is_text && collection.source_path(source).is_some()
+    };
+    if inputs.clone().any(is_file) {
+        return None;
+    }
+    let first = inputs.next().and_then(|source| collection.source_name(source));
+    Some(first.unwrap_or("the input").to_owned())
+}

@@ -1,0 +1,116 @@
+//! Duplicates → another folder, under their paths below the input.
+
+use super::{Acted, DuplicateFile, DuplicateFiles, NotDone};
+use crate::dedup::destination::{apart, base, relative_name};
+use crate::error::Error;
+use crate::write::part_file::PartFile;
+use std::fs::{self, File, FileTimes};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Moves each file to its path below `folder`: the path below the input where that is one folder,
+/// as in a folder of survivors otherwise. Nothing is overwritten. To another file system a file is
+/// copied, and removed when the copy is on the disk.
+///
+/// With `dry_run` nothing is moved; files that could not be are found as far as can be.
+///
+/// # Errors
+/// [`Error::Survivors`] when `folder` is an input, lies in one, or is no folder. What happens to
+/// single files is in the result.
+pub fn move_to(
+    found: &DuplicateFiles,
+    folder: &Path,
+    inputs: &[PathBuf],
+    reference: &[PathBuf],
+    dry_run: bool,
+) -> Result<Acted, Error> {
+    check_folder(folder, inputs, reference)?;
+    let base = base(inputs, &[]);
+    let mut acted = Acted::default();
+    for file in &found.files {
+        acted.add(file, one(file, folder, base.as_deref(), dry_run).map_err(NotDone::Failed));
+    }
+    Ok(acted)
+}
+
+/// Whether duplicates can be moved to the folder: it is not an input and does not lie in one.
+///
+/// # Errors
+/// [`Error::Survivors`].
+pub fn check_folder(folder: &Path, inputs: &[PathBuf], reference: &[PathBuf]) -> Result<(), Error> {
+    let refused = |problem| Error::Survivors { path: folder.to_owned(), problem };
+    apart(folder, inputs).and_then(|()| apart(folder, reference)).map_err(refused)?;
+    if folder.exists() && !folder.is_dir() {
+        return Err(refused("it is not a folder; name one, or a new name".to_owned()));
+    }
+    Ok(())
+}
+
+fn one(
+    file: &DuplicateFile,
+    folder: &Path,
+    base: Option<&Path>,
+    dry_run: bool,
+) -> Result<(), String> {
+    let place = folder.join(relative_name(base, &file.path)?);
+    file.check()?;
+    if place.symlink_metadata().is_ok() {
+        return Err(format!("{} exists", place.display()));
+    }
+    if dry_run {
+        return Ok(());
+    }
+    let failed = |error: io::Error| format!("cannot move it to {}: {error}", place.display());
+    place.parent().map_or(Ok(()), fs::create_dir_all).map_err(failed)?;
+    match rename_new(&file.path, &place) {
+        Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
+            copy_and_remove(file, &place).map_err(failed)
+        }
+        done => done.map_err(failed),
+    }
+}
+
+/// Renames a file to a name that does not exist.
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    use rustix::io::Errno;
+    match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+        // The file system does not know the flag.
+        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => link_and_remove(from, to),
+        done => Ok(done?),
+    }
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+    link_and_remove(from, to)
+}
+
+/// A second name for the file, which fails when that exists; then the first name goes.
+fn link_and_remove(from: &Path, to: &Path) -> io::Result<()> {
+    fs::hard_link(from, to)?;
+    fs::remove_file(from)
+}
+
+/// Copies a file to another file system with its permissions and times, and removes it when the
+/// copy is on the disk and the file is still the one that was copied.
+fn copy_and_remove(file: &DuplicateFile, place: &Path) -> io::Result<()> {
+    let mut part = PartFile::create(place)?;
+    let mut from = File::open(&file.path)?;
+    let data = from.metadata()?;
+    io::copy(&mut from, part.as_file_mut())?;
+    part.as_file().set_permissions(data.permissions())?;
+    let mut times = FileTimes::new().set_modified(data.modified()?);
+    if let Ok(accessed) = data.accessed() {
+        times = times.set_accessed(accessed);
+    }
+    part.as_file().set_times(times)?;
+    part.as_file().sync_all()?;
+    file.check().map_err(io::Error::other)?;
+    part.persist_new(place)?;
+    if cfg!(unix) {
+        File::open(place.parent().unwrap_or(Path::new(".")))?.sync_all()?;
+    }
+    fs::remove_file(&file.path)
+}

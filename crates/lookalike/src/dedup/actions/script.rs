@@ -1,0 +1,84 @@
+//! Duplicates → a shell script that removes them, to look at and run.
+
+use super::{DuplicateFile, DuplicateFiles};
+use crate::error::Error;
+use crate::write::Output;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// What stands before the files. `$1` is the duplicate, `$2` its size in bytes and `$3` the file
+/// that stays for it, if that is one.
+const HEAD: &str = r#"#!/bin/sh
+# Files that `lookalike dedup` found to be duplicates. Nothing was done with them.
+# Read the list, delete the lines of files that should stay, then run: sh THIS_FILE
+#
+# To do something else than to remove them, change the line that begins with `rm`, for example to
+#     mv -i -- "$1" /some/folder/
+set -u
+
+duplicate() {
+    if [ -L "$1" ] || [ ! -f "$1" ] || [ "$(wc -c < "$1")" -ne "$2" ]; then
+        printf 'left as it is, it changed: %s\n' "$1" >&2
+    elif [ "$#" -gt 2 ] && [ ! -f "$3" ]; then
+        printf 'left as it is, its keeper is gone: %s\n' "$1" >&2
+    else
+        rm -- "$1"
+    fi
+}
+
+"#;
+
+/// Writes the script as a file that is complete or not there. Paths are absolute, so that it can be
+/// run anywhere, and are quoted byte by byte.
+///
+/// # Errors
+/// [`Error::Write`], and [`Error::Survivors`] when the folder the program is run in has no path.
+pub fn write_script(found: &DuplicateFiles, path: &Path, measure: &str) -> Result<(), Error> {
+    let output = Output::named(path)?;
+    output.finish(|out| {
+        out.write_all(HEAD.as_bytes())?;
+        for file in &found.files {
+            entry(out, file, measure)?;
+        }
+        for (file, why) in &found.refused {
+            writeln!(out, "# not in the list: {}: {}", comment(file), comment(Path::new(why)))?;
+        }
+        Ok(())
+    })
+}
+
+fn entry(out: &mut dyn Write, file: &DuplicateFile, measure: &str) -> io::Result<()> {
+    let DuplicateFile { path, keeper, keeper_path, similarity, reason, .. } = file;
+    if let Err(why) = file.check() {
+        return writeln!(out, "# not in the list: {}: {}", comment(path), comment(Path::new(&why)));
+    }
+    let keeper = comment(Path::new(keeper));
+    writeln!(out, "# {measure} {similarity} with {keeper} ({})", comment(Path::new(reason)))?;
+    out.write_all(b"duplicate ")?;
+    quoted(out, path)?;
+    write!(out, " {}", file.stamp.bytes)?;
+    if let Some(keeper) = keeper_path {
+        out.write_all(b" ")?;
+        quoted(out, keeper)?;
+    }
+    out.write_all(b"\n\n")
+}
+
+/// The absolute path in single quotes, in which only these end the text.
+fn quoted(out: &mut dyn Write, path: &Path) -> io::Result<()> {
+    let path = std::path::absolute(path)?;
+    out.write_all(b"'")?;
+    for (at, part) in path.as_os_str().as_encoded_bytes().split(|byte| *byte == b'\'').enumerate() {
+        if at > 0 {
+            out.write_all(br"'\''")?;
+        }
+        out.write_all(part)?;
+    }
+    out.write_all(b"'")
+}
+
+/// A text for a comment: one line, without control characters.
+fn comment(text: &Path) -> String {
+    let text = text.to_string_lossy();
+    text.chars().map(|c| if c.is_control() { '\u{FFFD}' } else { c }).collect()
+}

@@ -1,0 +1,72 @@
+//! The temporary files and folders of this process that have a name, and their removal before a
+//! signal ends the process.
+//!
+//! A file or folder is removed by its owner when that is dropped. A signal that ends the process
+//! drops nothing, so a handler calls [`remove_all`] first.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+/// Absolute paths of what exists now.
+static PATHS: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+/// Attempts to remove a folder to which other threads still add files.
+const ATTEMPTS: usize = 100;
+
+/// Keeps a path registered. Declare it behind the field that removes the file, so that it is
+/// dropped later.
+#[derive(Debug)]
+pub(crate) struct Registered(PathBuf);
+
+impl Drop for Registered {
+    fn drop(&mut self) {
+        PATHS.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.0);
+    }
+}
+
+/// Creates a temporary file or folder and registers it, in one step: [`remove_all`] runs before or
+/// after.
+///
+/// # Errors
+/// Those of `create`.
+pub(crate) fn register<T>(
+    create: impl FnOnce() -> io::Result<T>,
+    path: impl FnOnce(&T) -> &Path,
+) -> io::Result<(T, Registered)> {
+    let mut paths = PATHS.lock().unwrap_or_else(PoisonError::into_inner);
+    let created = create()?;
+    let path = std::path::absolute(path(&created))?;
+    paths.insert(path.clone());
+    Ok((created, Registered(path)))
+}
+
+/// Removes all temporary files and folders of this process that have a name. For the thread that
+/// ends the process after a signal: from here on, every thread that creates or finishes an output
+/// blocks until the process ends.
+pub fn remove_all() {
+    let paths = PATHS.lock().unwrap_or_else(PoisonError::into_inner);
+    for path in paths.iter() {
+        remove(path);
+    }
+    // Never unlocked: no thread creates another file.
+    std::mem::forget(paths);
+}
+
+/// Removes a file, or a folder with its content. Errors are ignored: the process ends anyway, and
+/// the next run removes or reports what is left.
+fn remove(path: &Path) {
+    let is_folder = path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir());
+    if !is_folder {
+        let _ = fs::remove_file(path);
+        return;
+    }
+    for _ in 0..ATTEMPTS {
+        match fs::remove_dir_all(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {}
+            _ => return,
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! Temporary files of outputs: `.lookalike-XXXXXX.part` in the folder of the output.
+//!
+//! The writer holds an exclusive lock on its file, so that another run can tell a file in use from
+//! one that an interrupted run left.
+
+use crate::temporary::{self, Registered};
+use std::fs::{self, File, Metadata, Permissions};
+use std::io;
+use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
+
+/// How the name of a temporary file or folder begins and ends.
+pub(crate) const PREFIX: &str = ".lookalike-";
+pub(crate) const SUFFIX: &str = ".part";
+/// Random characters between both.
+const RANDOM_CHARS: usize = 6;
+/// Attempts to create a file that no other run removes before it is locked.
+const ATTEMPTS: usize = 16;
+
+/// The temporary file of an output. Removed when dropped, unless [`persist`](Self::persist) gave it
+/// its name.
+#[derive(Debug)]
+pub(crate) struct PartFile {
+    file: NamedTempFile,
+    _registered: Registered,
+}
+
+impl PartFile {
+    /// Creates the temporary file of `place`, in its folder. It gets the permissions and the group
+    /// of the file at `place`; where there is none, the permissions of any new file, less the
+    /// umask.
+    pub(crate) fn create(place: &Path) -> io::Result<Self> {
+        let replaced = place.metadata().ok();
+        let folder = folder_of(place);
+        for _ in 0..ATTEMPTS {
+            let create = || create(folder, replaced.as_ref());
+            let (file, registered) = temporary::register(create, NamedTempFile::path)?;
+            if lock(file.as_file())? {
+                return Ok(Self { file, _registered: registered });
+            }
+        }
+        Err(io::Error::new(
+            io::ErrorKind::ResourceBusy,
+            "another process removes each new temporary file there",
+        ))
+    }
+
+    pub(crate) fn as_file(&self) -> &File {
+        self.file.as_file()
+    }
+
+    pub(crate) fn as_file_mut(&mut self) -> &mut File {
+        self.file.as_file_mut()
+    }
+
+    /// Renames the file to `place`, which may exist.
+    pub(crate) fn persist(self, place: &Path) -> io::Result<()> {
+        let _file: File = self.file.persist(place).map_err(|error| error.error)?;
+        Ok(())
+    }
+
+    /// Renames the file to `place`, which must not exist.
+    pub(crate) fn persist_new(self, place: &Path) -> io::Result<()> {
+        let _file: File = self.file.persist_noclobber(place).map_err(|error| error.error)?;
+        Ok(())
+    }
+}
+
+/// The folder of a file.
+pub(crate) fn folder_of(place: &Path) -> &Path {
+    match place.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+fn create(folder: &Path, replaced: Option<&Metadata>) -> io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(PREFIX).suffix(SUFFIX).rand_bytes(RANDOM_CHARS);
+    let mode = replaced.map_or(0o666, |metadata| mode_of(metadata) & 0o777);
+    restrict(&mut builder, mode);
+    let file = builder.tempfile_in(folder)?;
+    if let Some(replaced) = replaced {
+        keep_permissions(file.as_file(), replaced)?;
+    }
+    Ok(file)
+}
+
+/// Sets the permissions that a new file gets, less the umask.
+#[cfg(unix)]
+pub(crate) fn restrict(builder: &mut tempfile::Builder<'_, '_>, mode: u32) {
+    use std::os::unix::fs::PermissionsExt;
+    builder.permissions(Permissions::from_mode(mode));
+}
+
+#[cfg(not(unix))]
+pub(crate) fn restrict(_: &mut tempfile::Builder<'_, '_>, _: u32) {}
+
+#[cfg(unix)]
+fn mode_of(metadata: &Metadata) -> u32 {
+    std::os::unix::fs::MetadataExt::mode(metadata)
+}
+
+#[cfg(not(unix))]
+fn mode_of(_: &Metadata) -> u32 {
+    0o666
+}
+
+/// Gives a new file the permissions of the one it replaces, and its owner and group where the
+/// system allows. A group that cannot be kept gets no permissions, since another one would get
+/// them.
+#[cfg(unix)]
+fn keep_permissions(file: &File, replaced: &Metadata) -> io::Result<()> {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+    let new = file.metadata()?;
+    let mut mode = replaced.mode() & 0o777;
+    if new.uid() != replaced.uid() {
+        // Only the superuser may.
+        let _ = fchown(file, Some(replaced.uid()), None);
+    }
+    if new.gid() != replaced.gid() && fchown(file, None, Some(replaced.gid())).is_err() {
+        mode &= !0o070;
+    }
+    file.set_permissions(Permissions::from_mode(mode))
+}
+
+#[cfg(not(unix))]
+fn keep_permissions(_: &File, _: &Metadata) -> io::Result<()> {
+    Ok(())
+}
+
+/// Locks a new file; false where another run has locked or removed it. Where the file system has
+/// no locks, the file stays unlocked, and no run removes it.
+#[cfg(unix)]
+fn lock(file: &File) -> io::Result<bool> {
+    match file.try_lock() {
+        Err(fs::TryLockError::WouldBlock) => Ok(false),
+        Ok(()) | Err(fs::TryLockError::Error(_)) => {
+            Ok(std::os::unix::fs::MetadataExt::nlink(&file.metadata()?) > 0)
+        }
+    }
+}
+
+/// Elsewhere a lock would keep others from reading the file when it is complete.
+#[cfg(not(unix))]
+fn lock(_: &File) -> io::Result<bool> {
+    Ok(true)
+}
+
+/// What interrupted runs left in a folder.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Leftovers {
+    /// Temporary files that were removed.
+    pub removed: Vec<PathBuf>,
+    /// Temporary folders, which hold copies of documents and are left to the user to remove.
+    pub folders: Vec<PathBuf>,
+}
+
+/// Removes the temporary files that interrupted runs left in the folder of the output `path`:
+/// regular files of this user, named as temporary files are, which no run has locked. Links are
+/// not followed. Folders named so are listed only. Nothing is removed where the file system has no
+/// locks, and elsewhere than on Unix.
+///
+/// What cannot be read or removed is left out: it does not keep a run from its work.
+pub fn remove_leftovers(path: &Path) -> Leftovers {
+    let mut found = Leftovers::default();
+    // The temporary file of a link is in the folder that the link leads to.
+    let place = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let Ok(entries) = fs::read_dir(folder_of(&place)) else { return found };
+    for entry in entries.flatten() {
+        if !entry.file_name().to_str().is_some_and(is_temporary_name) {
+            continue;
+        }
+        let path = entry.path();
+        match is_abandoned(&path) {
+            Ok(Abandoned::File) => found.removed.push(path),
+            Ok(Abandoned::Folder) => found.folders.push(path),
+            Ok(Abandoned::Not) | Err(_) => {}
+        }
+    }
+    found.removed.sort_unstable();
+    found.folders.sort_unstable();
+    found
+}
+
+/// Whether a name is one that temporary files get.
+pub(crate) fn is_temporary_name(name: &str) -> bool {
+    let random = name.strip_prefix(PREFIX).and_then(|rest| rest.strip_suffix(SUFFIX));
+    random.is_some_and(|random| {
+        random.len() == RANDOM_CHARS && random.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    })
+}
+
+enum Abandoned {
+    /// A file, which is removed now.
+    File,
+    Folder,
+    Not,
+}
+
+#[cfg(unix)]
+fn is_abandoned(path: &Path) -> io::Result<Abandoned> {
+    use rustix::fs::{Mode, OFlags};
+    use std::os::unix::fs::MetadataExt;
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
+    let opened = file.metadata()?;
+    let is_own = opened.uid() == rustix::process::geteuid().as_raw();
+    if !is_own || !(opened.is_file() || opened.is_dir()) || file.try_lock().is_err() {
+        return Ok(Abandoned::Not);
+    }
+    // A run that was just finished has renamed its file.
+    let named = path.symlink_metadata()?;
+    if (named.dev(), named.ino()) != (opened.dev(), opened.ino()) {
+        return Ok(Abandoned::Not);
+    }
+    if opened.is_dir() {
+        return Ok(Abandoned::Folder);
+    }
+    fs::remove_file(path)?;
+    Ok(Abandoned::File)
+}
+
+#[cfg(not(unix))]
+fn is_abandoned(_: &Path) -> io::Result<Abandoned> {
+    Ok(Abandoned::Not)
+}
