@@ -3,7 +3,7 @@
 use crate::cmd::{self, Outcome};
 use crate::exit_code::ExitCode;
 use clap::{Args, ValueEnum};
-use lookalike::extract::{self, Failure, HtmlText, Limits, Options, WorkerCommand};
+use lookalike::extract::{self, Failure, HtmlText, LimitKind, Limits, Options, WorkerCommand};
 use lookalike::spill::parse_memory;
 use std::time::Duration;
 
@@ -102,18 +102,14 @@ impl ExtractArgs {
 
 /// The option that raises the limit which a file reached; `None` for other failures.
 pub(crate) fn limit_option(failure: &Failure) -> Option<&'static str> {
-    match failure {
-        Failure::TooSlow { .. } => Some("--max-seconds"),
-        Failure::Limit { what, .. } => match what.as_str() {
-            "bytes" => Some("--max-file-size"),
-            "expanded bytes" => Some("--max-expanded"),
-            "members" | "parts of a message" => Some("--max-members"),
-            "levels of files in files" | "levels of parts in a message" => Some("--max-depth"),
-            "pages" => Some("--max-pages"),
-            _ => None,
-        },
-        _ => None,
-    }
+    Some(match failure.limit()? {
+        LimitKind::Bytes => "--max-file-size",
+        LimitKind::Expanded => "--max-expanded",
+        LimitKind::Depth => "--max-depth",
+        LimitKind::Members => "--max-members",
+        LimitKind::Pages => "--max-pages",
+        LimitKind::Time => "--max-seconds",
+    })
 }
 
 /// Reads what the process that started this one sends.

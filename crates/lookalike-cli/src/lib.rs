@@ -19,6 +19,7 @@ mod termination;
 mod text_width;
 mod told;
 mod usage;
+mod waiting;
 mod wording;
 
 use clap::{Parser, Subcommand};
@@ -44,12 +45,24 @@ Examples:
 
 Exit code: 0 success, 1 error, 2 wrong use; with `--exit-code` 3 when something was found.";
 
+/// The version, and where this build keeps indexes.
+#[cfg(all(feature = "sqlite", feature = "postgres"))]
+const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "\nindexes: folders, PostgreSQL");
+#[cfg(all(feature = "sqlite", not(feature = "postgres")))]
+const VERSION: &str =
+    concat!(env!("CARGO_PKG_VERSION"), "\nindexes: folders (built without PostgreSQL)");
+#[cfg(all(not(feature = "sqlite"), feature = "postgres"))]
+const VERSION: &str =
+    concat!(env!("CARGO_PKG_VERSION"), "\nindexes: PostgreSQL (built without folders)");
+#[cfg(not(any(feature = "sqlite", feature = "postgres")))]
+const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "\nindexes: none (built without)");
+
 /// Finds near-duplicate documents, verified: every reported pair was compared exactly.
 #[derive(Parser)]
-#[command(name = "lookalike", version, after_help = EXAMPLE)]
+#[command(name = "lookalike", version, long_version = VERSION, after_help = EXAMPLE)]
 #[command(subcommand_required = true, arg_required_else_help = true)]
 struct Cli {
-    /// When to print colours; `auto` also follows NO_COLOR
+    /// When to print colours; `auto`: on terminals, unless `NO_COLOR` is set
     #[arg(long, global = true, value_enum, value_name = "WHEN", default_value = "auto")]
     #[arg(help_heading = "Output on terminals")]
     color: ColorWhen,

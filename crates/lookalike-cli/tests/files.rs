@@ -162,15 +162,23 @@ fn a_named_file_without_text_is_an_error() {
 fn limits_are_told_and_can_be_moved() {
     let place = Place::new();
     fixtures(&place, "docs");
+    place.file("docs/a.txt", words(1, 50));
     let reason = |args: &[&str]| {
         let all = [&["find", "docs", "-q", "-o", "g.csv", "--skipped", "s.csv"], args].concat();
         place.run(&all).ok();
         place.read("s.csv")
     };
-    assert!(reason(&["--max-file-size", "1KiB"]).contains("more than 1024 bytes"));
-    assert!(reason(&["--max-pages", "1"]).contains("more than 1 pages"));
-    assert!(reason(&["--max-depth", "0"]).contains("levels of files in files"));
-    assert!(reason(&["--max-expanded", "1KiB"]).contains("more than 1024 expanded bytes"));
+    for (option, value, said) in [
+        ("--max-file-size", "1KiB", "more than 1024 bytes"),
+        ("--max-pages", "1", "more than 1 pages"),
+        ("--max-depth", "0", "more than 0 levels of files in files"),
+        ("--max-expanded", "1KiB", "more than 1024 expanded bytes"),
+        ("--max-members", "1", "more than 1 members"),
+        ("--max-seconds", "0", "not read after 0 s"),
+    ] {
+        let skipped = reason(&[option, value]);
+        assert!(skipped.contains(&format!("{said} ({option} allows more)")), "{skipped}");
+    }
 }
 
 #[test]
@@ -483,4 +491,57 @@ fn a_document_of_a_file_is_compared_and_queried_by_its_id() {
     assert!(out.contains("b.txt"), "{out}");
     let out = place.run(&["query", "ix", "a.tgz/t/sub/y.txt", "--json"]).ok();
     assert!(!out.contains("b.txt"), "{out}");
+}
+
+#[test]
+fn a_tar_archive_with_a_repeated_name_is_read_like_any_other() {
+    let place = Place::new();
+    place.file("docs/other.txt", words(7, 60)).file("a.txt", words(1, 60));
+    let tar = |args: &[&str]| {
+        let done =
+            std::process::Command::new("tar").args(args).current_dir(place.path(".")).status();
+        assert!(done.unwrap().success());
+    };
+    tar(&["-cf", "docs/x.tar", "a.txt"]);
+    tar(&["-rf", "docs/x.tar", "a.txt"]);
+    assert_eq!(groups(&place, &["docs"]), [["x.tar/a.txt", "x.tar/a.txt#2"]]);
+    place.run(&["dedup", "docs", "-o", "kept", "-q"]).ok();
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_that_nothing_is_written_to_is_named() {
+    use std::io::{BufRead, BufReader, Write};
+    use std::process::{Command, Stdio};
+    let place = Place::new();
+    let fifo = place.path("records");
+    assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    let mut run = Command::new(env!("CARGO_BIN_EXE_lookalike"))
+        .args(["find", "records"])
+        .current_dir(place.path("."))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut err = BufReader::new(run.stderr.take().unwrap());
+    let (sender, said) = std::sync::mpsc::channel();
+    let reader = std::thread::spawn(move || {
+        let mut line = String::new();
+        err.read_line(&mut line).unwrap();
+        sender.send(line).unwrap();
+        // Until the end, so that the run can write the rest.
+        std::io::copy(&mut err, &mut std::io::sink()).unwrap();
+    });
+    // The run ends only when it gets its input.
+    let Ok(line) = said.recv_timeout(std::time::Duration::from_secs(120)) else {
+        run.kill().unwrap();
+        panic!("nothing was written while the run waited for its input");
+    };
+    assert!(line.starts_with("waiting for input: records is a pipe"), "{line}");
+    let mut records = std::fs::OpenOptions::new().write(true).open(&fifo).unwrap();
+    records.write_all(b"{\"id\":\"a\",\"text\":\"some words\"}\n").unwrap();
+    drop(records);
+    assert!(run.wait().unwrap().success());
+    reader.join().unwrap();
 }

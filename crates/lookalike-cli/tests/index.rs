@@ -86,6 +86,10 @@ fn an_index_lives_and_its_groups_are_those_of_find() {
     let ids: Vec<&str> = exported.iter().map(|line| line["id"].as_str().unwrap()).collect();
     assert_eq!(ids, left.iter().map(|(id, _)| id.as_str()).collect::<Vec<_>>());
     assert!(place.run(&["index", "backup", "x", "copy"]).fails(1).contains("exists"));
+    place.run(&["index", "restore", "again", "copy"]).ok();
+    assert_eq!(groups(&place, &["index", "groups", "again"]), fresh);
+    let again = place.run(&["index", "restore", "again", "copy"]);
+    assert!(again.fails(1).contains("exists"));
 }
 
 #[test]

@@ -128,6 +128,117 @@ fn it_stops_when_it_is_told_and_logs_without_texts() {
     assert_eq!((&lines[1]["method"], &lines[1]["route"]), (&"POST".into(), &"/v1/query".into()));
 }
 
+#[cfg(unix)]
+#[test]
+fn a_hang_up_does_not_end_it() {
+    let place = place();
+    let mut served = Served::start(&place, &[]);
+    // A server that answers has taken over the signals.
+    assert_eq!(served.ask("GET", "/v1/health", "").unwrap().0, 200);
+    served.signal("-HUP");
+    let mut log = BufReader::new(served.child.stderr.take().unwrap());
+    let mut line = String::new();
+    while !line.contains("SIGHUP is ignored") {
+        line.clear();
+        assert!(log.read_line(&mut line).unwrap() > 0, "the server has ended");
+    }
+    assert_eq!(served.ask("GET", "/v1/health", "").unwrap().0, 200);
+    served.signal("-TERM");
+    assert_eq!(served.child.wait().unwrap().code(), Some(0));
+}
+
+#[cfg(unix)]
+#[test]
+fn tokens_that_others_can_read_are_warned_about() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = place();
+    place.file("tokens", "write 0123456789abcdef\n");
+    place.file("serve.toml", "read-tokens = [\"0123456789abcdef\"]\n");
+    for (option, name) in [("--token-file", "tokens"), ("--config", "serve.toml")] {
+        for (mode, warned) in [(0o644, true), (0o600, false)] {
+            let path = place.path(name);
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+            let run = place.run(&["serve", "docs", option, name, "--print-config"]);
+            let message = format!("other users can read the tokens in {name} (mode 644)");
+            assert_eq!(run.err.contains(&message), warned, "{mode:o}: {}", run.err);
+            assert!(!run.err.contains("0123456789abcdef"), "{}", run.err);
+        }
+    }
+}
+
+/// The most memory that a process has had, in MiB.
+#[cfg(target_os = "linux")]
+fn peak_memory(child: &Child) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() / 1024
+}
+
+/// Bodies that take many times their size where they are parsed or worked on without a limit.
+#[cfg(target_os = "linux")]
+fn hostile_bodies() -> Vec<(&'static str, &'static str, String)> {
+    const SIZE: usize = 8_000_000;
+    let list = |element: &str| element.repeat(SIZE / element.len());
+    let metadata = |list: String| format!("{{\"text\":\"a\",\"metadata\":{{\"a\":[{list}0]}}}}");
+    let words = |seed| command::words(seed, SIZE / 14);
+    let compare = format!(
+        "{{\"a\":{{\"text\":\"{}\"}},\"b\":{{\"text\":\"{}\"}},\"differences\":true}}",
+        words(1),
+        words(2)
+    );
+    let letters = format!("{{\"text\":\"{}\"}}", list("a b c d e f g "));
+    vec![
+        ("PUT", "/v1/documents/a", metadata(list("[],"))),
+        ("PUT", "/v1/documents/b", metadata(list("{\"\":0},"))),
+        ("PUT", "/v1/documents/c", metadata(list("\"\","))),
+        ("POST", "/v1/query", format!("{{\"text\":\"a\",\"filters\":[{}\"\"]}}", list("\"\","))),
+        ("POST", "/v1/compare", compare),
+        ("POST", "/v1/query", letters.clone()),
+        ("PUT", "/v1/documents/d", letters),
+    ]
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_is_bounded_by_the_settings() {
+    let place = place();
+    let mut served = Served::start(
+        &place,
+        &[
+            "--log",
+            "off",
+            "--max-held",
+            "64MiB",
+            "--max-body",
+            "16MiB",
+            "--max-text",
+            "8MiB",
+            "--workers",
+            "4",
+            "--request-time",
+            "5min",
+        ],
+    );
+    let bodies = hostile_bodies();
+    std::thread::scope(|scope| {
+        for body in bodies.iter().chain(&bodies) {
+            let address = &served.address;
+            scope.spawn(move || {
+                let (method, path, body) = body;
+                let (status, answer) = ask(address, method, path, body).unwrap();
+                assert!(matches!(status, 200 | 201 | 400 | 503), "{path}: {status} {answer}");
+            });
+        }
+    });
+    let peak = peak_memory(&served.child);
+    writeln!(std::io::stderr(), "peak {peak} MiB").unwrap();
+    // Bodies and answers; the work on one large body, 40 bytes for each; four threads.
+    assert!(peak < 64 + 8 * 40 + 4 * 32, "{peak} MiB");
+    assert_eq!(served.ask("GET", "/v1/health", "").unwrap().0, 200);
+    served.child.kill().unwrap();
+    served.child.wait().unwrap();
+}
+
 #[test]
 fn what_cannot_be_served_is_told() {
     let place = place();

@@ -6,10 +6,10 @@ use crate::fields::Fields;
 use crate::guard::{Task, caught};
 use crate::job::Job;
 use crate::kind::{ENCRYPTED_OFFICE, Kind};
-use crate::options::Options;
+use crate::options::{Options, Used};
+use crate::unique_names::UniqueNames;
 use crate::warc::{self, Outside};
 use crate::worker::Worker;
-use std::collections::HashSet;
 
 /// A text of a file.
 #[derive(Debug, Clone, Copy)]
@@ -68,23 +68,42 @@ impl Extractor {
     /// Gives every text of a file to the sink, and everything that has none. `name` helps to tell
     /// what it is.
     pub fn extract(&mut self, name: &str, bytes: &[u8], sink: &mut dyn Sink) {
-        self.walk(name, bytes, None, sink);
+        self.extract_within(&mut Used::default(), name, bytes, sink);
     }
 
-    /// Gives only the part of that number, which [`extract`](Self::extract) gave before.
-    pub fn extract_part(&mut self, name: &str, bytes: &[u8], number: u32, sink: &mut dyn Sink) {
-        self.walk(name, bytes, Some(number), sink);
-    }
-
-    fn walk(&mut self, name: &str, bytes: &[u8], wanted: Option<u32>, sink: &mut dyn Sink) {
+    /// As [`extract`](Self::extract), for a file of a container that has used some of its limits.
+    /// Adds what this one uses.
+    pub fn extract_within(
+        &mut self,
+        used: &mut Used,
+        name: &str,
+        bytes: &[u8],
+        sink: &mut dyn Sink,
+    ) {
         let Self { options, worker, text, fields } = self;
-        let job = Job::new(options);
-        let names = HashSet::new();
-        let (worker, outside) = (worker.as_mut(), Outside::default());
-        let mut walk =
-            Walk { job: &job, sink, worker, wanted, next: 0, names, outside, text, fields };
-        walk.file(name, "", bytes, 0);
+        let job = Job::continued(options, *used);
+        walk(&job, worker.as_mut(), (text, fields), None, sink).file(name, "", bytes, 0);
+        *used = job.used();
     }
+
+    /// Gives only the part of that number, which [`extract`](Self::extract) gave before. It may
+    /// take four times as long as the limit says.
+    pub fn extract_part(&mut self, name: &str, bytes: &[u8], number: u32, sink: &mut dyn Sink) {
+        let Self { options, worker, text, fields } = self;
+        let job = Job::again(options);
+        walk(&job, worker.as_mut(), (text, fields), Some(number), sink).file(name, "", bytes, 0);
+    }
+}
+
+fn walk<'a>(
+    job: &'a Job<'a>,
+    worker: Option<&'a mut Worker>,
+    (text, fields): (&'a mut String, &'a mut Fields),
+    wanted: Option<u32>,
+    sink: &'a mut dyn Sink,
+) -> Walk<'a> {
+    let (names, outside) = (UniqueNames::default(), Outside::default());
+    Walk { job, sink, worker, wanted, next: 0, names, outside, text, fields }
 }
 
 /// A file under way.
@@ -95,7 +114,7 @@ struct Walk<'a> {
     wanted: Option<u32>,
     next: u32,
     /// Names of parts so far.
-    names: HashSet<String>,
+    names: UniqueNames,
     /// What the record of a crawl says about the file in it.
     outside: Outside,
     text: &'a mut String,
@@ -185,7 +204,7 @@ impl Walk<'_> {
         self.fields.clear();
         let limit = self.job.options.limits.bytes;
         if kind != Kind::Text && bytes.len() as u64 > limit {
-            return Err(Failure::Limit { what: "bytes".to_owned(), limit });
+            return Err(Failure::bytes(limit));
         }
         self.job.in_time()
     }
@@ -200,7 +219,7 @@ impl Walk<'_> {
         bytes: &[u8],
         done: Result<(), Failure>,
     ) {
-        let within = &self.unique(within);
+        let within = &self.names.unique(within);
         let blank = || self.text.chars().all(char::is_whitespace);
         let done = match done {
             Ok(()) if !matches!(kind, Kind::Text | Kind::Mail) && blank() => {
@@ -224,17 +243,6 @@ impl Walk<'_> {
         if self.wanted.is_none() {
             self.sink.failed(&Failed { within, kind, failure, bytes });
         }
-    }
-
-    /// The name, with a number behind it where another part has it.
-    fn unique(&mut self, within: &str) -> String {
-        let mut name = within.to_owned();
-        let mut count = 1u32;
-        while !self.names.insert(name.clone()) {
-            count += 1;
-            name = format!("{within}#{count}");
-        }
-        name
     }
 
     /// Refuses what lies too deep.
@@ -272,6 +280,7 @@ impl Walk<'_> {
                         self.failed(kind, &inside, &[], &failure);
                     }
                 }
+                !self.is_done()
             })
         });
         if let Err(failure) = walked {
@@ -292,7 +301,7 @@ impl Walk<'_> {
         let fits = if bytes.len() as u64 <= limit {
             self.deeper(depth)
         } else {
-            Err(Failure::Limit { what: "bytes".to_owned(), limit })
+            Err(Failure::bytes(limit))
         };
         if let Err(failure) = fits.and_then(|()| read(self, within, bytes, depth + 1)) {
             self.failed(kind, within, bytes, &failure);
@@ -367,6 +376,9 @@ impl Walk<'_> {
             return;
         }
         for (name, bytes) in attachments {
+            if self.is_done() {
+                break;
+            }
             let inside = join(within, &name);
             match self.deeper(depth).and_then(|()| self.job.member()) {
                 Ok(()) => self.file(&name, &inside, &bytes, depth + 1),

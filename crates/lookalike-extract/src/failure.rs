@@ -46,10 +46,60 @@ pub enum Failure {
     },
 }
 
+/// One of [`Limits`](crate::Limits).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LimitKind {
+    /// [`Limits::bytes`](crate::Limits::bytes).
+    Bytes,
+    /// [`Limits::expanded`](crate::Limits::expanded).
+    Expanded,
+    /// [`Limits::depth`](crate::Limits::depth).
+    Depth,
+    /// [`Limits::members`](crate::Limits::members).
+    Members,
+    /// [`Limits::pages`](crate::Limits::pages).
+    Pages,
+    /// [`Limits::time`](crate::Limits::time).
+    Time,
+}
+
 impl Failure {
     /// Something is not as it must be.
     pub(crate) fn damaged(what: impl Into<String>) -> Self {
         Self::Damaged { what: what.into() }
+    }
+
+    /// A file that is not plain text has more bytes.
+    pub fn bytes(limit: u64) -> Self {
+        Self::Limit { what: "bytes".to_owned(), limit }
+    }
+
+    /// What is compressed, or the text, has more bytes.
+    pub fn expanded(limit: u64) -> Self {
+        Self::Limit { what: "expanded bytes".to_owned(), limit }
+    }
+
+    /// There are more files in a file.
+    pub fn members(limit: u32) -> Self {
+        Self::Limit { what: "members".to_owned(), limit: limit.into() }
+    }
+
+    /// Which limit was reached; `None` for other failures, and for limits that are fixed.
+    pub fn limit(&self) -> Option<LimitKind> {
+        match self {
+            Self::TooSlow { .. } => Some(LimitKind::Time),
+            Self::Limit { what, .. } => match what.as_str() {
+                "bytes" => Some(LimitKind::Bytes),
+                "expanded bytes" => Some(LimitKind::Expanded),
+                "members" | "parts of a message" => Some(LimitKind::Members),
+                "levels of files in files" | "levels of parts in a message" => {
+                    Some(LimitKind::Depth)
+                }
+                "pages" => Some(LimitKind::Pages),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 }
 

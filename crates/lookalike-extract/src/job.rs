@@ -1,31 +1,59 @@
 //! One file's way through the readers: what is wanted, and what is left of its limits.
 
 use crate::failure::Failure;
-use crate::options::Options;
+use crate::options::{Options, Used};
 use std::cell::Cell;
 use std::io::Read;
 use std::time::{Duration, Instant};
+
+/// How many times as long as before it may take to read a part again.
+const PATIENCE: u32 = 4;
 
 /// A file under way, with all that is in it.
 pub(crate) struct Job<'a> {
     pub(crate) options: &'a Options,
     started: Instant,
+    /// Time that was used before, and how much there is in all.
+    before: Duration,
+    time: Duration,
     expanded: Cell<u64>,
     members: Cell<u32>,
 }
 
 impl<'a> Job<'a> {
     pub(crate) fn new(options: &'a Options) -> Self {
-        Self { options, started: Instant::now(), expanded: Cell::new(0), members: Cell::new(0) }
+        Self::continued(options, Used::default())
+    }
+
+    /// For a file of a container that has used some of its limits.
+    pub(crate) fn continued(options: &'a Options, used: Used) -> Self {
+        Self {
+            options,
+            started: Instant::now(),
+            before: used.time,
+            time: options.limits.time,
+            expanded: Cell::new(used.expanded),
+            members: Cell::new(used.members),
+        }
+    }
+
+    /// For a part that was read before within the limits: a busy machine may take longer now.
+    pub(crate) fn again(options: &'a Options) -> Self {
+        Self { time: options.limits.time.saturating_mul(PATIENCE), ..Self::new(options) }
+    }
+
+    /// What has been used, before and now.
+    pub(crate) fn used(&self) -> Used {
+        let time = self.before.saturating_add(self.started.elapsed());
+        Used { time, expanded: self.expanded.get(), members: self.members.get() }
     }
 
     /// Refuses to go on when the time is over. Call it at least once for every MiB of input.
     pub(crate) fn in_time(&self) -> Result<(), Failure> {
-        let time = self.options.limits.time;
-        if self.started.elapsed() < time {
+        if !self.time_left().is_zero() {
             return Ok(());
         }
-        Err(Failure::TooSlow { seconds: time.as_secs() })
+        Err(Failure::TooSlow { seconds: self.options.limits.time.as_secs() })
     }
 
     /// Takes bytes that came out of something compressed, or text that was made, from what the
@@ -37,7 +65,7 @@ impl<'a> Job<'a> {
         if sum <= limit {
             return Ok(());
         }
-        Err(Failure::Limit { what: "expanded bytes".to_owned(), limit })
+        Err(Failure::expanded(limit))
     }
 
     /// Counts one more file in the file.
@@ -48,7 +76,7 @@ impl<'a> Job<'a> {
         if count <= limit {
             return Ok(());
         }
-        Err(Failure::Limit { what: "members".to_owned(), limit: u64::from(limit) })
+        Err(Failure::members(limit))
     }
 
     /// All that comes out of something compressed, within the limits.
@@ -67,7 +95,8 @@ impl<'a> Job<'a> {
 
     /// How long it may still take.
     pub(crate) fn time_left(&self) -> Duration {
-        self.options.limits.time.saturating_sub(self.started.elapsed())
+        let left = self.time.saturating_sub(self.before);
+        left.saturating_sub(self.started.elapsed())
     }
 
     /// How many bytes may still come out.

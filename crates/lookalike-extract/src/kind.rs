@@ -1,5 +1,7 @@
 //! What a file is, by its first bytes, and by its name where these leave it open.
 
+#[cfg(any(feature = "archive", feature = "office"))]
+use crate::archive::Bounds;
 use crate::encoding;
 use memchr::{memchr, memmem};
 use std::borrow::Cow;
@@ -196,6 +198,12 @@ fn zipped(bytes: &[u8]) -> Kind {
         names = bytes;
     }
     let has = |name: &str| memmem::find(names, name.as_bytes()).is_some();
+    #[cfg(any(feature = "archive", feature = "office"))]
+    if (has("mimetype") || has("META-INF/"))
+        && let Some(kind) = by_members(bytes)
+    {
+        return kind;
+    }
     if !has("[Content_Types].xml") {
         Kind::Zip
     } else if has("word/document") {
@@ -208,6 +216,42 @@ fn zipped(bytes: &[u8]) -> Kind {
         Kind::Other("an Office file that is cut off")
     } else {
         Kind::Zip
+    }
+}
+
+/// Members of an archive that are listed to find an EPUB or `OpenDocument` file.
+#[cfg(any(feature = "archive", feature = "office"))]
+const LISTED_MEMBERS: u32 = 100_000;
+/// Bytes that are read of a member that names the kind.
+#[cfg(any(feature = "archive", feature = "office"))]
+const NAMING_BYTES: u64 = 1 << 20;
+
+/// EPUB or `OpenDocument`, wherever in the archive the members are that say so, and however they
+/// are compressed: by `mimetype`, else by the list of contents that each has.
+#[cfg(any(feature = "archive", feature = "office"))]
+fn by_members(bytes: &[u8]) -> Option<Kind> {
+    let bounds = Bounds { members: LISTED_MEMBERS, in_time: &|| Ok(()) };
+    let listed = crate::archive::list(std::io::Cursor::new(bytes), &bounds).ok()?;
+    let content = |name: &str| {
+        let entry = listed.entries.iter().find(|entry| entry.name == name)?;
+        entry.inflate(entry.slice(bytes).ok()?, NAMING_BYTES).ok()
+    };
+    if let Some(kind) = content("mimetype") {
+        return match kind.strip_prefix(b"application/")? {
+            kind if kind.starts_with(b"epub+zip") => Some(Kind::Epub),
+            kind if kind.starts_with(b"vnd.oasis.opendocument") => Some(Kind::Odf),
+            _ => None,
+        };
+    }
+    let names = |member: &str, kind: &[u8]| {
+        content(member).is_some_and(|content| memmem::find(&content, kind).is_some())
+    };
+    if names("META-INF/container.xml", b"rootfile") {
+        Some(Kind::Epub)
+    } else if names("META-INF/manifest.xml", b"application/vnd.oasis.opendocument") {
+        Some(Kind::Odf)
+    } else {
+        None
     }
 }
 

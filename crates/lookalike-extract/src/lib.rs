@@ -33,13 +33,15 @@ mod office;
 #[cfg(feature = "pdf")]
 mod pdf;
 mod rtf;
+mod unique_names;
 pub mod warc;
 mod wire;
 mod worker;
 
 pub use extractor::{Extractor, Failed, Part, Sink};
-pub use failure::Failure;
+pub use failure::{Failure, LimitKind};
 pub use fields::Fields;
 pub use kind::Kind;
-pub use options::{HtmlText, Limits, Options, WorkerCommand};
+pub use options::{HtmlText, Limits, Options, Used, WorkerCommand};
+pub use unique_names::UniqueNames;
 pub use worker::serve;

@@ -14,6 +14,8 @@ use std::collections::HashMap;
 const STEPS: u32 = 1 << 16;
 /// Bytes of a name that are compared; there is no longer one.
 const MAX_WORD: usize = 32;
+/// Groups within one another. Writers nest some dozens; each takes memory until it ends.
+const MAX_GROUPS: usize = 10_000;
 
 /// The text of an RTF file.
 pub(crate) fn text(
@@ -152,6 +154,10 @@ impl<'a> Reader<'a> {
                     self.flush()?;
                     self.left_out = 0;
                     self.optional = false;
+                    if self.stack.len() == MAX_GROUPS {
+                        let what = format!("RTF with more than {MAX_GROUPS} groups in a group");
+                        return Err(Failure::damaged(what));
+                    }
                     self.stack.push(self.state);
                     self.state.piece = Piece::No;
                 }
@@ -218,7 +224,10 @@ impl<'a> Reader<'a> {
                 self.job.expand(text.len())?;
                 self.out.push_str(text);
             }
-            Target::Named(which) => self.info[which].push_str(text),
+            Target::Named(which) => {
+                self.job.expand(text.len())?;
+                self.info[which].push_str(text);
+            }
             _ => {}
         }
         Ok(())

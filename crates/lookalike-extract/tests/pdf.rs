@@ -202,6 +202,27 @@ fn references_in_circles_end() {
 }
 
 #[test]
+fn text_in_deep_forms_is_read_and_deeper_ones_are_not_dropped_in_silence() {
+    // Objects 6 to 5 + levels are forms, each of which draws the next; the last one has the text.
+    let nested = |levels: usize| {
+        let form = |number: usize| {
+            let next = number + 1;
+            let entries =
+                format!("/Subtype/Form/Resources<</Font<</F 5 0 R>>/XObject<</X {next} 0 R>>>>");
+            let content: &[u8] =
+                if number == 5 + levels { b"BT /F 9 Tf (deep) Tj ET" } else { b"/X Do" };
+            stream(&entries, content)
+        };
+        let forms = (6..6 + levels).map(form).collect();
+        text(&page("/XObject<</X 6 0 R>>", stream("", b"/X Do"), forms))
+    };
+    for levels in [1, 16, 18, 100, 256] {
+        assert_eq!(nested(levels).as_deref().map(str::trim), Ok("deep"), "{levels}");
+    }
+    assert!(matches!(nested(257), Err(Failure::Damaged { .. })));
+}
+
+#[test]
 fn forms_that_multiply_are_stopped() {
     // Each draws the next ten times: 10^12 strings.
     let form = |next: u32| {

@@ -140,6 +140,11 @@ pub enum IndexError {
     },
 }
 
+/// What to do with an index of an older version, and of a newer one.
+const OLDER: &str =
+    "open it for writing once, as `lookalike index compact` does, which migrates it";
+const NEWER: &str = "export it with the program that wrote it and create it again";
+
 /// What an index is that keeps no documents, and who opens it.
 const OF_SKETCHES: &str = "keeps sketches of lookalike.datasketch, no documents: open it in Python \
      with lookalike.datasketch.MinHashLSH(storage_config={\"type\": \"lookalike\", \"path\": …})";
@@ -193,15 +198,16 @@ impl fmt::Display for IndexError {
             Self::NotBuilt { index, feature } => {
                 write!(
                     f,
-                    "{index}: this program was built without the feature `{feature}`; build it \
-                     with --features {feature}"
+                    "{index}: this program was built without the feature `{feature}`, as \
+                     `lookalike --version` says; build it with `cargo install --path \
+                     crates/lookalike-cli --features {feature}`"
                 )
             }
             Self::OfSketches { index } => write!(f, "{index} {OF_SKETCHES}"),
             Self::Version { index, got, expected } => write!(
                 f,
-                "{index} has format version {got}, this program reads {expected}: export it with \
-                 the program that wrote it and create it anew"
+                "{index} has format version {got}, this program reads {expected}: {}",
+                if got < expected && *got > 0 { OLDER } else { NEWER }
             ),
             Self::OtherSettings { index, what, index_has, asked } => write!(
                 f,

@@ -91,6 +91,29 @@ pub fn open(place: &Place, access: Access) -> Result<Index, IndexError> {
     }
 }
 
+/// Makes an index where there is none from what [`Index::backup`] of an index of the same kind
+/// wrote, and opens it for writing.
+///
+/// # Errors
+/// [`IndexError::Exists`] where there is one, [`IndexError::NotAnIndex`] for what is no backup of
+/// this kind of index, and what keeps it from being made.
+pub fn restore(place: &Place, from: &Path) -> Result<Index, IndexError> {
+    match place {
+        #[cfg(feature = "sqlite")]
+        Place::Folder(folder) => {
+            crate::sqlite::restore(folder, from)?;
+            open(place, Access::Write { wait: Duration::from_secs(1) })
+        }
+        #[cfg(feature = "postgres")]
+        Place::Postgres(url) => crate::postgres::restore(url, from).and_then(Index::new),
+        #[cfg(not(all(feature = "sqlite", feature = "postgres")))]
+        other => {
+            let _ = from;
+            Err(other.not_built())
+        }
+    }
+}
+
 /// An opened index. From any thread.
 pub struct Index {
     backend: Box<dyn Backend>,

@@ -8,6 +8,8 @@ mod lost;
 mod postgres_server;
 #[path = "postgres_cases/tables.rs"]
 mod tables;
+#[path = "postgres_cases/tls.rs"]
+mod tls;
 #[path = "postgres_cases/writers.rs"]
 mod writers;
 

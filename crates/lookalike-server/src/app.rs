@@ -5,7 +5,7 @@ use crate::config::Config;
 use crate::group_cache::{CacheLimits, GroupCache};
 use crate::log::Logger;
 use crate::metrics::{Metrics, Serial};
-use crate::pool::Pool;
+use crate::pool::{self, Pool};
 use crate::problem::{Code, Problem};
 use crate::stars::{self, ComputeLimits};
 use crate::writer::Writer;
@@ -104,8 +104,7 @@ impl App {
         &self,
         body: usize,
     ) -> Result<Option<OwnedSemaphorePermit>, Problem> {
-        const SMALL: usize = 64 << 10;
-        if body <= SMALL {
+        if body <= pool::SMALL {
             return Ok(None);
         }
         self.work.wait(Self::work_bytes(body)).await.map(Some)

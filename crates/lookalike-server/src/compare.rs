@@ -142,7 +142,8 @@ pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> Answe
         drop((work, stored_work));
         answer
     };
-    Ok(json_bytes(StatusCode::OK, app.pool.run(answer).await?))
+    // Differences are looked for long, also between short texts.
+    Ok(json_bytes(StatusCode::OK, app.pool.run_sized(usize::MAX, answer).await?))
 }
 
 impl Asked {

@@ -7,6 +7,7 @@ use crate::json::{self, Whole};
 use crate::metadata::BoundedMetadata;
 use crate::pool::Worker;
 use crate::problem::{Code, Problem};
+use crate::token::{Right, right};
 use crate::writer::{Changes, Document, Outcome, Owned, lost};
 use axum::body::Body;
 use axum::extract::{Request, State};
@@ -16,12 +17,13 @@ use lookalike::index::Preparer;
 use lookalike::index::time;
 use lookalike::store::IndexError;
 use lookalike::store::backend::Done;
-use lookalike::store::entry::{Record, Wanted};
+use lookalike::store::entry::{Metadata, Record, Wanted};
 use lookalike::store::set;
 use lookalike::store::settings::Store;
 use lookalike::store::stored::record;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// The longest time to live, some 220 years: later times have no place in ns since 1970.
@@ -154,7 +156,8 @@ pub(crate) async fn put(State(app): State<Arc<App>>, request: Request) -> Answer
     let limits = &app.config.limits;
     let mut whole = body::json(&parts.headers, body, limits, &app.memory).await?;
     let text_bytes = limits.text_bytes;
-    let work = app.work_memory(whole.bytes.len()).await?;
+    let body_bytes = whole.bytes.len();
+    let work = app.work_memory(body_bytes).await?;
     let shared = Arc::clone(&app);
     let prepare = move |worker: &mut Worker| {
         let given: Given = json::parse(&whole.bytes)?;
@@ -167,7 +170,7 @@ pub(crate) async fn put(State(app): State<Arc<App>>, request: Request) -> Answer
         }
         Ok((document, whole.held.into_iter().chain(work).collect()))
     };
-    let (document, held) = app.pool.run(prepare).await?;
+    let (document, held) = app.pool.run_sized(body_bytes, prepare).await?;
     let (id, shingles) = (document.id.clone(), document.shingles);
     let changes = Changes { changes: vec![mode.change(document)], stop: false, held };
     let done = only(app.writer()?.put(changes)?.await.unwrap_or_default())?;
@@ -201,11 +204,12 @@ fn only(outcome: Outcome) -> Result<Done, Problem> {
 pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> Answer {
     let id = address::id(request.uri().path())?;
     let parameters = Parameters::read(request.uri().query(), &["text"])?;
+    let right = right(&request);
     let text = parameters.choice("text", &[("true", true), ("false", false)], false)?;
     let read = move |worker: &mut Worker| {
         let wanted = Wanted { set: true, signature: true, metadata: true, text };
         let record = find(worker, &id, wanted)?;
-        let mut shown = shown(&record)?;
+        let mut shown = shown(&record, right)?;
         if text {
             shown.insert("text".to_owned(), record.text.into());
         }
@@ -265,13 +269,38 @@ impl JsonList {
     }
 }
 
+/// The metadata that a client sees. Who may only read does not learn in which folders of the server
+/// the files lay that documents came from.
+pub(crate) fn visible(metadata: &Metadata, right: Right) -> Cow<'_, Metadata> {
+    const SOURCE: &str = "source";
+    let Some(Value::String(source)) = metadata.get(SOURCE) else { return Cow::Borrowed(metadata) };
+    let Some(name) = file_name(source).filter(|_| right == Right::Read) else {
+        return Cow::Borrowed(metadata);
+    };
+    let mut metadata = metadata.clone();
+    metadata.insert(SOURCE.to_owned(), name.into());
+    Cow::Owned(metadata)
+}
+
+/// The last part of a path that names folders from the root on, or from those above.
+fn file_name(source: &str) -> Option<&str> {
+    let path = source.strip_prefix("file:").unwrap_or(source);
+    let is_drive = path.as_bytes().get(1) == Some(&b':')
+        && matches!(path.as_bytes().get(2), Some(b'/' | b'\\'));
+    let hides = is_drive || path.starts_with(['/', '\\']) || path.starts_with("..");
+    hides.then(|| path.rsplit(['/', '\\']).find(|part| !part.is_empty()).unwrap_or_default())
+}
+
 /// What is shown of a document. Needs its set, signature and metadata.
-fn shown(record: &Record) -> Result<Map<String, Value>, IndexError> {
+fn shown(record: &Record, right: Right) -> Result<Map<String, Value>, IndexError> {
     let mut shown = Map::new();
     shown.insert("id".to_owned(), record.id.as_str().into());
     shown.insert("bytes".to_owned(), record.bytes.into());
     shown.insert("shingles".to_owned(), shingles(record)?.into());
-    shown.insert("metadata".to_owned(), Value::Object(record.metadata.clone()));
+    shown.insert(
+        "metadata".to_owned(),
+        Value::Object(visible(&record.metadata, right).into_owned()),
+    );
     shown.insert("added".to_owned(), time::format(record.added).into());
     for (name, at) in [("modified", record.modified), ("expires", record.expires)] {
         if let Some(at) = at {
@@ -305,11 +334,17 @@ pub(crate) async fn list(State(app): State<Arc<App>>, request: Request) -> Answe
             })?
         }
     };
-    let read = move |worker: &mut Worker| list_from(worker, from, limit);
+    let right = right(&request);
+    let read = move |worker: &mut Worker| list_from(worker, from, limit, right);
     Ok(json_bytes(StatusCode::OK, app.pool.run(read).await?))
 }
 
-fn list_from(worker: &Worker, mut from: u64, limit: usize) -> Result<Vec<u8>, Problem> {
+fn list_from(
+    worker: &Worker,
+    mut from: u64,
+    limit: usize,
+    right: Right,
+) -> Result<Vec<u8>, Problem> {
     const STEP: usize = 50;
     let mut snapshot = worker.index.snapshot()?;
     let wanted = Wanted { set: true, signature: true, metadata: true, text: false };
@@ -320,7 +355,7 @@ fn list_from(worker: &Worker, mut from: u64, limit: usize) -> Result<Vec<u8>, Pr
         let count = snapshot.scan(from, most, wanted, &mut |record| {
             from = record.number.saturating_add(1);
             if !record.is_expired(now) && written.is_ok() {
-                written = documents.push(&shown(record)?);
+                written = documents.push(&shown(record, right)?);
             }
             Ok(())
         })?;

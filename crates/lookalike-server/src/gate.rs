@@ -18,10 +18,13 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The status that is counted where the client went away before there was an answer.
 const CLIENT_LEFT: u16 = 499;
+/// How long the answer to a wrong token takes, so that few can be tried.
+const WRONG_TOKEN_TIME: Duration = Duration::from_millis(500);
+
 /// Lets a request through, or not.
 pub(crate) async fn pass(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let route = request.extensions().get::<MatchedPath>();
@@ -38,10 +41,18 @@ pub(crate) async fn pass(State(app): State<Arc<App>>, request: Request, next: Ne
     };
     let is_chunked = request.headers().contains_key(TRANSFER_ENCODING);
     let changes = changes(&trace.route, request.method());
-    let answer = admit(&app, &trace.route, &request);
-    let mut response = match answer {
-        Ok(()) => within_time(&app, &trace.route, request, next).await,
-        Err(problem) => problem.into_response(),
+    let mut request = request;
+    let mut response = match admit(&app, &trace.route, &request) {
+        Ok(right) => {
+            request.extensions_mut().insert(right);
+            within_time(&app, &trace.route, request, next).await
+        }
+        Err(problem) => {
+            if problem.code == Code::TOKEN_NEEDED && request.headers().contains_key(AUTHORIZATION) {
+                tokio::time::sleep(WRONG_TOKEN_TIME).await;
+            }
+            problem.into_response()
+        }
     };
     // What was changed is told in any case, and in few bytes.
     if !changes {
@@ -77,8 +88,8 @@ pub(crate) fn timeout(app: &App) -> Problem {
     Problem::new(Code::TIMEOUT, detail).retry_after(1)
 }
 
-/// Whether a request may be answered at all.
-fn admit(app: &App, route: &str, request: &Request) -> Result<(), Problem> {
+/// Whether a request may be answered at all, and what else the client may do.
+fn admit(app: &App, route: &str, request: &Request) -> Result<Right, Problem> {
     let (method, headers) = (request.method(), request.headers());
     if headers.get_all(HOST).iter().nth(1).is_some() {
         let detail = "there is more than one header host: send one";
@@ -93,7 +104,7 @@ fn admit(app: &App, route: &str, request: &Request) -> Result<(), Problem> {
     // The page holds no documents; whether the server is well, whoever watches it must see.
     let is_open = page::is_open(route) || route == "/v1/health";
     if route == "none" || (is_read && is_open) {
-        return Ok(());
+        return Ok(Right::Read);
     }
     let Some(right) = app.config.tokens.right(bearer(headers)) else {
         let detail = "send the header `authorization: Bearer TOKEN` with a token of this server";
@@ -107,7 +118,7 @@ fn admit(app: &App, route: &str, request: &Request) -> Result<(), Problem> {
     if writes {
         app.writer()?;
     }
-    Ok(())
+    Ok(right)
 }
 
 /// Whether a request changes documents.

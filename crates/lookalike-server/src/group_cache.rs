@@ -362,9 +362,13 @@ impl State {
     }
 
     fn at(&mut self, threshold: f64, computed: i64, now: Instant) -> Option<Arc<Stars>> {
-        let is_it =
-            |kept: &&mut Kept| same(kept.threshold, threshold) && kept.list.computed == computed;
-        let kept = self.lists.iter_mut().find(is_it)?;
+        let latest = self.latest(threshold)?.list.computed;
+        let mut lists = self.lists.iter_mut().filter(|kept| same(kept.threshold, threshold));
+        let kept = lists.find(|kept| kept.list.computed == computed)?;
+        // An older list may still be there because a request was reading it.
+        if computed != latest && kept.needed_until.is_none_or(|until| until <= now) {
+            return None;
+        }
         kept.last_asked = now;
         Some(Arc::clone(&kept.list))
     }
@@ -453,7 +457,7 @@ mod tests {
         let (mut state, now) = (state(1_000), Instant::now());
         assert!(!is_ready(&mut state, 0.5, now));
         assert_eq!(state.start_next(now), Some(0.5));
-        let later = now + LEASE - Duration::from_secs(1);
+        let later = now + LEASE * 9 / 10;
         assert!(state.is_wanted(later) && !state.is_wanted(now + LEASE));
         assert!(!is_ready(&mut state, 0.5, later));
         assert!(state.is_wanted(now + LEASE));

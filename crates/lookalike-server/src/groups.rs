@@ -2,11 +2,12 @@
 
 use crate::address::{Parameters, expected};
 use crate::app::{Answer, App, json, json_bytes};
-use crate::documents::JsonList;
+use crate::documents::{JsonList, visible};
 use crate::group_cache::Lookup;
 use crate::pool::Worker;
 use crate::problem::{Code, Problem};
 use crate::stars::{self, Member, Star, Stars};
+use crate::token::{Right, right};
 use axum::extract::{Request, State};
 use axum::http::header::RETRY_AFTER;
 use axum::http::{HeaderValue, StatusCode};
@@ -32,6 +33,7 @@ pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> Answer
     let limit = parameters.number("limit", LIST_MAX, LIST)?;
     let threshold = parameters.threshold(app.index.settings().threshold)?;
     let cursor = parameters.text("after").map(Cursor::read).transpose()?;
+    let right = right(&request);
     let look = move |worker: &mut Worker| {
         stars::check_threshold(&worker.index, threshold)?;
         Ok(worker.index.snapshot()?.version())
@@ -57,7 +59,8 @@ pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> Answer
     };
     let at = cursor.unwrap_or(Cursor { computed: found.computed, from: 0, skip: 0 });
     let list = Arc::clone(&found);
-    let show = move |worker: &mut Worker| show(&worker.index, &list, at, limit, stale);
+    let part = Part { at, limit, stale, right };
+    let show = move |worker: &mut Worker| show(&worker.index, &list, part);
     let (page, goes_on) = app.pool.run(show).await?;
     if goes_on {
         app.groups.keep_for_cursor(&found);
@@ -109,6 +112,7 @@ impl Cursor {
 
 /// What is shown of groups, within the limits of an answer.
 struct Shown<'a> {
+    right: Right,
     snapshot: &'a mut dyn Snapshot,
     now: i64,
     documents: usize,
@@ -124,10 +128,11 @@ impl Shown<'_> {
     fn member(&mut self, member: &Member) -> Result<Option<Map<String, Value>>, Problem> {
         let wanted = Wanted { metadata: true, ..Wanted::default() };
         let (mut metadata, mut is_expired, now) = (Value::Null, false, self.now);
+        let right = self.right;
         if let Some(number) = self.snapshot.number_of(&member.id)? {
             self.snapshot.records(&[number], wanted, &mut |record| {
                 is_expired = record.is_expired(now);
-                metadata = Value::Object(record.metadata.clone());
+                metadata = Value::Object(visible(&record.metadata, right).into_owned());
                 Ok(())
             })?;
         }
@@ -169,16 +174,21 @@ impl Shown<'_> {
     }
 }
 
-/// A page, and whether another one follows.
-fn show(
-    index: &Index,
-    found: &Stars,
-    mut at: Cursor,
+/// Which part of a list is shown, and how.
+#[derive(Clone, Copy)]
+struct Part {
+    at: Cursor,
     limit: usize,
     stale: bool,
-) -> Result<(Vec<u8>, bool), Problem> {
+    right: Right,
+}
+
+/// A page, and whether another one follows.
+fn show(index: &Index, found: &Stars, part: Part) -> Result<(Vec<u8>, bool), Problem> {
+    let Part { mut at, limit, stale, right } = part;
     let mut snapshot = index.snapshot()?;
-    let mut shown = Shown { snapshot: &mut *snapshot, now: time::now(), documents: 0, bytes: 0 };
+    let now = time::now();
+    let mut shown = Shown { right, snapshot: &mut *snapshot, now, documents: 0, bytes: 0 };
     let mut groups = JsonList::default();
     while let Some(star) = found.groups.get(at.from)
         && groups.len < limit

@@ -15,7 +15,8 @@
 //! | `address`, `body`, `json` | what a request says, strictly read, within limits |
 //! | `metadata` | metadata in a request, counted while it is parsed |
 //! | `documents`, `bulk`, `query`, `compare`, `groups`, `about`, `page` | the routes |
-//! | `held`, `stream` | answers: their memory, and how long a client may take nothing |
+//! | `connections`, `stream` | which connections are idle; their bytes, with time limits |
+//! | `held` | memory of answers until clients have taken them |
 //! | `stars` | groups among all documents |
 //! | `group_cache` | their computations, one after the other, and the lists that are kept |
 //! | `pool`, `writer` | threads that do what blocks; what is written together |
@@ -33,6 +34,7 @@ mod body;
 mod bulk;
 mod compare;
 pub mod config;
+mod connections;
 mod documents;
 mod gate;
 mod group_cache;

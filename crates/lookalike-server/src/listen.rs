@@ -2,8 +2,9 @@
 
 use crate::app::{App, router};
 use crate::config::{Config, ConfigError};
+use crate::connections::{Connection, Connections};
 use crate::metrics::Counted;
-use crate::stream::Patient;
+use crate::stream::{ConnectionStream, RequestBody};
 use axum::Router;
 use axum::body::Body;
 use hyper::server::conn::http1;
@@ -15,13 +16,18 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::runtime::Runtime;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tower_service::Service;
 
 /// The most bytes of a request's head: an id of the greatest length fits, every byte as `%XX`.
 const HEAD_BYTES: usize = 128 << 10;
+
+/// Connections that the system completes before they are accepted; it may allow fewer.
+const BACKLOG: u32 = 4_096;
+/// How often a connection is looked for that can be closed for a new one.
+const RETRY_TIME: Duration = Duration::from_millis(20);
 
 /// A server that listens and has not begun to answer.
 pub struct Server {
@@ -109,7 +115,7 @@ impl Server {
         let runtime = runtime.map_err(StartError::System)?;
         let address = config.listen;
         let unable = |source| StartError::Listen { address, source };
-        let listener = runtime.block_on(TcpListener::bind(address)).map_err(unable)?;
+        let listener = runtime.block_on(async { listen(address) }).map_err(unable)?;
         let address = listener.local_addr().map_err(unable)?;
         config.listen = address;
         let app = App::start(index, config).map_err(StartError::Index)?;
@@ -131,7 +137,7 @@ impl Server {
         let Self { runtime, listener, app, .. } = self;
         let stopped = runtime.block_on(async {
             if signals {
-                tokio::spawn(heed_signals(signal_source()?, stop.clone()));
+                tokio::spawn(heed_signals(Arc::clone(&app), signal_source()?, stop.clone()));
             }
             io::Result::Ok(serve(&app, listener, stop.0.subscribe()).await)
         })?;
@@ -142,15 +148,34 @@ impl Server {
     }
 }
 
+fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    // Otherwise connections of an earlier server keep the address for a minute.
+    #[cfg(unix)]
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
+}
+
+/// A place for a connection; where there is none, the connection that is idle longest is closed.
+async fn place(places: &Arc<Semaphore>, connections: &Connections) -> Option<OwnedSemaphorePermit> {
+    loop {
+        if let Ok(place) = Arc::clone(places).try_acquire_owned() {
+            return Some(place);
+        }
+        connections.close_longest_idle();
+        tokio::select! {
+            place = Arc::clone(places).acquire_owned() => return place.ok(),
+            () = tokio::time::sleep(RETRY_TIME) => {}
+        }
+    }
+}
+
 async fn serve(app: &Arc<App>, listener: TcpListener, mut told: watch::Receiver<u8>) -> Stopped {
     let router = router(app);
     let places = Arc::new(Semaphore::new(app.config.limits.connections));
+    let connections = Arc::new(Connections::default());
     loop {
-        let place = tokio::select! {
-            biased;
-            _ = told.wait_for(|times| *times > 0) => break,
-            place = Arc::clone(&places).acquire_owned() => place,
-        };
         let stream = tokio::select! {
             biased;
             _ = told.wait_for(|times| *times > 0) => break,
@@ -158,10 +183,16 @@ async fn serve(app: &Arc<App>, listener: TcpListener, mut told: watch::Receiver<
         };
         match stream {
             Ok((stream, _)) => {
+                let place = tokio::select! {
+                    biased;
+                    _ = told.wait_for(|times| *times > 0) => break,
+                    place = place(&places, &connections) => place,
+                };
+                let state = Arc::new(Connection::new(&connections));
                 let (app, router, told) = (Arc::clone(app), router.clone(), told.clone());
                 tokio::spawn(async move {
                     let _place = place;
-                    connection(&app, stream, router, told).await;
+                    connection(&app, stream, state, router, told).await;
                 });
             }
             Err(error) => {
@@ -181,13 +212,28 @@ async fn serve(app: &Arc<App>, listener: TcpListener, mut told: watch::Receiver<
     }
 }
 
-async fn connection(app: &App, stream: TcpStream, router: Router, mut told: watch::Receiver<u8>) {
+async fn connection(
+    app: &App,
+    stream: TcpStream,
+    state: Arc<Connection>,
+    router: Router,
+    mut told: watch::Receiver<u8>,
+) {
     let _counted = Counted::one(&app.metrics.connections);
     // Answers are written whole, so waiting for more to send only delays them.
     let _ = stream.set_nodelay(true);
-    let stream = Patient::new(stream, app.config.limits.idle_time);
+    let stream = ConnectionStream::new(stream, app.config.limits.idle_time, Arc::clone(&state));
+    let of_requests = Arc::clone(&state);
     let service = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
-        router.clone().call(request.map(Body::new))
+        let state = Arc::clone(&of_requests);
+        state.set_busy();
+        let body = |body| Body::new(RequestBody::new(body, Arc::clone(&state)));
+        let answer = router.clone().call(request.map(body));
+        async move {
+            let answer = answer.await;
+            state.set_idle();
+            answer
+        }
     });
     let served = http1::Builder::new()
         .timer(TokioTimer::new())
@@ -196,42 +242,64 @@ async fn connection(app: &App, stream: TcpStream, router: Router, mut told: watc
         .serve_connection(TokioIo::new(stream), service);
     tokio::pin!(served);
     // What goes wrong on a connection is the client's: it is told, or it is gone.
-    let stopping = tokio::select! {
-        _ = served.as_mut() => false,
-        _ = told.wait_for(|times| *times > 0) => true,
-    };
-    if stopping {
-        served.as_mut().graceful_shutdown();
-        let _ = served.await;
+    loop {
+        tokio::select! {
+            _ = served.as_mut() => return,
+            _ = told.wait_for(|times| *times > 0) => break,
+            () = state.needed() => {
+                if state.is_idle() {
+                    return;
+                }
+            }
+        }
+    }
+    served.as_mut().graceful_shutdown();
+    let _ = served.await;
+}
+
+async fn heed_signals(app: Arc<App>, mut signals: Signals, stop: Stop) {
+    loop {
+        match signals.next().await {
+            Signal::End => stop.stop(),
+            #[cfg(unix)]
+            Signal::HangUp => app.log.say("SIGHUP is ignored: SIGTERM or SIGINT stops the server"),
+        }
     }
 }
 
-async fn heed_signals(mut signals: Signals, stop: Stop) {
-    loop {
-        signals.next().await;
-        stop.stop();
-    }
+/// What the system asks for.
+enum Signal {
+    End,
+    /// The terminal is closed, or a supervisor wants settings to be read again.
+    #[cfg(unix)]
+    HangUp,
 }
 
 #[cfg(unix)]
 struct Signals {
     interrupt: tokio::signal::unix::Signal,
     terminate: tokio::signal::unix::Signal,
+    hang_up: tokio::signal::unix::Signal,
 }
 
 #[cfg(unix)]
 fn signal_source() -> io::Result<Signals> {
     use tokio::signal::unix::{SignalKind, signal};
     let (interrupt, terminate) = (SignalKind::interrupt(), SignalKind::terminate());
-    Ok(Signals { interrupt: signal(interrupt)?, terminate: signal(terminate)? })
+    Ok(Signals {
+        interrupt: signal(interrupt)?,
+        terminate: signal(terminate)?,
+        hang_up: signal(SignalKind::hangup())?,
+    })
 }
 
 #[cfg(unix)]
 impl Signals {
-    async fn next(&mut self) {
+    async fn next(&mut self) -> Signal {
         tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => Signal::End,
+            _ = self.terminate.recv() => Signal::End,
+            _ = self.hang_up.recv() => Signal::HangUp,
         }
     }
 }
@@ -247,9 +315,10 @@ fn signal_source() -> io::Result<Signals> {
 
 #[cfg(not(unix))]
 impl Signals {
-    async fn next(&mut self) {
+    async fn next(&mut self) -> Signal {
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;
         }
+        Signal::End
     }
 }

@@ -12,6 +12,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
+/// Jobs on so many bytes are small: their memory is not reserved, and they do not wait for a turn.
+pub(crate) const SMALL: usize = 64 << 10;
+
 /// What a thread has at hand.
 pub(crate) struct Worker {
     pub(crate) index: Arc<Index>,
@@ -42,6 +45,8 @@ type Job = Box<dyn FnOnce(&mut Worker) + Send>;
 pub(crate) struct Pool {
     shared: Arc<Shared>,
     places: Arc<Semaphore>,
+    /// For large jobs, fewer than there are threads: small ones always find a thread soon.
+    large: Arc<Semaphore>,
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
@@ -108,7 +113,8 @@ impl Pool {
             threads.push(thread);
         }
         let places = Arc::new(Semaphore::new(workers + queue));
-        Ok(Self { shared, places, threads: Mutex::new(threads) })
+        let large = Arc::new(Semaphore::new(workers.saturating_sub(1).max(1)));
+        Ok(Self { shared, places, large, threads: Mutex::new(threads) })
     }
 
     /// How many jobs wait for a thread.
@@ -124,6 +130,25 @@ impl Pool {
         let place = Arc::clone(&self.places).try_acquire_owned();
         let place = place.map_err(|_| Problem::busy("too many requests wait"))?;
         self.put(place, job).await
+    }
+
+    /// The same for a job on so many bytes. Large ones wait for their turn first; who asks first is
+    /// served first.
+    pub(crate) async fn run_sized<T: Send + 'static>(
+        &self,
+        bytes: usize,
+        job: impl FnOnce(&mut Worker) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
+        if bytes <= SMALL {
+            return self.run(job).await;
+        }
+        let turn = Arc::clone(&self.large).acquire_owned().await;
+        let turn = turn.map_err(|_| Problem::busy("the server stops"))?;
+        let job = move |worker: &mut Worker| {
+            let _turn = turn;
+            job(worker)
+        };
+        self.run(job).await
     }
 
     /// Has a job done as soon as there is room for it.

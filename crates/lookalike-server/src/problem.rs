@@ -48,6 +48,8 @@ codes! {
     SLOW_BODY 408 "slow-body" "The body came too slowly";
     ID_TAKEN 409 "id-taken" "There is a document with this id";
     CURSOR_EXPIRED 410 "cursor-expired" "The list is not kept any more";
+    ADDRESS_TOO_LONG 414 "address-too-long" "The address is too long";
+    HEAD_TOO_LARGE 431 "head-too-large" "The head of the request is too large";
     BODY_TOO_LARGE 413 "body-too-large" "The body is too large";
     TEXT_TOO_LARGE 413 "text-too-large" "The text is too large";
     WRONG_CONTENT_TYPE 415 "wrong-content-type" "The body is of another type than expected";
@@ -59,6 +61,8 @@ codes! {
     BUSY 503 "busy" "The server has all it can do";
     TIMEOUT 503 "timeout" "The answer took too long";
     UNREADABLE 503 "unreadable" "The index cannot be read";
+    DATABASE_UNAVAILABLE 503 "database-unavailable" "The database of the index does not answer";
+    INDEX_FULL 507 "index-full" "The index cannot number more documents";
     DISK_FULL 507 "disk-full" "The disk is full";
 }
 
@@ -154,13 +158,20 @@ impl From<IndexError> for Problem {
             }
             IndexError::NoSets { .. } => Self::new(Code::NO_SETS, detail),
             IndexError::ReadOnly { .. } => Self::new(Code::READ_ONLY, detail),
-            IndexError::InUse { .. } | IndexError::Database { transient: true, .. } => {
+            IndexError::InUse { .. } => {
                 let note = Some(detail);
                 Self { note, ..Self::busy("another process writes to the index") }
             }
-            IndexError::DiskFull { .. } | IndexError::Full { .. } => {
+            IndexError::Database { transient: true, .. } => {
+                let answer = "the database of the index does not answer, or cannot do this now; \
+                              send the request again in a few seconds. The log of the server says \
+                              more";
+                Self::new(Code::DATABASE_UNAVAILABLE, answer).note(detail).retry_after(5)
+            }
+            IndexError::Full { .. } => Self::new(Code::INDEX_FULL, detail),
+            IndexError::DiskFull { .. } => {
                 let answer = "the disk of the server is full: what was acknowledged is stored, \
-                              this is not; make room, then send it again";
+                              this is not; remove documents or make room, then send it again";
                 Self { note: Some(detail), ..Self::new(Code::DISK_FULL, answer) }
             }
             _ => Self::internal(detail),

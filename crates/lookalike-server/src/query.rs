@@ -2,10 +2,11 @@
 
 use crate::app::{Answer, App, json_bytes};
 use crate::body;
-use crate::documents::{JsonList, check_text};
+use crate::documents::{JsonList, check_text, visible};
 use crate::json::{self, AtMost};
 use crate::pool::Worker;
 use crate::problem::{Code, Problem};
+use crate::token::{Right, right};
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use lookalike::core::error::ParamsError;
@@ -62,8 +63,12 @@ struct FoundMatch<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     metadata: Option<&'a Metadata>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    text: Option<Option<&'a str>>,
+    text: Option<StoredText<'a>>,
 }
+
+/// `null` where the index keeps no texts.
+#[derive(Serialize)]
+struct StoredText<'a>(Option<&'a str>);
 
 /// With six decimals, as everywhere.
 pub(crate) fn rounded(value: f64) -> f64 {
@@ -78,22 +83,29 @@ pub(crate) fn six_decimals(similarity: &Similarity) -> f64 {
 /// `POST /v1/query`
 pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> Answer {
     crate::address::Parameters::read(request.uri().query(), &[])?;
+    let right = right(&request);
     let (parts, body) = request.into_parts();
     let whole = body::json(&parts.headers, body, &app.config.limits, &app.memory).await?;
     let text_bytes = app.config.limits.text_bytes;
-    let work = app.work_memory(whole.bytes.len()).await?;
+    let body_bytes = whole.bytes.len();
+    let work = app.work_memory(body_bytes).await?;
     let answer = move |worker: &mut Worker| {
         let asked: Asked = json::parse(&whole.bytes)?;
-        let found = asked.answer(worker, text_bytes);
+        let found = asked.answer(worker, text_bytes, right);
         worker.release_buffers(whole.bytes.len());
         drop((asked, whole, work));
         found
     };
-    Ok(json_bytes(StatusCode::OK, app.pool.run(answer).await?))
+    Ok(json_bytes(StatusCode::OK, app.pool.run_sized(body_bytes, answer).await?))
 }
 
 impl Asked {
-    fn answer(&self, worker: &mut Worker, text_bytes: u64) -> Result<Vec<u8>, Problem> {
+    fn answer(
+        &self,
+        worker: &mut Worker,
+        text_bytes: u64,
+        right: Right,
+    ) -> Result<Vec<u8>, Problem> {
         let default = worker.index.settings().threshold;
         let threshold = self.threshold.unwrap_or(default);
         if !(threshold > 0.0 && threshold <= 1.0) {
@@ -124,13 +136,13 @@ impl Asked {
                 let settings = index.settings();
                 let answer =
                     query::query(&mut *snapshot, settings, &prepared.probe(), &question, scratch)?;
-                self.found(answer, threshold, shingles, &mut *snapshot)
+                self.found(&answer, threshold, shingles, (&mut *snapshot, right))
             }
             (None, Some(id)) => {
                 let (mut snapshot, settings) = (index.snapshot()?, index.settings());
                 let found = query_stored(&mut *snapshot, settings, id, &question, scratch)?;
                 let (stored, answer) = found.ok_or_else(|| Problem::unknown_document(id))?;
-                self.found(answer, threshold, stored.shingles(), &mut *snapshot)
+                self.found(&answer, threshold, stored.shingles(), (&mut *snapshot, right))
             }
             (None, None) => Err(bad("expected text, or id of a document that is there")),
             (Some(_), Some(_)) => Err(bad("there are both text and id: leave one out")),
@@ -141,10 +153,10 @@ impl Asked {
     /// those of all of them never take memory together.
     fn found(
         &self,
-        answer: query::Answer,
+        answer: &query::Answer,
         threshold: f64,
         shingles: Option<usize>,
-        snapshot: &mut dyn Snapshot,
+        (snapshot, right): (&mut dyn Snapshot, Right),
     ) -> Result<Vec<u8>, Problem> {
         let mut matches = JsonList::default();
         let wanted = Wanted {
@@ -158,9 +170,10 @@ impl Asked {
             } else {
                 let mut written = Ok(());
                 snapshot.records(&[one.record.number], wanted, &mut |record| {
+                    let metadata = visible(&record.metadata, right);
                     written = matches.push(&FoundMatch {
-                        metadata: wanted.metadata.then_some(&record.metadata),
-                        text: wanted.text.then_some(record.text.as_deref()),
+                        metadata: wanted.metadata.then_some(&*metadata),
+                        text: wanted.text.then_some(StoredText(record.text.as_deref())),
                         ..FoundMatch::new(one)
                     });
                     Ok(())

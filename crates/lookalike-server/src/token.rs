@@ -1,6 +1,7 @@
 //! Who may read, and who may write.
 
 use crate::config::ConfigError;
+use axum::extract::Request;
 use std::fmt;
 use std::hint::black_box;
 
@@ -19,6 +20,11 @@ pub struct Tokens {
 pub(crate) enum Right {
     Read,
     Write,
+}
+
+/// What the client of a request may do.
+pub(crate) fn right(request: &Request) -> Right {
+    request.extensions().get().copied().unwrap_or(Right::Read)
 }
 
 impl Tokens {

@@ -3,7 +3,7 @@
 use super::{Failure, Outcome};
 use crate::difference::{self, Layout, differences, plural, thousands};
 use crate::exit_code::ExitCode;
-use crate::extraction::{ExtractArgs, Worker, limit_option};
+use crate::extraction::{ExtractArgs, Worker};
 use crate::member::Member;
 use crate::options::{ParameterArgs, ShingleArgs};
 use crate::terminal::{self, Style};
@@ -18,7 +18,7 @@ use lookalike::error::Error;
 use lookalike::likeness::Likeness;
 use lookalike::progress::Silent;
 use lookalike::read::{
-    Collection, Document, Format, ReadError, ReadOptions, Scratch, Sink, SkipReason, Skipped,
+    Collection, Document, Format, ReadError, ReadOptions, Scratch, Sink, Skipped,
 };
 use serde_json::{Value, json};
 use std::io::{self, Write};
@@ -150,7 +150,7 @@ fn read(path: &Path, args: &Args, worker: Worker<'_>) -> Result<String, Failure>
             ReadError::BadRecord(bad) => Failure::Run(Error::Table {
                 path: path.to_owned(),
                 line: 0,
-                problem: format!("{}; compare needs two texts{}", bad.reason, remedy(&bad.reason)),
+                problem: format!("{}; compare needs two texts", bad.reason),
             }),
             error => error.into(),
         })?;
@@ -165,12 +165,6 @@ fn read(path: &Path, args: &Args, worker: Worker<'_>) -> Result<String, Failure>
         text.1,
         path.display()
     )))
-}
-
-/// The option that lets a file be read that exceeds a limit.
-fn remedy(reason: &SkipReason) -> String {
-    let SkipReason::NoText { failure, .. } = reason else { return String::new() };
-    limit_option(failure).map(|option| format!("; {option} allows more")).unwrap_or_default()
 }
 
 /// What is told of two texts.

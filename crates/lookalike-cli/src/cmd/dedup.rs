@@ -10,6 +10,7 @@ use crate::options::{CsvArgs, ParameterArgs, ReadArgs, RunArgs, ShingleArgs};
 use crate::progress_bar::Bar;
 use crate::summary::Summary;
 use crate::termination;
+use crate::waiting::WaitingNote;
 use actions::{Actions, Taken};
 use lookalike::core::params::{Measure, Params};
 use lookalike::dedup::{
@@ -136,7 +137,9 @@ pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
     reading.leave_out = own.map(Path::to_owned).collect();
     reading.fields = options.fields();
     let reference = args.run.reference();
+    let waiting = WaitingNote::new(args.inputs.iter().chain(reference), args.result.quiet);
     let collection = Collection::open_with_reference(&args.inputs, reference, &reading)?;
+    drop(waiting);
     args.result.actions.check(&collection, &args.inputs, reference)?;
     let plan = Plan::new(args, &collection, &options, &reading)?;
     let outputs = targets.all().map(Target::path).chain(args.result.written_paths());

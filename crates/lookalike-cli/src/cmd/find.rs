@@ -12,6 +12,7 @@ use crate::page::Subject;
 use crate::progress_bar::Bar;
 use crate::summary::Summary;
 use crate::termination;
+use crate::waiting::WaitingNote;
 use lookalike::core::params::Params;
 use lookalike::progress::{Progress, Silent};
 use lookalike::read::Collection;
@@ -127,7 +128,9 @@ pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
     reading.leave_out = targets.all().map(|target| target.path().to_owned()).collect();
     reading.fields = options.fields();
     let open = || Collection::open_with_reference(&args.inputs, reference, &reading);
+    let waiting = WaitingNote::new(args.inputs.iter().chain(reference), args.result.quiet);
     let collection = open()?;
+    drop(waiting);
     termination::clean_up(targets.all().map(Target::path))?;
     // What cannot be written is told before the work; nothing is left behind if that is broken off.
     drop((targets.create()?, targets.create_reports()?));

@@ -5,12 +5,14 @@ mod create;
 mod export;
 mod groups;
 mod open;
+#[cfg(feature = "postgres")]
+mod postgres_environment;
 mod remove;
 mod settings;
 mod stats;
 mod upkeep;
 
-pub(super) use open::PlaceArgs;
+pub(super) use open::{PlaceArgs, place};
 pub(super) use settings::Asked;
 
 use super::{Failure, Outcome};
@@ -44,6 +46,7 @@ enum Command {
     Compact(upkeep::CompactArgs),
     Check(upkeep::CheckArgs),
     Backup(upkeep::BackupArgs),
+    Restore(upkeep::RestoreArgs),
 }
 
 impl Args {
@@ -71,5 +74,6 @@ pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
         Command::Compact(args) => upkeep::compact(args),
         Command::Check(args) => upkeep::check(args),
         Command::Backup(args) => upkeep::backup(args),
+        Command::Restore(args) => upkeep::restore(args),
     }
 }

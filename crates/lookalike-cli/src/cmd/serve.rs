@@ -7,7 +7,7 @@ use crate::cmd::{Failure, Outcome};
 use crate::exit_code::ExitCode;
 use crate::terminal;
 use layers::Layers;
-use lookalike::store::index::{Access, Place, open};
+use lookalike::store::index::{Access, open};
 use lookalike_server::listen::StartError;
 use lookalike_server::{Server, Stop, Stopped};
 use std::io::Write;
@@ -136,6 +136,9 @@ pub(crate) fn run(args: &Args) -> Outcome {
         terminal::stderr().message(&warning)?;
     }
     let settings = settings::read(&layers)?;
+    for warning in &settings.warnings {
+        writeln!(anstream::stderr(), "warning: {warning}")?;
+    }
     if args.print_config {
         write!(terminal::stdout(), "{}", layers.shown())?;
         return Ok(ExitCode::SUCCESS);
@@ -143,7 +146,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
     settings.config.check().map_err(|error| Failure::Usage(error.to_string()))?;
     let writable = settings.config.writable;
     let access = if writable { Access::Write { wait: settings.wait } } else { Access::Read };
-    let index = open(&Place::of(&args.index), access)?;
+    let index = open(&super::index::place(&args.index)?, access)?;
     let name = index.name().to_owned();
     let server = Server::bind(index, settings.config).map_err(failed)?;
     let address = server.address();

@@ -9,6 +9,9 @@ use flate2::{Crc, Decompress, FlushDecompress, Status};
 const FIRST_BYTES: u64 = 1 << 20;
 /// Bytes that are made room for at least, then.
 const STEP_BYTES: u64 = 64 << 10;
+/// The largest dictionary of LZMA.
+#[cfg(feature = "archive")]
+const MAX_DICTIONARY: u32 = 128 << 20;
 
 /// How many bytes may still come out.
 pub(crate) enum Budget<'a> {
@@ -40,8 +43,27 @@ impl Budget<'_> {
                     *left = rest;
                     Ok(())
                 }
-                None => Err(Failure::Limit { what: "expanded bytes".to_owned(), limit: *limit }),
+                None => Err(Failure::expanded(*limit)),
             },
+        }
+    }
+}
+
+/// Reads a decoder to its end, within the budget.
+#[cfg(feature = "archive")]
+fn drain(
+    mut decoder: impl std::io::Read,
+    budget: &mut Budget<'_>,
+    out: &mut Vec<u8>,
+) -> Result<(), Failure> {
+    loop {
+        let start = out.len();
+        out.resize(start + STEP_BYTES as usize, 0);
+        let read = decoder.read(&mut out[start..]);
+        out.truncate(start + read.as_ref().map_or(0, |read| *read));
+        match read.map_err(|error| Failure::damaged(format!("compressed data: {error}")))? {
+            0 => return Ok(()),
+            read => budget.take(read)?,
         }
     }
 }
@@ -78,9 +100,40 @@ impl ZipEntry {
             self.check(compressed)?;
             return Ok(Some(compressed));
         }
-        self.deflated(compressed, budget, out)?;
+        match self.method {
+            #[cfg(feature = "archive")]
+            super::zip::BZIP2 => drain(bzip2::bufread::BzDecoder::new(compressed), budget, out)?,
+            #[cfg(feature = "archive")]
+            super::zip::LZMA => drain(self.lzma(compressed, budget)?, budget, out)?,
+            _ => self.deflated(compressed, budget, out)?,
+        }
         self.check(out)?;
         Ok(None)
+    }
+
+    /// The decoder of an LZMA stream, which begins with the version of the program that wrote it,
+    /// the length of the properties, and the properties: a byte and the size of the dictionary.
+    #[cfg(feature = "archive")]
+    fn lzma<'b>(
+        &self,
+        compressed: &'b [u8],
+        budget: &Budget<'_>,
+    ) -> Result<lzma_rust2::LzmaReader<&'b [u8]>, Failure> {
+        let Some(([_, _, 5, 0, properties, dictionary @ ..], stream)) =
+            compressed.split_first_chunk::<9>()
+        else {
+            return Err(Failure::damaged("LZMA data whose header is not that of a ZIP archive"));
+        };
+        // Nothing refers to more bytes than there are, so the declared dictionary need not be made.
+        let most = self.size.min(budget.left()).clamp(1 << 12, u64::from(MAX_DICTIONARY));
+        let declared = u32::from_le_bytes(*dictionary);
+        if declared.min(u32::try_from(self.size).unwrap_or(u32::MAX)) > MAX_DICTIONARY {
+            let kind = format!("LZMA with a dictionary of more than {MAX_DICTIONARY} bytes");
+            return Err(Failure::Unsupported { kind });
+        }
+        let dictionary = declared.min(most as u32);
+        lzma_rust2::LzmaReader::new_with_props(stream, self.size, *properties, dictionary, None)
+            .map_err(|error| Failure::damaged(format!("compressed data: {error}")))
     }
 
     fn deflated(

@@ -8,10 +8,10 @@ mod zip;
 
 #[cfg(feature = "archive")]
 pub use tar::{TarEntry, TarNext, next_entry};
-pub use zip::{ZipEntries, ZipEntry, zip_entries};
+pub use zip::{ZipEntries, ZipEntry, zip_entries, zip_entries_within};
 
 pub(crate) use inflate::Budget;
-pub(crate) use zip::list;
+pub(crate) use zip::{Bounds, list};
 
 use crate::failure::Failure;
 #[cfg(feature = "archive")]
@@ -50,9 +50,10 @@ impl EntryKind {
     }
 }
 
-/// Takes the name of a file of an archive, and its content or why that cannot be had.
+/// Takes the name of a file of an archive, and its content or why that cannot be had. `false`
+/// ends the walk.
 #[cfg(feature = "archive")]
-pub(crate) type Give<'a> = &'a mut dyn FnMut(&str, Result<&[u8], Failure>);
+pub(crate) type Give<'a> = &'a mut dyn FnMut(&str, Result<&[u8], Failure>) -> bool;
 
 /// Gives every file of an archive: its name in it, with `/` between, and its content or why that
 /// cannot be had. Folders are left out. An error means that there may be more files than given:
@@ -68,7 +69,8 @@ pub(crate) fn walk(kind: Kind, bytes: &[u8], job: &Job<'_>, give: Give<'_>) -> R
 
 #[cfg(feature = "archive")]
 fn walk_zip(bytes: &[u8], job: &Job<'_>, give: Give<'_>) -> Result<(), Failure> {
-    let listed = list(Cursor::new(bytes), job.options.limits.members)?;
+    let bounds = Bounds { members: job.options.limits.members, in_time: &|| job.in_time() };
+    let listed = list(Cursor::new(bytes), &bounds)?;
     let mut inflated = Vec::new();
     let mut budget = Budget::Job(job);
     for entry in &listed.entries {
@@ -79,7 +81,7 @@ fn walk_zip(bytes: &[u8], job: &Job<'_>, give: Give<'_>) -> Result<(), Failure> 
         job.in_time()?;
         let compressed = entry.slice(bytes);
         let content = compressed.and_then(|c| entry.content(c, &mut budget, &mut inflated));
-        match content {
+        let go_on = match content {
             Ok(Some(stored)) => give(&entry.name, Ok(stored)),
             Ok(None) => give(&entry.name, Ok(&inflated)),
             // Nothing else can come out, either.
@@ -87,6 +89,9 @@ fn walk_zip(bytes: &[u8], job: &Job<'_>, give: Give<'_>) -> Result<(), Failure> 
                 return Err(failure);
             }
             Err(failure) => give(&entry.name, Err(failure)),
+        };
+        if !go_on {
+            return Ok(());
         }
     }
     listed.cut.map_or(Ok(()), Err)
@@ -115,7 +120,9 @@ fn walk_tar(bytes: &[u8], job: &Job<'_>, give: Give<'_>) -> Result<(), Failure> 
                 job.member()?;
                 job.in_time()?;
                 let content = entry.kind.failure().map_or(Ok(entry.content), Err);
-                give(&entry.name, content);
+                if !give(&entry.name, content) {
+                    return Ok(());
+                }
             }
         }
     }

@@ -9,13 +9,19 @@ use super::EntryKind;
 use super::names::{clean, cp437};
 use crate::date;
 use crate::failure::Failure;
+use crate::options::Limits;
 use flate2::Crc;
 use memchr::memmem;
 use std::io::{BufReader, Error, Read, Seek, SeekFrom};
+use std::time::Instant;
 
 /// The method of what is not compressed.
 pub(crate) const STORED: u16 = 0;
 const DEFLATED: u16 = 8;
+#[cfg(feature = "archive")]
+pub(crate) const BZIP2: u16 = 12;
+#[cfg(feature = "archive")]
+pub(crate) const LZMA: u16 = 14;
 
 const LOCAL: &[u8; 4] = b"PK\x03\x04";
 const CENTRAL: &[u8; 4] = b"PK\x01\x02";
@@ -29,6 +35,8 @@ const END_BYTES: u64 = 22 + 0xFFFF;
 const LONG: u32 = 0xFFFF_FFFF;
 /// Bytes that are read at once while a missing length is looked for.
 const SCAN_BYTES: usize = 64 << 10;
+/// Entries between two looks at the clock.
+const CLOCK_ENTRIES: usize = 1 << 10;
 
 /// A file in a ZIP archive.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,7 +45,8 @@ pub struct ZipEntry {
     pub name: String,
     /// What it is.
     pub kind: EntryKind,
-    /// How it is compressed: 0 not at all, 8 deflate, others cannot be read here.
+    /// How it is compressed: 0 not at all, 8 deflate, 12 bzip2, 14 LZMA; others cannot be read
+    /// here.
     pub method: u16,
     /// Where its header begins in the archive.
     pub header_offset: u64,
@@ -86,15 +95,61 @@ pub struct ZipEntries {
 /// # Errors
 /// Where no file at all can be found, or the archive is one of several volumes.
 pub fn zip_entries<R: Read + Seek>(reader: R) -> Result<ZipEntries, Failure> {
-    list(reader, u32::MAX)
+    list(reader, &Bounds { members: u32::MAX, in_time: &|| Ok(()) })
 }
 
-/// As [`zip_entries`]; refuses archives of more than `most` entries.
-pub(crate) fn list<R: Read + Seek>(mut reader: R, most: u32) -> Result<ZipEntries, Failure> {
+/// As [`zip_entries`], within limits on the members and on the time that listing them takes. An
+/// archive of more than 16 MiB may have so many members for each of them.
+///
+/// # Errors
+/// As [`zip_entries`], and [`Failure::Limit`] or [`Failure::TooSlow`].
+pub fn zip_entries_within<R: Read + Seek>(
+    mut reader: R,
+    limits: &Limits,
+) -> Result<ZipEntries, Failure> {
+    let size = reader.seek(SeekFrom::End(0)).map_err(|e| unreadable(&e))?;
+    let (started, time) = (Instant::now(), limits.time);
+    let in_time = || {
+        if started.elapsed() < time {
+            return Ok(());
+        }
+        Err(Failure::TooSlow { seconds: time.as_secs() })
+    };
+    let members = limits.members_of(size);
+    list(reader, &Bounds { members, in_time: &in_time }).map_err(|failure| match failure {
+        // As the option says, not as it is counted here.
+        Failure::Limit { .. } => Failure::members(limits.members),
+        other => other,
+    })
+}
+
+/// What a list of entries may cost.
+pub(crate) struct Bounds<'a> {
+    /// The most entries there may be.
+    pub(crate) members: u32,
+    /// Fails when the time is over.
+    pub(crate) in_time: &'a dyn Fn() -> Result<(), Failure>,
+}
+
+impl Bounds<'_> {
+    /// Whether there may be `entries` entries, and time for more.
+    fn check(&self, entries: usize) -> Result<(), Failure> {
+        if entries as u64 > u64::from(self.members) {
+            return Err(Failure::members(self.members));
+        }
+        if entries.is_multiple_of(CLOCK_ENTRIES) { (self.in_time)() } else { Ok(()) }
+    }
+}
+
+/// As [`zip_entries`], within bounds.
+pub(crate) fn list<R: Read + Seek>(
+    mut reader: R,
+    bounds: &Bounds<'_>,
+) -> Result<ZipEntries, Failure> {
     let size = reader.seek(SeekFrom::End(0)).map_err(|e| unreadable(&e))?;
     let listed = match directory(&mut reader, size)? {
-        Some(directory) => by_directory(&mut reader, &directory, most),
-        None => by_headers(&mut reader, size, most),
+        Some(directory) => by_directory(&mut reader, &directory, bounds),
+        None => by_headers(&mut reader, size, bounds),
     };
     let mut listed = listed?;
     refuse_overlaps(&mut listed.entries);
@@ -219,6 +274,7 @@ impl Header {
     fn entry(mut self, name: &[u8], extra: &[u8]) -> ZipEntry {
         let mut modified = dos_time(self.dos);
         let mut renamed = None;
+        let mut name_crc = None;
         for (id, field) in fields(extra) {
             match id {
                 0x0001 => self.widen(field),
@@ -227,7 +283,7 @@ impl Header {
                     modified = seconds.map(|s| s * 1_000_000_000).or(modified);
                 }
                 0x000A => modified = ntfs_time(field).or(modified),
-                0x7075 => renamed = unicode_name(name, field).or(renamed),
+                0x7075 => renamed = unicode_name(name, &mut name_crc, field).or(renamed),
                 _ => {}
             }
         }
@@ -291,6 +347,8 @@ fn failure(kind: EntryKind, encrypted: bool, method: u16) -> Option<Failure> {
         _ if kind == EntryKind::Folder => None,
         _ if encrypted => Some(Failure::Encrypted),
         STORED | DEFLATED => None,
+        #[cfg(feature = "archive")]
+        BZIP2 | LZMA => None,
         method => {
             let name = match method {
                 1 => "Shrink",
@@ -339,22 +397,22 @@ fn ntfs_time(field: &[u8]) -> Option<i64> {
     ticks.checked_sub(116_444_736_000_000_000)?.checked_mul(100)
 }
 
-/// A name in UTF-8, if it was made for the name in the header.
-fn unicode_name(name: &[u8], field: &[u8]) -> Option<String> {
-    let mut crc = Crc::new();
-    crc.update(name);
-    let fits = field.first() == Some(&1) && u32_at(field, 1)? == crc.sum();
-    fits.then(|| std::str::from_utf8(&field[5..]).ok().map(str::to_owned))?
-}
-
-fn too_many(most: u32) -> Failure {
-    Failure::Limit { what: "members".to_owned(), limit: u64::from(most) }
+/// A name in UTF-8, if it was made for the name in the header, whose CRC is computed once for all
+/// fields.
+fn unicode_name(name: &[u8], name_crc: &mut Option<u32>, field: &[u8]) -> Option<String> {
+    let (1, Some(promised)) = (*field.first()?, u32_at(field, 1)) else { return None };
+    let crc = *name_crc.get_or_insert_with(|| {
+        let mut crc = Crc::new();
+        crc.update(name);
+        crc.sum()
+    });
+    (promised == crc).then(|| std::str::from_utf8(&field[5..]).ok().map(str::to_owned))?
 }
 
 fn by_directory<R: Read + Seek>(
     reader: &mut R,
     directory: &Directory,
-    most: u32,
+    bounds: &Bounds<'_>,
 ) -> Result<ZipEntries, Failure> {
     reader.seek(SeekFrom::Start(directory.start)).map_err(|e| unreadable(&e))?;
     let mut names = BufReader::new(Read::take(&mut *reader, directory.len));
@@ -381,11 +439,12 @@ fn by_directory<R: Read + Seek>(
         header.attributes = u32_at(&fixed, 38).map(|attributes| (fixed[5], attributes));
         let (name, extra) = variable.split_at(lens[0]);
         listed.entries.push(header.entry(name, &extra[..lens[1]]));
-        if listed.entries.len() as u64 > u64::from(most) {
-            return Err(too_many(most));
-        }
+        bounds.check(listed.entries.len())?;
     }
-    for entry in &mut listed.entries {
+    for (place, entry) in listed.entries.iter_mut().enumerate() {
+        if place.is_multiple_of(CLOCK_ENTRIES) {
+            (bounds.in_time)()?;
+        }
         locate(reader, entry, directory)?;
     }
     Ok(listed)
@@ -436,7 +495,11 @@ fn refuse_overlaps(entries: &mut [ZipEntry]) {
 }
 
 /// Follows the headers from the beginning.
-fn by_headers<R: Read + Seek>(reader: &mut R, size: u64, most: u32) -> Result<ZipEntries, Failure> {
+fn by_headers<R: Read + Seek>(
+    reader: &mut R,
+    size: u64,
+    bounds: &Bounds<'_>,
+) -> Result<ZipEntries, Failure> {
     let mut entries = Vec::new();
     let mut at = 0;
     let cut = loop {
@@ -470,9 +533,7 @@ fn by_headers<R: Read + Seek>(reader: &mut R, size: u64, most: u32) -> Result<Zi
             entry.failure = Some(Failure::damaged("it is cut off: the archive ends in it"));
         }
         entries.push(entry);
-        if entries.len() as u64 > u64::from(most) {
-            return Err(too_many(most));
-        }
+        bounds.check(entries.len())?;
         match end {
             Some(end) => at = end + behind,
             None => break format!("the archive ends in the file at byte {at}"),

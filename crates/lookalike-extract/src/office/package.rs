@@ -1,7 +1,7 @@
 //! The files in an office file, and how they refer to each other.
 
 use super::xml::{self, Handler, attribute};
-use crate::archive::{Budget, ZipEntry, list};
+use crate::archive::{Bounds, Budget, ZipEntry, list};
 use crate::failure::Failure;
 use crate::job::Job;
 use quick_xml::events::BytesStart;
@@ -21,7 +21,8 @@ impl<'a> Package<'a> {
     /// Lists the files. One that is cut off is refused as a whole: its text would break off
     /// somewhere, and nobody could see where.
     pub(super) fn open(bytes: &'a [u8], job: &'a Job<'a>) -> Result<Self, Failure> {
-        let listed = list(Cursor::new(bytes), job.options.limits.members)?;
+        let bounds = Bounds { members: job.options.limits.members, in_time: &|| job.in_time() };
+        let listed = list(Cursor::new(bytes), &bounds)?;
         if let Some(cut) = listed.cut {
             return Err(cut);
         }

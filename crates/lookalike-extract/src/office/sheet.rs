@@ -128,11 +128,16 @@ impl Handler for Cells<'_, '_> {
                     Value::Shared => {
                         let number = self.value.trim().parse::<usize>().ok();
                         let place = number.and_then(|number| self.shared.places.get(number));
-                        let place = place.ok_or_else(|| {
-                            let number: String = self.value.chars().take(20).collect();
-                            Failure::damaged(format!("shared text {number} is nowhere"))
-                        })?;
-                        &self.shared.text[place.start as usize..place.end as usize]
+                        match place {
+                            Some(place) => {
+                                &self.shared.text[place.start as usize..place.end as usize]
+                            }
+                            None if self.shared.places.is_empty() => {
+                                return Err(Failure::damaged("it has no table of shared texts"));
+                            }
+                            // A text that cannot be read, as of bytes that are no character.
+                            None => "\u{fffd}",
+                        }
                     }
                 };
                 if !value.is_empty() {

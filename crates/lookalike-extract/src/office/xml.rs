@@ -14,6 +14,8 @@ use std::borrow::Cow;
 
 /// Events between two looks at the clock.
 const EVENTS: u32 = 4096;
+/// Elements within one another. Writers nest some dozens; each takes memory until it ends.
+const MAX_DEPTH: u64 = 10_000;
 /// Bytes in which a declaration names the encoding.
 const DECLARATION_BYTES: usize = 256;
 
@@ -50,6 +52,10 @@ pub(super) fn read(xml: &str, job: &Job<'_>, handler: &mut impl Handler) -> Resu
             Event::Start(tag) => {
                 depth += 1;
                 any = true;
+                if depth > MAX_DEPTH {
+                    let what = format!("XML with more than {MAX_DEPTH} elements in an element");
+                    return Err(Failure::damaged(what));
+                }
                 if on && !handler.start(tag.local_name().into_inner(), &tag)? {
                     skipped = depth;
                 }

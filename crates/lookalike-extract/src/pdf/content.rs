@@ -13,8 +13,8 @@ use std::rc::Rc;
 
 /// How deep graphics states may be saved; deeper ones are not restored.
 const MAX_STATES: usize = 1 << 10;
-/// How deep drawings may lie in drawings.
-const MAX_FORMS: usize = 16;
+/// How deep `XObject` forms may be nested: each level takes a few kilobytes of stack.
+const MAX_FORMS: usize = 256;
 /// Words before an operator.
 const MAX_OPERANDS: usize = 1 << 18;
 /// Operators between two looks at the limits.
@@ -294,11 +294,14 @@ impl<'a, 'b> Page<'a, 'b> {
         };
         let place = std::ptr::from_ref::<Stream>(form) as usize;
         if name(document, &form.dict, b"Subtype") != b"Form"
-            || self.forms.len() >= MAX_FORMS
             || self.forms.contains(&place)
             || self.shared.mute.contains(&place)
         {
             return Ok(());
+        }
+        if self.forms.len() == MAX_FORMS {
+            let what = format!("form XObjects nested more than {MAX_FORMS} levels deep");
+            return Err(Failure::damaged(what));
         }
         let content = inflate(form, self.shared.job)?;
         let own = get(document, &form.dict, b"Resources").and_then(|own| own.as_dict().ok());

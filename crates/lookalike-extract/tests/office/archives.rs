@@ -2,7 +2,7 @@
 
 use super::zipped::{Entry, Form, crc, entry, tar, zip, zip_as};
 use super::{extract, extract_with, fixture};
-use lookalike_extract::archive::{EntryKind, TarNext, next_entry, zip_entries};
+use lookalike_extract::archive::{EntryKind, TarNext, next_entry, zip_entries, zip_entries_within};
 use lookalike_extract::{Failure, Limits, Options};
 use std::io::Cursor;
 
@@ -83,9 +83,9 @@ fn what_cannot_be_read_says_why() {
     device.attributes = 0o020_666 << 16;
     let mut secret = entry("secret", b"x");
     secret.flags = 1;
-    let mut bzip2 = entry("other", b"x");
-    bzip2.method = 12;
-    let entries = [link, device, secret, bzip2, entry("a.txt", b"kept")];
+    let mut other = entry("other", b"x");
+    other.method = 98;
+    let entries = [link, device, secret, other, entry("a.txt", b"kept")];
     let got = extract("x.zip", &zip_as(Form::Usual, &entries));
     assert_eq!(names(&got.parts), ["a.txt"]);
     let said: Vec<String> =
@@ -96,9 +96,108 @@ fn what_cannot_be_read_says_why() {
             "link: a link: its text cannot be read",
             "device: a device: its text cannot be read",
             "secret: encrypted: it opens with a password only",
-            "other: a file compressed with bzip2 (method 12): its text cannot be read",
+            "other: a file compressed with PPMd (method 98): its text cannot be read",
         ]
     );
+}
+
+#[test]
+fn members_of_every_usual_method_are_read() {
+    let bytes = fixture("methods.zip");
+    let got = extract("methods.zip", &bytes);
+    assert!(got.failures.is_empty(), "{got:?}");
+    let words = "and many equal words ".repeat(500);
+    for (method, (name, text)) in [0, 8, 12, 14].iter().zip(&got.parts) {
+        assert_eq!(name, &format!("{method}.txt"));
+        assert!(*text == format!("Method {method} {words}"), "{name}");
+    }
+    assert_eq!(got.parts.len(), 4);
+    // What comes out counts, and what is cut off is damaged.
+    let listed = zip_entries(Cursor::new(&bytes)).unwrap();
+    for entry in &listed.entries {
+        let start = entry.data_offset as usize;
+        let compressed = &bytes[start..start + entry.compressed_size as usize];
+        assert_eq!(entry.inflate(compressed, entry.size).unwrap().len() as u64, entry.size);
+        assert_eq!(entry.inflate(compressed, 5000), Err(Failure::expanded(5000)), "{}", entry.name);
+        let cut = entry.inflate(&compressed[..compressed.len() / 2], 1 << 20);
+        assert!(matches!(cut, Err(Failure::Damaged { .. })), "{} {cut:?}", entry.name);
+    }
+}
+
+#[test]
+fn a_dictionary_of_lzma_is_not_larger_than_its_limit() {
+    let mut bytes = fixture("methods.zip");
+    let listed = zip_entries(Cursor::new(&bytes)).unwrap();
+    // The size of the dictionary is behind two versions, a length and the properties.
+    let dictionary = listed.entries[3].data_offset as usize + 5;
+    bytes[dictionary..dictionary + 4].copy_from_slice(&[0xFF; 4]);
+    // Nothing can refer to more bytes than the member has.
+    assert_eq!(extract("x.zip", &bytes).parts.len(), 4);
+    let list = bytes.windows(4).rposition(|w| w == b"PK\x01\x02").unwrap();
+    bytes[list + 24..list + 28].copy_from_slice(&[0xFE; 4]);
+    let got = extract("x.zip", &bytes);
+    assert!(matches!(got.failure_of("14.txt"), Failure::Unsupported { .. }), "{got:?}");
+}
+
+#[test]
+fn the_sum_of_a_name_is_made_once_however_many_fields_ask_for_it() {
+    let mut long = entry(&"n".repeat(60_000), b"x");
+    // Names of the version that counts, for another name.
+    long.extra = [0x75, 0x70, 5, 0, 1, 0, 0, 0, 0].repeat(7_000);
+    let bytes = zip_as(Form::Usual, &vec![long; 40]);
+    let started = std::time::Instant::now();
+    assert_eq!(zip_entries(Cursor::new(&bytes)).unwrap().entries.len(), 40);
+    // 16 GB would be summed if every field did it.
+    assert!(started.elapsed().as_secs() < 10, "{:?}", started.elapsed());
+}
+
+#[test]
+fn books_and_texts_zipped_again_are_documents() {
+    for name in ["book.epub", "text.odt", "sheets.ods", "slides.odp"] {
+        let whole = fixture(name);
+        let known = extract(name, &whole).text().to_owned();
+        let listed = zip_entries(Cursor::new(&whole)).unwrap();
+        let mut entries: Vec<Entry> = listed
+            .entries
+            .iter()
+            .map(|listed| {
+                let content = listed.inflate(listed_bytes(&whole, listed), 1 << 20).unwrap();
+                entry(&listed.name, &content)
+            })
+            .collect();
+        // As `zip -r` and file managers do: by name, everything compressed.
+        entries.sort_by(|a, b| a.name.cmp(&b.name));
+        assert_eq!(extract("x", &zip_as(Form::Usual, &entries)).text(), known, "{name}");
+        entries.retain(|entry| entry.name != b"mimetype");
+        let got = extract("x", &zip_as(Form::Usual, &entries));
+        // Books say what they are a second time; the lists of these texts do not.
+        if name == "book.epub" {
+            assert_eq!(got.text(), known, "{name}");
+        }
+        // In a folder of an archive they are files like any others.
+        for entry in &mut entries {
+            entry.name.splice(..0, *b"folder/");
+        }
+        let got = extract("x", &zip_as(Form::Usual, &entries));
+        assert!(got.parts.len() + got.failures.len() > 1, "{name} {got:?}");
+    }
+}
+
+fn listed_bytes<'a>(bytes: &'a [u8], entry: &lookalike_extract::archive::ZipEntry) -> &'a [u8] {
+    let start = entry.data_offset as usize;
+    &bytes[start..start + entry.compressed_size as usize]
+}
+
+#[test]
+fn listing_is_within_the_limits() {
+    let files: Vec<Entry> = (0..4).map(|_| entry("a.txt", b"x")).collect();
+    let bytes = zip_as(Form::Usual, &files);
+    let listed = |limits: Limits| zip_entries_within(Cursor::new(&bytes), &limits);
+    assert_eq!(listed(Limits::default()).unwrap().entries.len(), 4);
+    let few = Limits { members: 3, ..Limits::default() };
+    assert_eq!(listed(few), Err(Failure::members(3)));
+    let no_time = Limits { time: std::time::Duration::ZERO, ..Limits::default() };
+    assert_eq!(listed(no_time), Err(Failure::TooSlow { seconds: 0 }));
 }
 
 #[test]

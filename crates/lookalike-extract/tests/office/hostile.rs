@@ -293,6 +293,51 @@ fn a_shared_text_that_is_used_a_million_times_is_limited() {
 }
 
 #[test]
+fn one_bad_shared_text_does_not_lose_a_workbook() {
+    let relations = "<R><Relationship Id='a' Type='x/worksheet' Target='s.xml'/>\
+                     <Relationship Id='b' Type='x/sharedStrings' Target='t.xml'/></R>";
+    let sheet = "<w><row><c t='s'><v>0</v></c><c t='s'><v>7</v></c><c t='s'><v>x</v></c></row>\
+                 <row><c><v>5</v></c></row></w>";
+    let book = |shared: &str| {
+        zip(&[
+            ("[Content_Types].xml", b"<Types/>"),
+            ("xl/workbook.xml", b"<w><sheet r:id='a'/></w>"),
+            ("xl/_rels/workbook.xml.rels", relations.as_bytes()),
+            ("xl/s.xml", sheet.as_bytes()),
+            ("xl/t.xml", shared.as_bytes()),
+        ])
+    };
+    let got = extract("x", &book("<sst><si><t>first</t></si></sst>"));
+    assert_eq!(got.text(), "first\t\u{fffd}\t\u{fffd}\n5\n");
+    // Without any there would be nothing but marks.
+    let got = extract("x", &book("<sst/>"));
+    assert!(matches!(got.failure(), Failure::Damaged { .. }), "{got:?}");
+}
+
+#[test]
+fn groups_of_rtf_take_no_more_memory_than_a_limit() {
+    let nested = |levels: usize| {
+        format!("{{\\rtf1 {}x{}}}", "{".repeat(levels), "}".repeat(levels)).into_bytes()
+    };
+    assert_eq!(extract("x", &nested(9_000)).text(), "x");
+    for levels in [10_000, 1_000_000] {
+        let got = extract("x", &nested(levels));
+        let failure = got.failure().to_string();
+        assert!(failure.contains("more than 10000 groups in a group"), "{failure}");
+    }
+}
+
+#[test]
+fn elements_of_xml_take_no_more_memory_than_a_limit() {
+    let nested =
+        |levels: usize| docx(&format!("{}<t>x</t>{}", "<p>".repeat(levels), "</p>".repeat(levels)));
+    assert_eq!(extract("x", &nested(9_000)).text().trim_end(), "x");
+    let got = extract("x", &nested(10_001));
+    let failure = got.failure().to_string();
+    assert!(failure.contains("more than 10000 elements in an element"), "{failure}");
+}
+
+#[test]
 fn a_file_is_what_it_holds_not_what_it_is_called() {
     let known = String::from_utf8(fixture("sheets.xlsx.txt")).unwrap();
     assert_eq!(extract("letter.docx", &fixture("sheets.xlsx")).text(), known);

@@ -1,10 +1,13 @@
 //! The text that names server, database and index, in; how to connect and what to call it, out.
 
+use super::tls::{self, Mode};
 use crate::error::IndexError;
-use postgres::Config;
 use postgres::config::Host;
+use postgres::{Client, Config, NoTls};
 use std::fmt::Write as _;
+use std::path::PathBuf;
 use std::time::Duration;
+use tokio_postgres_rustls::MakeRustlsConnect;
 
 /// The index that is meant where the address names none.
 const DEFAULT_INDEX: &str = "lookalike";
@@ -25,12 +28,29 @@ pub(super) struct Address {
     pub(super) schema: String,
     /// What messages call it: without user and password.
     pub(super) name: String,
+    /// How the connection is protected; `None` where the address does not say.
+    pub(super) mode: Option<Mode>,
+    /// The file of certificates to trust.
+    pub(super) roots: Option<PathBuf>,
+    tls: Option<MakeRustlsConnect>,
 }
 
 impl Address {
     /// Reads `postgres://user:password@host:port/database?index=name&…`; all other parameters are
     /// those of PostgreSQL's own addresses.
     pub(super) fn parse(url: &str) -> Result<Self, IndexError> {
+        let mut address = Self::parse_unverified(url)?;
+        let hosts = address.config.get_hosts();
+        let is_local = hosts.iter().all(|host| matches!(host, Host::Unix(_)));
+        let mode = if is_local { Mode::Disable } else { address.mode.unwrap_or(Mode::Prefer) };
+        address.config.ssl_mode(mode.config());
+        let tls = tls::connector(mode, address.roots.as_deref());
+        address.tls = tls.map_err(|why| wrong(&why))?;
+        Ok(address)
+    }
+
+    /// The same, without a look at certificates; nothing can be connected to it.
+    pub(super) fn parse_unverified(url: &str) -> Result<Self, IndexError> {
         let (front, query) = url.split_once('?').unwrap_or((url, ""));
         let authority = front.split_once("://").map_or("", |(_, rest)| rest);
         let authority = authority.split('/').next().unwrap_or_default();
@@ -38,9 +58,20 @@ impl Address {
             return Err(wrong("write an `@` in the user or the password as %40"));
         }
         let (mut schema, mut others) = (DEFAULT_INDEX.to_owned(), String::new());
+        let (mut mode, mut roots) = (None, None);
         for parameter in query.split('&').filter(|parameter| !parameter.is_empty()) {
             if let Some(name) = parameter.strip_prefix("index=") {
                 schema = decoded(name).ok_or_else(|| wrong("index= is not percent-encoded"))?;
+            } else if let Some(name) = parameter.strip_prefix("sslmode=") {
+                mode = Some(Mode::named(name).ok_or_else(|| {
+                    wrong(
+                        "sslmode= is none of disable, allow, prefer, require, verify-ca and \
+                         verify-full",
+                    )
+                })?);
+            } else if let Some(file) = parameter.strip_prefix("sslrootcert=") {
+                let file = decoded(file).filter(|file| !file.is_empty());
+                roots = Some(file.ok_or_else(|| wrong("sslrootcert= names no file"))?.into());
             } else {
                 let sign = if others.is_empty() { '?' } else { '&' };
                 let _ = write!(others, "{sign}{parameter}");
@@ -59,7 +90,15 @@ impl Address {
             config.application_name("lookalike");
         }
         let name = shown(&config, &schema);
-        Ok(Self { config, schema, name })
+        Ok(Self { config, schema, name, mode, roots, tls: None })
+    }
+
+    /// A new connection.
+    pub(super) fn connect(&self) -> Result<Client, postgres::Error> {
+        match &self.tls {
+            Some(tls) => self.config.connect(tls.clone()),
+            None => self.config.connect(NoTls),
+        }
     }
 
     /// The schema as SQL has it.
@@ -84,7 +123,7 @@ fn check_name(name: &str) -> Result<(), IndexError> {
 }
 
 /// An error that shows nothing of the address, which may have a password in it.
-fn wrong(what: &str) -> IndexError {
+pub(super) fn wrong(what: &str) -> IndexError {
     IndexError::Database {
         index: "postgres://…".to_owned(),
         why: format!(
@@ -169,6 +208,9 @@ mod tests {
             "postgres://ann:s3cret@h/d?index=%00",
             "postgres://ann:s3cret@h/d?index=%f",
             "postgres://ann:s3cret@h/d?colour=red",
+            "postgres://ann:s3cret@h/d?sslmode=maybe",
+            "postgres://ann:s3cret@h/d?sslmode=verify-full",
+            "postgres://ann:s3cret@h/d?sslmode=verify-ca&sslrootcert=/absent.pem",
             "postgres://ann:s3cret@h/d?connect_timeout=s3cret",
             &long,
         ];

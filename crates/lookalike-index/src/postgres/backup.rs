@@ -27,6 +27,9 @@ const REST: &str = "index.json";
 const KIND: &str = "lookalike index, copied from PostgreSQL";
 
 const COLUMNS: &str =
+    "doc, bytes, added, modified, expires, fingerprint, id, sig, metadata, set, text, checksums";
+/// The same in copies of version 1.
+const COLUMNS_1: &str =
     "doc, bytes, added, modified, expires, fingerprint, id, sig, metadata, set, text";
 
 #[derive(Serialize, Deserialize)]
@@ -35,13 +38,16 @@ struct Rest {
     kind: String,
     last: i64,
     documents: u64,
+    /// Whether rows have the column of checksums.
+    #[serde(default)]
+    checksums: bool,
     settings: serde_json::Value,
 }
 
 /// Copies an index into a new folder.
 pub(super) fn backup(pool: &Arc<Pool>, settings: &Settings, to: &Path) -> Result<(), IndexError> {
     let mut snapshot = PostgresSnapshot::new(pool)?;
-    match fs::create_dir(to) {
+    match private_folder(to) {
         Ok(()) => {}
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             return Err(IndexError::Exists { index: to.display().to_string() });
@@ -56,6 +62,24 @@ pub(super) fn backup(pool: &Arc<Pool>, settings: &Settings, to: &Path) -> Result
     result
 }
 
+/// Makes a folder that only this user may look into: its files hold texts.
+fn private_folder(to: &Path) -> io::Result<()> {
+    #[cfg_attr(not(unix), expect(unused_mut, reason = "only Unix has modes"))]
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(to)
+}
+
+/// Makes a file that only this user may read.
+fn private_file(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
 fn copy(snapshot: &mut PostgresSnapshot, settings: &Settings, to: &Path) -> Result<(), IndexError> {
     use crate::backend::Snapshot as _;
     let documents = snapshot.len();
@@ -64,7 +88,7 @@ fn copy(snapshot: &mut PostgresSnapshot, settings: &Settings, to: &Path) -> Resu
     let rows = lease.query("SELECT last FROM state", &[])?;
     let last = rows.first().map_or(0, |row| row.get(0));
     let name = to.join(ROWS);
-    let mut file = BufWriter::new(File::create_new(&name).map_err(|e| broken(&name, e))?);
+    let mut file = BufWriter::new(private_file(&name).map_err(|e| broken(&name, e))?);
     let sql = format!("COPY (SELECT {COLUMNS} FROM docs ORDER BY doc) TO STDOUT BINARY");
     let from = lease.session()?.client.copy_out(&sql);
     let mut from = from.map_err(|error| pool.failure(&error))?;
@@ -73,11 +97,11 @@ fn copy(snapshot: &mut PostgresSnapshot, settings: &Settings, to: &Path) -> Resu
     let file = file.into_inner().map_err(|error| broken(&name, error.into_error()))?;
     file.sync_all().map_err(|error| broken(&name, error))?;
     let json = serde_json::from_str(&settings.to_json()).unwrap_or_default();
-    let rest = Rest { kind: KIND.to_owned(), last, documents, settings: json };
+    let rest = Rest { kind: KIND.to_owned(), last, documents, checksums: true, settings: json };
     let name = to.join(REST);
     let text = serde_json::to_string_pretty(&rest).unwrap_or_default() + "\n";
     let write = || {
-        let mut file = File::create_new(&name)?;
+        let mut file = private_file(&name)?;
         file.write_all(text.as_bytes())?;
         file.sync_all()?;
         File::open(to)?.sync_all()
@@ -99,7 +123,8 @@ pub fn restore(url: &str, from: &Path) -> Result<Box<dyn Backend>, IndexError> {
     let pool = Arc::new(Pool::new(Address::parse(url)?, false));
     let mut lease = begin_new(&pool)?;
     fill_new(&mut lease, &settings)?;
-    copy_back(&mut lease, &from.join(ROWS))?;
+    let columns = if rest.checksums { COLUMNS } else { COLUMNS_1 };
+    copy_back(&mut lease, &from.join(ROWS), columns)?;
     lease.execute("DROP INDEX bands_key")?;
     fill(&mut lease, &settings, "bands")?;
     lease.execute("CREATE INDEX bands_key ON bands (key, doc)")?;
@@ -121,7 +146,10 @@ fn read_rest(from: &Path) -> Result<Rest, IndexError> {
     let text = match fs::read_to_string(&name) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Err(not(format!("there is no whole copy in it: {REST} is missing")));
+            let folder = from.join("catalog.sqlite").exists();
+            let hint = "; it is an index in a folder: name a folder to restore it to";
+            let hint = if folder { hint } else { "" };
+            return Err(not(format!("there is no whole copy in it: {REST} is missing{hint}")));
         }
         Err(error) => return Err(broken(&name, error)),
     };
@@ -130,10 +158,10 @@ fn read_rest(from: &Path) -> Result<Rest, IndexError> {
     if rest.kind == KIND { Ok(rest) } else { Err(not(format!("{REST} is about {:?}", rest.kind))) }
 }
 
-fn copy_back(lease: &mut Lease, name: &Path) -> Result<(), IndexError> {
+fn copy_back(lease: &mut Lease, name: &Path, columns: &str) -> Result<(), IndexError> {
     let mut file = BufReader::new(File::open(name).map_err(|error| broken(name, error))?);
     let pool = Arc::clone(lease.pool());
-    let sql = format!("COPY docs ({COLUMNS}) FROM STDIN BINARY");
+    let sql = format!("COPY docs ({columns}) FROM STDIN BINARY");
     let to = lease.session()?.client.copy_in(&sql);
     let mut to = to.map_err(|error| pool.failure(&error))?;
     io::copy(&mut file, &mut to).map_err(|error| copying(&pool, name, error))?;

@@ -103,10 +103,10 @@ fn page(
         seen.documents += 1;
         seen.last = seen.last.max(doc);
         let len = |column: usize| i64::from(row.get::<_, Option<i32>>(column).unwrap_or(0));
-        seen.set_bytes += len(11);
-        seen.text_bytes += len(12);
+        seen.set_bytes += len(12);
+        seen.text_bytes += len(13);
         let place = |id: &str| format!("docs, doc = {doc}, id = {:?}", shown(id));
-        if let Err(error) = record(&row, &mut one) {
+        if let Err(error) = record(&row, EVERYTHING, &mut one) {
             seen.unreadable += 1;
             let what = match error {
                 IndexError::Damaged { why, .. } => why,

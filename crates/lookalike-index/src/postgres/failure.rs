@@ -58,11 +58,8 @@ pub(super) fn told(error: &Error) -> String {
         }
         cause = inner.source();
     }
-    if text.contains("TLS") {
-        text.push_str(
-            "; this program speaks without TLS: use a local socket, or a proxy on this machine \
-             that speaks it",
-        );
+    if text.contains("does not support TLS") {
+        text.push_str("; sslmode=prefer and sslmode=disable connect without");
     }
     text
 }

@@ -4,6 +4,8 @@
 //! | file | is |
 //! |---|---|
 //! | `address` | the text that names server, database and index |
+//! | `defaults` | what an address leaves out: passwords, `sslmode` |
+//! | `tls` | TLS, by the modes of PostgreSQL |
 //! | `failure` | what the server says, as an error of the index |
 //! | `pool` | connections, used again; lost ones made anew |
 //! | `schema` | making the tables, and bringing them to this version |
@@ -23,6 +25,7 @@ mod backup;
 mod check;
 mod compact;
 mod copy;
+mod defaults;
 mod failure;
 mod plan;
 mod pool;
@@ -31,9 +34,11 @@ mod repair;
 mod row;
 mod schema;
 mod snapshot;
+mod tls;
 mod write;
 
 pub use backup::restore;
+pub use defaults::{Defaults, with_defaults};
 
 use crate::backend::{Backend, Change, Done, Problem, Snapshot, Stats};
 use crate::error::{IndexError, Unwritable};

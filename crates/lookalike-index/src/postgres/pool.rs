@@ -3,7 +3,7 @@
 use super::address::Address;
 use super::failure::{failure, is_lost};
 use crate::error::IndexError;
-use postgres::{Client, Error, NoTls, SimpleQueryMessage, Statement};
+use postgres::{Client, Error, SimpleQueryMessage, Statement};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -91,7 +91,7 @@ impl Pool {
     }
 
     fn connect(&self) -> Result<Session, IndexError> {
-        let client = self.address.config.connect(NoTls);
+        let client = self.address.connect();
         let mut client = client.map_err(|error| self.failure(&error))?;
         // Plans are for looking up a few rows of many, which estimates of tables that are new or
         // have just grown do not always say.

@@ -1,5 +1,6 @@
 //! A row of `docs` as a document.
 
+use crate::checksum::{self, Fields};
 use crate::entry::{MAX_TEXT_BYTES, Record, Wanted, shown};
 use crate::error::IndexError;
 use postgres::Row;
@@ -14,7 +15,8 @@ pub(super) fn columns(wanted: Wanted) -> String {
         if is_wanted { format!("{column}::{kind}") } else { format!("NULL::{kind}") }
     };
     format!(
-        "doc, id, uuid_send(fingerprint), bytes, added, modified, expires, {}, {}, {}, {}",
+        "doc, id, uuid_send(fingerprint), bytes, added, modified, expires, {}, {}, {}, {}, \
+         checksums",
         choose(wanted.signature, "sig", "bytea"),
         choose(wanted.set, "set", "bytea"),
         choose(wanted.metadata, "metadata", "text"),
@@ -23,7 +25,7 @@ pub(super) fn columns(wanted: Wanted) -> String {
 }
 
 /// Reads the columns into a record.
-pub(super) fn record(row: &Row, record: &mut Record) -> Result<(), IndexError> {
+pub(super) fn record(row: &Row, wanted: Wanted, record: &mut Record) -> Result<(), IndexError> {
     let id: String = value(row, 1, "")?;
     let doc: i64 = value(row, 0, &id)?;
     let fingerprint: &[u8] = value(row, 2, &id)?;
@@ -32,15 +34,40 @@ pub(super) fn record(row: &Row, record: &mut Record) -> Result<(), IndexError> {
     let text: Option<&[u8]> = value(row, 10, &id)?;
     let fingerprint = <[u8; 16]>::try_from(fingerprint);
     let fingerprint = fingerprint.map_err(|_| damaged(&id, "its fingerprint has no 16 bytes"))?;
+    let fingerprint = u128::from_be_bytes(fingerprint);
+    let set: Option<&[u8]> = value(row, 8, &id)?;
+    let (bytes, added) = (value::<i64>(row, 3, &id)? as u64, value(row, 4, &id)?);
+    let (modified, expires) = (value(row, 5, &id)?, value(row, 6, &id)?);
+    if let Some(stored) = value::<Option<&[u8]>>(row, 11, &id)? {
+        let number = doc as u64;
+        let fields = Fields {
+            number,
+            id: id.as_bytes(),
+            fingerprint: &fingerprint.to_le_bytes(),
+            bytes,
+            added,
+            modified,
+            expires,
+            metadata: &[],
+        };
+        let metadata = metadata.map(str::as_bytes);
+        let parts = [
+            (wanted.signature, signature),
+            (wanted.metadata, metadata),
+            (wanted.set, set),
+            (wanted.text, text),
+        ];
+        verified(&fields, parts, stored).map_err(|why| damaged(&id, &why))?;
+    }
     *record = Record {
         number: doc as u64,
-        fingerprint: u128::from_be_bytes(fingerprint),
-        bytes: value::<i64>(row, 3, &id)? as u64,
-        added: value(row, 4, &id)?,
-        modified: value(row, 5, &id)?,
-        expires: value(row, 6, &id)?,
+        fingerprint,
+        bytes,
+        added,
+        modified,
+        expires,
         signature: signature.map_or(Ok(Vec::new()), |bytes| self::signature(bytes, &id))?,
-        set: value(row, 8, &id)?,
+        set: set.map(<[u8]>::to_vec),
         metadata: match metadata {
             Some(json) => serde_json::from_str(json)
                 .map_err(|error| damaged(&id, &format!("its metadata is no object: {error}")))?,
@@ -49,6 +76,47 @@ pub(super) fn record(row: &Row, record: &mut Record) -> Result<(), IndexError> {
         text: text.map(|bytes| unpacked(bytes, &id)).transpose()?,
         id,
     };
+    Ok(())
+}
+
+/// What the parts of a row are called, in the order of their checksums, after that of the row.
+const PARTS: [&str; 4] = ["signature", "metadata", "shingle set", "text"];
+
+/// The checksums of a row and its parts, 8 bytes each, little-endian; 0 for a part that is not
+/// there.
+pub(super) fn checksums(fields: &Fields<'_>, parts: [Option<&[u8]>; 4]) -> [u8; 40] {
+    let mut all = [0; 40];
+    let (sums, _) = all.as_chunks_mut::<8>();
+    sums[0] = fields.checksum(&mut Vec::new()).to_le_bytes();
+    for (sum, part) in sums[1..].iter_mut().zip(parts) {
+        let part = part.map_or(0, |bytes| checksum::content(fields.number, bytes));
+        *sum = part.to_le_bytes();
+    }
+    all
+}
+
+/// Compares the checksums of a row and of the parts that are wanted.
+///
+/// # Errors
+/// What is wrong, in words.
+fn verified(
+    fields: &Fields<'_>,
+    parts: [(bool, Option<&[u8]>); 4],
+    stored: &[u8],
+) -> Result<(), String> {
+    let got = checksums(fields, parts.map(|(_, part)| part));
+    if stored.len() != got.len() {
+        return Err(format!("its checksums have {} bytes, expected are 40", stored.len()));
+    }
+    if stored[..8] != got[..8] {
+        return Err("the checksum of its row is wrong".to_owned());
+    }
+    for (at, (name, (is_wanted, _))) in PARTS.iter().zip(parts).enumerate() {
+        let place = 8 * (at + 1)..8 * (at + 2);
+        if is_wanted && stored[place.clone()] != got[place] {
+            return Err(format!("the checksum of its {name} is wrong"));
+        }
+    }
     Ok(())
 }
 

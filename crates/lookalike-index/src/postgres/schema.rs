@@ -2,11 +2,11 @@
 
 use super::pool::{Lease, Pool};
 use crate::error::IndexError;
-use crate::settings::{FORMAT_VERSION, Settings};
+use crate::settings::Settings;
 use std::sync::Arc;
 
 /// What brings the tables from version n to n + 1. Those that are published never change.
-const MIGRATIONS: [&str; FORMAT_VERSION as usize] = [include_str!("migration_1.sql")];
+const MIGRATIONS: [&str; 2] = [include_str!("migration_1.sql"), include_str!("migration_2.sql")];
 
 /// The oldest server that has what is used here.
 const OLDEST_SERVER: i32 = 13;

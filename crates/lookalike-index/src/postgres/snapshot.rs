@@ -40,6 +40,7 @@ impl PostgresSnapshot {
         &mut self,
         sql: &str,
         values: &[&(dyn ToSql + Sync)],
+        wanted: Wanted,
         each: &mut dyn FnMut(&Record) -> Result<(), IndexError>,
     ) -> Result<usize, IndexError> {
         let pool = Arc::clone(self.lease.pool());
@@ -51,7 +52,7 @@ impl PostgresSnapshot {
         let mut rows = session.client.query_raw(&statement, values).map_err(failure)?;
         let (mut count, mut one) = (0, Record::default());
         while let Some(row) = rows.next().map_err(failure)? {
-            record(&row, &mut one)?;
+            record(&row, wanted, &mut one)?;
             count += 1;
             each(&one)?;
         }
@@ -128,7 +129,7 @@ impl Snapshot for PostgresSnapshot {
         for chunk in numbers.chunks(CHUNK) {
             let docs = chunk.iter().filter_map(|number| i64::try_from(*number).ok());
             let docs: Vec<i64> = docs.collect();
-            self.stream(&sql, &[&docs], each)?;
+            self.stream(&sql, &[&docs], wanted, each)?;
         }
         Ok(())
     }
@@ -148,7 +149,7 @@ impl Snapshot for PostgresSnapshot {
             let part = CHUNK.min(most - total);
             let limit = (part as u64).cast_signed();
             let mut last = from;
-            let count = self.stream(&sql, &[&from, &limit], &mut |record| {
+            let count = self.stream(&sql, &[&from, &limit], wanted, &mut |record| {
                 last = record.number.cast_signed();
                 each(record)
             })?;

@@ -6,9 +6,10 @@ use super::failure::{is_conflict, is_lost, waiting};
 use super::plan::{Plan, Stored, ids, plan};
 use super::pool::{Lease, Pool};
 use super::postings::Postings;
-use super::row::{packed, signature};
+use super::row::{checksums, packed, signature};
 use super::snapshot::{no_state, numbers};
 use crate::backend::{Change, Done};
+use crate::checksum::Fields;
 use crate::entry::{Entry, MAX_METADATA_BYTES, shown};
 use crate::error::IndexError;
 use crate::settings::{Settings, Store};
@@ -26,7 +27,7 @@ const MOST_LOOKS: u32 = 40;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 
 const COPY_DOCS: &str = "COPY docs (doc, bytes, added, modified, expires, fingerprint, id, sig, \
-                         metadata, set, text) FROM STDIN BINARY";
+                         metadata, set, text, checksums) FROM STDIN BINARY";
 
 /// A document as its row holds it, but for its number.
 struct Ready<'a> {
@@ -34,6 +35,26 @@ struct Ready<'a> {
     metadata: String,
     set: Option<&'a [u8]>,
     text: Option<Vec<u8>>,
+}
+
+impl Ready<'_> {
+    /// The checksums of its row, under a number.
+    fn checksums(&self, doc: i64) -> [u8; 40] {
+        let Self { entry, metadata, set, text } = self;
+        let fields = Fields {
+            number: doc.cast_unsigned(),
+            id: entry.id.as_bytes(),
+            fingerprint: &entry.fingerprint.to_le_bytes(),
+            bytes: entry.bytes,
+            added: entry.added,
+            modified: entry.modified,
+            expires: entry.expires,
+            metadata: &[],
+        };
+        let signature: Vec<u8> = entry.signature.iter().flat_map(|v| v.to_le_bytes()).collect();
+        let metadata = Some(metadata.as_bytes());
+        checksums(&fields, [Some(&signature[..]), metadata, *set, text.as_deref()])
+    }
 }
 
 /// How counts change.
@@ -215,7 +236,7 @@ fn insert(
         for (at, doc) in &plan.stays {
             let Some(Some(ready)) = ready.get(*at) else { continue };
             let Ready { entry, metadata, set, text } = ready;
-            rows.row(11)?;
+            rows.row(12)?;
             rows.bigint(*doc);
             rows.bigint(entry.bytes.cast_signed());
             rows.bigint(entry.added);
@@ -229,6 +250,7 @@ fn insert(
             for bytes in [*set, text.as_deref()] {
                 rows.bytes_or_null(bytes);
             }
+            rows.bytes(&ready.checksums(*doc));
             postings.add(*doc, entry.signature);
             let len =
                 |bytes: Option<&[u8]>| bytes.map_or(0, |bytes| (bytes.len() as u64).cast_signed());

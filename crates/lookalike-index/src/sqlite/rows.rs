@@ -15,7 +15,8 @@ const BY_NUMBER: &str = "SELECT doc, id, fingerprint, bytes, added, modified, ex
 const SET: &str = "SELECT code, checksum FROM sets WHERE doc = ?1";
 const TEXT: &str = "SELECT zstd, checksum FROM texts WHERE doc = ?1";
 const FROM_NUMBER: &str = "SELECT doc, id, fingerprint, bytes, added, modified, expires, metadata,
-    signature, checksum, signature_checksum FROM docs WHERE doc BETWEEN ?1 AND ?2 ORDER BY doc LIMIT ?3";
+    signature, checksum, signature_checksum FROM docs WHERE doc BETWEEN ?1 AND ?2 ORDER BY doc
+    LIMIT ?3";
 
 /// Reads documents over one connection.
 pub(super) struct Reader<'a> {

@@ -4,7 +4,7 @@
 //! | from the folder | accepted |
 //! |---|---|
 //! | its files | regular files; no links, devices or pipes |
-//! | the journal of `catalog.sqlite` | a write-ahead log: a rollback journal can name a file to delete |
+//! | the journal | a write-ahead log: a rollback journal can name a file to delete |
 //! | the schema | exactly the statements of [`catalogue`](super::catalogue): no trigger, no view |
 //! | `segments.name` | ten digits or more and `.seg`, below `state.next_segment` |
 //! | `segments.first`, `last`, `level`, `dropped` | ascending, disjoint, within `state` |

@@ -86,23 +86,25 @@ fn another_version_is_refused() {
     let Some(server) = server() else { return };
     let (url, backend, mut client) = filled(server, "versions", Store::Sets);
     drop(backend);
-    let refused = |wanted: u32| {
+    let refused = |wanted: u32, known: u32| {
         for access in [WRITE, Access::Read] {
             match postgres::open(&url, access).err() {
-                Some(IndexError::Version { got, expected: 1, .. }) => assert_eq!(got, wanted),
+                Some(IndexError::Version { got, expected, .. }) => {
+                    assert_eq!((got, expected), (wanted, known));
+                }
                 other => panic!("{other:?}"),
             }
         }
     };
-    client.batch_execute("INSERT INTO migrations (number) VALUES (2)").unwrap();
-    refused(2);
+    client.batch_execute("INSERT INTO migrations (number) VALUES (3)").unwrap();
+    refused(3, 2);
     client.batch_execute("DELETE FROM migrations").unwrap();
-    refused(0);
-    client.batch_execute("INSERT INTO migrations (number) VALUES (1)").unwrap();
+    refused(0, 2);
+    client.batch_execute("INSERT INTO migrations (number) VALUES (1), (2)").unwrap();
     let change =
         "UPDATE settings SET settings = replace(settings, '\"version\":1', '\"version\":7')";
     client.batch_execute(change).unwrap();
-    refused(7);
+    refused(7, 1);
     let back = "UPDATE settings SET settings = replace(settings, '\"version\":7', '\"version\":1')";
     client.batch_execute(back).unwrap();
     assert_clean(&*postgres_open(&url, WRITE));
@@ -169,12 +171,12 @@ fn damage_is_found_and_what_can_be_is_repaired() {
     assert_eq!(now(&*backend), before);
 
     let lasting = [
-        ("UPDATE docs SET sig = '\\x00' WHERE doc = 1", "no row of 32-bit values"),
-        ("UPDATE docs SET sig = '\\x00000000' WHERE doc = 2", "has 1 values"),
-        ("UPDATE docs SET set = '\\x09' WHERE doc = 3", "is damaged"),
-        ("UPDATE docs SET set = NULL WHERE doc = 4", "set is missing"),
-        ("UPDATE docs SET text = '\\x00' WHERE doc = 5", "cannot be read"),
-        ("UPDATE docs SET metadata = '[]' WHERE doc = 6", "no object"),
+        ("UPDATE docs SET sig = '\\x00' WHERE doc = 1", "checksum of its signature"),
+        ("UPDATE docs SET sig = '\\x00000000' WHERE doc = 2", "checksum of its signature"),
+        ("UPDATE docs SET set = '\\x09' WHERE doc = 3", "checksum of its shingle set"),
+        ("UPDATE docs SET set = NULL WHERE doc = 4", "checksum of its shingle set"),
+        ("UPDATE docs SET text = '\\x00' WHERE doc = 5", "checksum of its text"),
+        ("UPDATE docs SET metadata = '[]' WHERE doc = 6", "checksum of its metadata"),
     ];
     for (damage, says) in lasting {
         client.batch_execute(damage).unwrap();
@@ -306,6 +308,53 @@ fn the_examples_in_the_documentation_hold() {
     assert_eq!(rows.len(), 1);
     assert_eq!((rows[0].get::<_, &str>(0), rows[0].get::<_, &str>(1)), ("a", "wire"));
     drop(snapshot);
+    drop(backend);
+    drop_index(server, &url);
+}
+
+#[test]
+fn every_stored_value_has_a_checksum() {
+    let Some(server) = server() else { return };
+    let other = "(SELECT {} FROM docs AS o WHERE o.id = 'd2')";
+    let damages = [
+        format!("text = {}", other.replace("{}", "text")),
+        format!("set = {}", other.replace("{}", "set")),
+        format!("sig = {}", other.replace("{}", "sig")),
+        "metadata = '{\"other\": 1}'".to_owned(),
+        "bytes = bytes + 1".to_owned(),
+        "added = added + 1".to_owned(),
+        "expires = coalesce(expires, 0) + 1".to_owned(),
+        "fingerprint = gen_random_uuid()".to_owned(),
+        "checksums = 'x'".to_owned(),
+        "text = NULL".to_owned(),
+        "set = NULL".to_owned(),
+    ];
+    for damage in damages {
+        let (url, backend, mut client) = filled(server, "checksums", Store::Texts);
+        assert_clean(&*backend);
+        let sql = format!("UPDATE docs SET {damage} WHERE id = 'd1'");
+        assert_eq!(client.execute(&sql, &[]).unwrap(), 1);
+        let problems = backend.check().unwrap();
+        assert!(problems.iter().any(|problem| !problem.repairable), "{damage}: {problems:?}");
+        let wanted = Wanted { signature: true, set: true, metadata: true, text: true };
+        let mut snapshot = backend.snapshot().unwrap();
+        let read = snapshot.scan(0, usize::MAX, wanted, &mut |_| Ok(()));
+        assert!(matches!(read, Err(IndexError::Damaged { .. })), "{damage}: {read:?}");
+        drop((snapshot, backend));
+        drop_index(server, &url);
+    }
+    // Rows of version 1 have none.
+    let (url, backend, mut client) = filled(server, "checksums", Store::Texts);
+    let records = now(&*backend);
+    drop(backend);
+    client
+        .batch_execute("ALTER TABLE docs DROP checksums; DELETE FROM migrations WHERE number = 2")
+        .unwrap();
+    let error = postgres::open(&url, Access::Read).map(drop).unwrap_err().to_string();
+    assert!(error.contains("index compact"), "{error}");
+    let backend = postgres_open(&url, WRITE);
+    assert_eq!(now(&*backend), records);
+    assert_clean(&*backend);
     drop(backend);
     drop_index(server, &url);
 }

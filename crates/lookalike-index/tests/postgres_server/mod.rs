@@ -53,6 +53,12 @@ impl Server {
     /// A server that only this process's user, or another unprivileged one, runs: PostgreSQL
     /// refuses the administrator.
     pub fn start() -> Result<Self, String> {
+        Self::start_with(&["listen_addresses="], &|_, _| {})
+    }
+
+    /// The same with more settings; `prepare` gets the folder of its data, and the user that runs
+    /// it if that is another one, before it starts.
+    pub fn start_with(more: &[&str], prepare: &dyn Fn(&Path, Option<u32>)) -> Result<Self, String> {
         // Tests need not outlive the machine.
         let settings = ["fsync=off", "shared_buffers=64MB", "autovacuum=off"];
         let programs =
@@ -87,15 +93,19 @@ impl Server {
         }
         let log = std::fs::File::create(folder.join("log")).map_err(|error| error.to_string())?;
         let mut server = run("postgres");
-        server.arg("-D").arg(&data).arg("-k").arg(&folder).args(["-c", "listen_addresses="]);
+        prepare(&data, user.as_ref().and_then(|user| user.parse().ok()));
+        server.arg("-D").arg(&data).arg("-k").arg(&folder);
         server.args(["-c", "max_connections=200"]);
-        for setting in settings {
+        for setting in settings.iter().chain(more) {
             server.args(["-c", setting]);
         }
         server.current_dir(&folder).stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
         let server = server.spawn().map_err(|error| format!("postgres: {error}"))?;
         let watcher = watch(&server, &folder)?;
         let base = format!("postgres:///postgres?host={}&user=postgres", folder.display());
+        let port = more.iter().find_map(|setting| setting.strip_prefix("port="));
+        let port = port.map(|port| format!("&port={port}"));
+        let base = base + port.as_deref().unwrap_or_default();
         wait_for(&base, &folder)?;
         Ok(Self { base, watcher: Some(Mutex::new([watcher, server])) })
     }
@@ -116,6 +126,11 @@ impl Server {
         let name = name.replace('%', "%25").replace('&', "%26").replace('#', "%23");
         let sign = if self.base.contains('?') { '&' } else { '?' };
         format!("{}{sign}index={name}", self.base)
+    }
+
+    /// The folder of its socket and data.
+    pub fn folder(&self) -> &str {
+        self.base.split("host=").nth(1).unwrap().split('&').next().unwrap()
     }
 
     /// A connection to the database, for what is done behind an index's back.

@@ -46,6 +46,49 @@ fn a_token_opens_what_it_is_for() {
 }
 
 #[test]
+fn a_wrong_token_takes_its_time() {
+    let served = with_tokens();
+    let since = std::time::Instant::now();
+    let wrong = served.client.with_token("read-read-read-reaD");
+    wrong.get("/v1/stats").problem(401, "token-needed");
+    assert!(since.elapsed() >= std::time::Duration::from_millis(500));
+}
+
+#[test]
+fn readers_do_not_see_folders_of_the_server() {
+    let served = with_tokens();
+    let (reader, writer) = (served.client.with_token(READ), served.client.with_token(WRITE));
+    let text = "the quick brown fox jumps over the lazy dog in the green park";
+    let sources =
+        ["/srv/private/a.txt", "C:\\private\\a.txt", "../private/a.txt", "file:///private/a.txt"];
+    for (nth, source) in sources.iter().enumerate() {
+        let body = json!({ "text": text, "metadata": { "source": source, "kind": "x" } });
+        writer.put(&format!("/v1/documents/{nth}"), &body).ok(201);
+    }
+    let web = json!({ "text": text, "metadata": { "source": "https://example.org/x/y" } });
+    writer.put("/v1/documents/web", &web).ok(201);
+    while reader.get("/v1/groups").status == 202 {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let all = |client: &crate::client::Client| {
+        let answers = [
+            client.get("/v1/documents/0").ok(200),
+            client.get("/v1/documents").ok(200),
+            client.post("/v1/query", &json!({ "text": text })).ok(200),
+            client.get("/v1/groups").ok(200),
+        ];
+        answers.map(|answer| answer.to_string())
+    };
+    for answer in all(&reader) {
+        assert!(answer.contains("\"source\":\"a.txt\"") && !answer.contains("private"), "{answer}");
+    }
+    for answer in all(&writer) {
+        assert!(answer.contains("/srv/private/a.txt"), "{answer}");
+    }
+    assert!(all(&reader)[1].contains("https://example.org/x/y"));
+}
+
+#[test]
 fn without_tokens_only_this_machine_is_served() {
     let index = || Index::new(Box::new(MemoryBackend::new(crate::served::settings(Store::Sets))));
     let mut config = Config { listen: "0.0.0.0:0".parse().unwrap(), ..Config::default() };

@@ -155,6 +155,49 @@ fn what_is_no_http_is_no_harm() {
 }
 
 #[test]
+fn what_the_parser_refuses_is_a_problem() {
+    let served = Served::start();
+    let host = "host: localhost\r\n";
+    let cases = [
+        ("\0\x01\x02\r\n\r\n".to_owned(), 400, "bad-head"),
+        ("GET / HTTP/9.9\r\n\r\n".to_owned(), 400, "bad-head"),
+        (format!("GET / HTTP/1.1\r\n{host}no colon\r\n\r\n"), 400, "bad-head"),
+        (format!("GET /{} HTTP/1.1\r\n{host}\r\n", "x".repeat(70_000)), 414, "address-too-long"),
+        (
+            format!("GET / HTTP/1.1\r\n{host}x: {}\r\n\r\n", "y".repeat(3_000_000)),
+            431,
+            "head-too-large",
+        ),
+        (format!("GET / HTTP/1.1\r\n{host}{}\r\n", "x: y\r\n".repeat(200)), 431, "head-too-large"),
+    ];
+    for (request, status, code) in cases {
+        let answer = served.client.raw(request.as_bytes());
+        answer.problem(status, code);
+        assert_eq!(answer.header("connection"), Some("close"));
+    }
+}
+
+#[test]
+fn metadata_and_filters_are_counted_while_they_are_parsed() {
+    let served = Served::start();
+    let put = |metadata: &str| {
+        let body = format!("{{\"text\":\"a\",\"metadata\":{metadata}}}");
+        let headers = ["content-type: application/json"];
+        served.client.request("PUT", "/v1/documents/a", &headers, body.as_bytes())
+    };
+    for (element, count) in [("[],", 700_000), ("{\"\":0},", 100_000), ("\"\",", 700_000)] {
+        let answer = put(&format!("{{\"a\":[{}0]}}", element.repeat(count)));
+        answer.problem(400, "bad-member");
+    }
+    assert_eq!(put(&format!("{{\"a\":[{}0]}}", "0.5,".repeat(100_000))).status, 201);
+    let metadata = served.client.get("/v1/documents/a").ok(200)["metadata"]["a"].clone();
+    assert_eq!(metadata.as_array().unwrap().len(), 100_001);
+    let filters = serde_json::json!({ "text": "a", "filters": vec!["a=b"; 101] });
+    let problem = served.client.post("/v1/query", &filters).problem(400, "bad-member");
+    assert!(problem["detail"].as_str().unwrap().contains("at most 100"), "{problem}");
+}
+
+#[test]
 fn a_head_that_means_two_things_is_refused() {
     let served = Served::start();
     let two = ["host: localhost", "host: evil.example"];

@@ -3,9 +3,10 @@
 use crate::client::{Answer, rest};
 use crate::served::Served;
 use lookalike::store::settings::Store;
-use lookalike_server::Stopped;
+use lookalike_server::{Stopped, Tokens};
 use serde_json::json;
 use std::io::Write;
+use std::net::TcpStream;
 use std::time::Duration;
 
 #[test]
@@ -67,6 +68,121 @@ fn a_full_disk_is_told_and_what_was_stored_stays() {
     client.get("/v1/documents/b").problem(404, "unknown-document");
     served.gate.set_full(false);
     client.put("/v1/documents/b", &body).ok(201);
+}
+
+#[test]
+fn documents_can_be_removed_while_the_disk_is_full() {
+    let served = Served::start();
+    let client = &served.client;
+    let body = json!({ "text": "one two three" });
+    client.put("/v1/documents/a", &body).ok(201);
+    served.gate.set_full(true);
+    served.gate.close();
+    let ask = |method: &'static str, path: &'static str| {
+        let (client, body) = (client.clone(), body.to_string());
+        let headers = ["content-type: application/json"];
+        std::thread::spawn(move || client.request(method, path, &headers, body.as_bytes()))
+    };
+    let first = ask("PUT", "/v1/documents/b");
+    served.gate.wait_for(1);
+    // These two are written together.
+    let (second, removed) = (ask("PUT", "/v1/documents/c"), ask("DELETE", "/v1/documents/a"));
+    loop {
+        let figures = String::from_utf8(client.get("/metrics").body).unwrap();
+        if figures.contains("lookalike_write_queue_length 3\n") {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    served.gate.open();
+    first.join().unwrap().problem(507, "disk-full");
+    second.join().unwrap().problem(507, "disk-full");
+    assert_eq!(removed.join().unwrap().status, 204);
+    client.get("/v1/documents/a").problem(404, "unknown-document");
+}
+
+#[test]
+fn a_database_that_does_not_answer_is_named() {
+    let served = Served::start();
+    let client = &served.client;
+    served.gate.set_down(true);
+    let body = json!({ "text": "one two three" });
+    for answer in [client.put("/v1/documents/a", &body), client.post("/v1/query", &body)] {
+        let problem = answer.problem(503, "database-unavailable");
+        assert!(!problem["detail"].as_str().unwrap().contains("another process"), "{problem}");
+        assert_eq!(answer.header("retry-after"), Some("5"));
+    }
+    served.gate.set_down(false);
+    client.put("/v1/documents/a", &body).ok(201);
+}
+
+#[test]
+fn idle_connections_make_room() {
+    let served = Served::with(Store::Texts, |config| {
+        config.limits.connections = 4;
+        config.limits.head_time = Duration::from_secs(600);
+        config.limits.request_time = Duration::from_secs(600);
+    });
+    let client = served.client.clone();
+    served.gate.close();
+    let busy = std::thread::spawn(move || client.get("/v1/documents"));
+    served.gate.wait_for(1);
+    let mut idle: Vec<_> = (0..12).map(|_| served.client.connect()).collect();
+    // Some have been used, and some have sent a part of a head.
+    for (nth, stream) in idle.iter_mut().enumerate() {
+        if nth % 2 == 0 {
+            stream.write_all(b"GET /v1/health HTTP/1.1\r\nhost:").unwrap();
+        }
+    }
+    served.client.get("/v1/settings").ok(200);
+    served.client.get("/openapi.json").ok(200);
+    served.gate.open();
+    busy.join().unwrap().ok(200);
+    drop(idle);
+}
+
+#[test]
+fn bursts_fit_into_the_backlog() {
+    const BURST: usize = 300;
+    let most = std::fs::read_to_string("/proc/sys/net/core/somaxconn").unwrap_or_default();
+    if most.trim().parse().is_ok_and(|most: usize| most <= BURST) {
+        writeln!(std::io::stderr(), "SKIPPED: somaxconn is {most}, below {BURST}").unwrap();
+        return;
+    }
+    let served = Served::with(Store::Texts, |config| config.limits.connections = 1);
+    let client = served.client.clone();
+    served.gate.close();
+    let busy = std::thread::spawn(move || client.get("/v1/documents"));
+    served.gate.wait_for(1);
+    // The only connection is busy, so none of these is accepted.
+    let connect = |_| {
+        let connected = TcpStream::connect_timeout(&served.client.address, Duration::from_secs(5));
+        connected.expect("the backlog has no room")
+    };
+    let burst: Vec<TcpStream> = (0..BURST).map(connect).collect();
+    served.gate.open();
+    busy.join().unwrap().ok(200);
+    drop(burst);
+}
+
+#[test]
+fn clients_that_are_still_sending_see_why_they_are_refused() {
+    let served = Served::with(Store::Texts, |config| {
+        config.limits.body_bytes = 20_000;
+        config.limits.text_bytes = 10_000;
+        config.tokens = Tokens::new(Vec::new(), vec!["write-write-write-write".into()]).unwrap();
+    });
+    let token = "authorization: Bearer write-write-write-write\r\n";
+    for (token, status, code) in [(token, 413, "body-too-large"), ("", 401, "token-needed")] {
+        let mut stream = served.client.connect();
+        let head = format!(
+            "PUT /v1/documents/a HTTP/1.1\r\nhost: localhost\r\n{token}\
+             content-type: application/json\r\ncontent-length: 30000000\r\n\r\n"
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        stream.write_all(&vec![b'x'; 30_000_000]).unwrap();
+        Answer::read(&rest(&mut stream)).problem(status, code);
+    }
 }
 
 #[test]
@@ -167,7 +283,7 @@ fn stopping_finishes_what_was_begun() {
     served.gate.wait_for(1);
     let idle = served.client.connect();
     served.stop.stop();
-    while std::net::TcpStream::connect(served.client.address).is_ok() {
+    while TcpStream::connect(served.client.address).is_ok() {
         std::thread::sleep(Duration::from_millis(5));
     }
     served.gate.open();
@@ -188,7 +304,7 @@ fn with_a_long_document(idle: Duration) -> Served {
 }
 
 /// Asks for it and takes the beginning only.
-fn ask_and_leave(served: &Served) -> std::net::TcpStream {
+fn ask_and_leave(served: &Served) -> TcpStream {
     let mut stream = served.client.connect();
     let head = b"GET /v1/documents/long?text=true HTTP/1.1\r\nhost: localhost\r\n\r\n";
     stream.write_all(head).unwrap();
@@ -212,7 +328,7 @@ fn the_memory_for_answers_ends() {
     }
 }
 
-fn rest_of_answer(stream: &mut std::net::TcpStream) {
+fn rest_of_answer(stream: &mut TcpStream) {
     let mut all = std::io::Read::take(stream, 30_000_000);
     assert_eq!(std::io::copy(&mut all, &mut std::io::sink()).unwrap(), 30_000_000);
 }

@@ -73,12 +73,26 @@ pub(crate) struct Gate {
     news: Condvar,
     passed: AtomicUsize,
     full: AtomicBool,
+    down: AtomicBool,
 }
 
 impl Gate {
     /// From now on nothing more fits on the disk, or it does again.
     pub(crate) fn set_full(&self, full: bool) {
         self.full.store(full, Ordering::SeqCst);
+    }
+
+    /// From now on the database does not answer, or it does again.
+    pub(crate) fn set_down(&self, down: bool) {
+        self.down.store(down, Ordering::SeqCst);
+    }
+
+    fn check_up(&self, index: &str) -> Result<(), IndexError> {
+        if !self.down.load(Ordering::SeqCst) {
+            return Ok(());
+        }
+        let why = "connection refused".to_owned();
+        Err(IndexError::Database { index: index.to_owned(), why, transient: true })
     }
 
     pub(crate) fn close(&self) {
@@ -127,7 +141,10 @@ impl Backend for Gated {
 
     fn write(&self, changes: &[Change<'_>]) -> Result<Vec<Done>, IndexError> {
         self.gate.pass();
-        if self.gate.full.load(Ordering::SeqCst) {
+        self.gate.check_up(self.name())?;
+        // A place for an index has room in reserve for removing documents.
+        let removes = changes.iter().all(|change| matches!(change, Change::Remove(_)));
+        if self.gate.full.load(Ordering::SeqCst) && !removes {
             return Err(IndexError::DiskFull { index: self.name().to_owned() });
         }
         self.memory.write(changes)
@@ -135,6 +152,7 @@ impl Backend for Gated {
 
     fn snapshot(&self) -> Result<Box<dyn Snapshot>, IndexError> {
         self.gate.pass();
+        self.gate.check_up(self.name())?;
         self.memory.snapshot()
     }
 

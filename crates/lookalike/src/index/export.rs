@@ -2,7 +2,8 @@
 
 use super::time;
 use crate::error::Error;
-use lookalike_index::entry::{Metadata, Record, Wanted};
+use lookalike_index::entry::{Metadata, Record, Wanted, shown};
+use lookalike_index::settings::Store;
 use lookalike_index::{Index, IndexError};
 use serde::Serialize;
 use std::io::{self, Write};
@@ -36,6 +37,7 @@ pub fn export(index: &Index, now: i64, out: &mut dyn Write) -> io::Result<Result
         Err(error) => return Ok(Err(error.into())),
     };
     let wanted = Wanted { metadata: true, text: true, ..Wanted::default() };
+    let store = index.settings().store;
     let (mut from, mut count, mut read) = (0, 0, 0);
     loop {
         let mut batch: Vec<Record> = Vec::new();
@@ -43,6 +45,9 @@ pub fn export(index: &Index, now: i64, out: &mut dyn Write) -> io::Result<Result
         let scanned = snapshot.scan(from, BATCH, wanted, &mut |record| {
             last = Some(record.number);
             read += 1;
+            if store == Store::Texts && record.text.is_none() && record.bytes > 0 {
+                return Err(without_text(record));
+            }
             if !record.is_expired(now) {
                 batch.push(record.clone());
             }
@@ -60,6 +65,13 @@ pub fn export(index: &Index, now: i64, out: &mut dyn Write) -> io::Result<Result
             None if read == snapshot.len() => return Ok(Ok(count)),
             None => return Ok(Err(incomplete(index, snapshot.len(), read).into())),
         }
+    }
+}
+
+fn without_text(record: &Record) -> IndexError {
+    IndexError::Damaged {
+        what: format!("document {:?}", shown(&record.id)),
+        why: format!("it has no text, expected are {} bytes", record.bytes),
     }
 }
 

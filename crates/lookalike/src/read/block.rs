@@ -107,6 +107,7 @@ impl Block {
                     bytes: &records.piece,
                     first_line: records.first_line,
                     unclosed: records.unclosed,
+                    offset: Some(records.offset),
                 };
                 piece.read(*format, scratch, sink)
             }
@@ -152,6 +153,20 @@ impl Block {
     /// # Errors
     /// [`ReadError::Spool`] when the spool cannot be written.
     pub fn retain(self, spool: Option<&Arc<Spool>>) -> Result<Retained, ReadError> {
+        self.retain_read(spool, &mut Scratch::default())
+    }
+
+    /// As [`retain`](Self::retain), with the texts that [`read`](Self::read) kept in a scratch
+    /// made by [`Scratch::retaining`].
+    ///
+    /// # Errors
+    /// [`ReadError::Spool`] when the spool cannot be written.
+    pub fn retain_read(
+        self,
+        spool: Option<&Arc<Spool>>,
+        scratch: &mut Scratch,
+    ) -> Result<Retained, ReadError> {
+        let parts = scratch.part_texts.take(spool)?;
         let content = match self.content {
             Content::Files(range) => Kept::Files(range),
             Content::Stored(block) => Kept::Stored(block.stretch),
@@ -175,7 +190,7 @@ impl Block {
                 }
             }
         };
-        Ok(Retained::new(self.number, self.source, content))
+        Ok(Retained::new(self.number, self.source, content).with_parts(parts))
     }
 }
 

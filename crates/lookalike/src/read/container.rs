@@ -6,12 +6,15 @@ use super::error::{SkipReason, Skipped};
 use super::further::Further;
 use super::options::Format;
 use super::parse::Piece;
+use super::part_texts::PartTexts;
 use super::record::Cut;
 use super::source::{Settings, Source};
 use super::{Document, Place, Raw, RawSink, Scratch};
-use lookalike_extract::{Extractor, Failed, Failure, Part, Sink};
+use lookalike_extract::{Extractor, Failed, Failure, Limits, Part, Sink, Used};
 #[cfg(feature = "mail")]
 use std::borrow::Cow;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 #[cfg(feature = "archive")]
 use lookalike_extract::archive::{TarEntry, TarNext, next_entry};
@@ -100,8 +103,11 @@ impl Piece<'_> {
     /// Gives the documents of every record to the sink, in order.
     pub(super) fn read_inner(self, format: Format, scratch: &mut Scratch, sink: &mut impl RawSink) {
         let settings = &*self.source.settings;
-        let Scratch { further, extractor, .. } = scratch;
+        let Scratch { further, extractor, part_texts, .. } = scratch;
+        part_texts.clear();
         let extractor = settings.extractor(extractor);
+        let limits = settings.extract.limits;
+        let mut used = Used::default();
         let (mut start, mut line, mut unclosed) = (0, 0, self.unclosed);
         while let Some((done, inner)) = first(format, &self.bytes[start..], true) {
             // One reason is enough.
@@ -109,7 +115,9 @@ impl Piece<'_> {
             let raw = &self.bytes[start..start + done];
             let place = Place { start: start as u32, length: done as u32, line, part: 0 };
             let number = self.first_line + u64::from(line);
-            let (id, modified) = (base(self.source, &inner, number), modified(self.source, &inner));
+            let repeat = self.source.repeat(self.index, start as u32);
+            let id = base(self.source, &inner, number, repeat);
+            let modified = modified(self.source, &inner);
             let raw_record = raw.strip_suffix(b"\n").unwrap_or(raw);
             let mut parts = Parts {
                 source: self.source,
@@ -121,9 +129,13 @@ impl Piece<'_> {
                 modified,
                 id: String::new(),
                 further: &mut *further,
+                part_texts: &mut *part_texts,
                 sink: &mut *sink,
             };
-            extract(inner, None, extractor, &mut parts);
+            let mut read = |name: &str, bytes: &[u8], sink: &mut dyn Sink| {
+                self.extract(name, bytes, (start, &mut used), &limits, extractor, sink);
+            };
+            extract(inner, &mut read, &mut parts);
             start += done.max(1);
             line += memchr::memchr_iter(b'\n', raw).count() as u32;
         }
@@ -141,6 +153,60 @@ impl Piece<'_> {
     }
 }
 
+impl Piece<'_> {
+    /// Reads the file of the record at `start`, within what its source has left of the limits.
+    fn extract(
+        &self,
+        name: &str,
+        bytes: &[u8],
+        (start, used): (usize, &mut Used),
+        limits: &Limits,
+        extractor: &mut Extractor,
+        sink: &mut dyn Sink,
+    ) {
+        let Some(offset) = self.offset else {
+            // What was read once is within the limits.
+            *used = Used { time: Duration::ZERO, ..*used };
+            let mut again = used.at(start as u64, limits);
+            let before = again;
+            extractor.extract_within(&mut again, name, bytes, sink);
+            used.add(before, again);
+            return;
+        };
+        let taken = &self.source.extraction_time;
+        used.time = Duration::from_nanos(taken.load(Ordering::Relaxed));
+        let granted = self.source.size().map_or(offset, |size| offset.min(size));
+        let mut now = used.at(start as u64, limits);
+        now.time = used.at(granted, limits).time;
+        let before = now;
+        match before.exhausted(limits) {
+            Some(failure) => failed(&failure, bytes, sink),
+            None => extractor.extract_within(&mut now, name, bytes, sink),
+        }
+        used.add(before, now);
+        let more = now.time.saturating_sub(before.time).as_nanos();
+        taken.fetch_add(u64::try_from(more).unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+}
+
+/// The names of the members that a piece of a tar archive holds, and where each begins.
+#[cfg(feature = "archive")]
+pub(super) fn member_names(bytes: &[u8]) -> impl Iterator<Item = (u32, String)> {
+    let mut start = 0;
+    std::iter::from_fn(move || {
+        while let Some((done, inner)) = first(Format::Tar, &bytes[start..], true) {
+            let at = start as u32;
+            start += done.max(1);
+            if let Inner::Entry(entry) = inner
+                && entry.kind != lookalike_extract::archive::EntryKind::Folder
+            {
+                return Some((at, entry.name));
+            }
+        }
+        None
+    })
+}
+
 /// Gives the text of one part of a record to `sink`.
 pub(super) fn again(
     format: Format,
@@ -150,23 +216,25 @@ pub(super) fn again(
     sink: &mut dyn Sink,
 ) {
     if let Some((_, inner)) = first(format, record, true) {
-        extract(inner, Some(part), extractor, sink);
+        let mut read = |name: &str, bytes: &[u8], sink: &mut dyn Sink| {
+            extractor.extract_part(name, bytes, part, sink);
+        };
+        extract(inner, &mut read, sink);
     }
 }
 
-fn extract(inner: Inner<'_>, number: Option<u32>, extractor: &mut Extractor, sink: &mut dyn Sink) {
-    let mut read = |name: &str, bytes: &[u8]| match number {
-        Some(number) => extractor.extract_part(name, bytes, number, sink),
-        None => extractor.extract(name, bytes, sink),
-    };
+/// Reads a file: its name, its bytes, and what takes its parts.
+type ReadFile<'a> = &'a mut dyn FnMut(&str, &[u8], &mut dyn Sink);
+
+fn extract(inner: Inner<'_>, read: ReadFile<'_>, sink: &mut dyn Sink) {
     match inner {
         #[cfg(feature = "mail")]
-        Inner::Message(message) => read("message.eml", &message),
-        Inner::Crawled(record) => read("record.warc", record),
+        Inner::Message(message) => read("message.eml", &message, sink),
+        Inner::Crawled(record) => read("record.warc", record, sink),
         #[cfg(feature = "archive")]
         Inner::Entry(entry) if entry.kind == lookalike_extract::archive::EntryKind::File => {
             match records(&entry.name) {
-                None => read(&entry.name, entry.content),
+                None => read(&entry.name, entry.content, sink),
                 Some(failure) => failed(&failure, entry.content, sink),
             }
         }
@@ -199,10 +267,14 @@ pub(super) fn records(name: &str) -> Option<Failure> {
 }
 
 /// What the ids of a record's documents begin with.
-fn base(source: &Source, inner: &Inner<'_>, line: u64) -> String {
+fn base(source: &Source, inner: &Inner<'_>, line: u64, repeat: Option<u32>) -> String {
+    let _ = repeat;
     match inner {
         #[cfg(feature = "archive")]
-        Inner::Entry(entry) => format!("{}/{}", source.name, entry.name),
+        Inner::Entry(entry) => {
+            let number = repeat.map_or_else(String::new, |number| format!("#{number}"));
+            format!("{}/{}{number}", source.name, entry.name)
+        }
         _ => format!("{}:{line}", source.name),
     }
 }
@@ -229,6 +301,7 @@ struct Parts<'a, S> {
     modified: Option<u64>,
     id: String,
     further: &'a mut Further,
+    part_texts: &'a mut PartTexts,
     sink: &'a mut S,
 }
 
@@ -293,6 +366,7 @@ impl<S: RawSink> Sink for Parts<'_, S> {
             shingled: None,
             about: Some(part.fields),
         };
+        self.part_texts.add(document.place, part.text);
         // Of a mailbox single messages can be taken out.
         let message = self.source.format() == Format::Mbox && part.within.is_empty();
         let raw = if message { Raw::Record(self.raw) } else { Raw::Part(&self.source.path) };

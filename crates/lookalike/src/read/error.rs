@@ -3,7 +3,7 @@
 use super::column_error::{NO_PARQUET, PARQUET_STREAM, column, column_type};
 use super::content::Content;
 use super::stamp::Stamp;
-use lookalike_extract::Failure;
+use lookalike_extract::{Failure, LimitKind};
 use lookalike_index::IndexError;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -212,7 +212,10 @@ impl fmt::Display for SkipReason {
             Self::SymbolicLink => f.write_str("a symbolic link (--follow reads it)"),
             Self::NotAFile => f.write_str("neither a file nor a folder"),
             Self::Binary => f.write_str("binary: it holds a NUL byte"),
-            Self::NoText { failure, .. } => failure.fmt(f),
+            Self::NoText { failure, .. } => match option_for(failure) {
+                Some(option) => write!(f, "{failure} ({option} allows more)"),
+                None => failure.fmt(f),
+            },
             Self::Unreadable { message } => write!(f, "cannot be read: {message}"),
             Self::TooLong => write!(
                 f,
@@ -262,6 +265,18 @@ impl fmt::Display for SkipReason {
             }
         }
     }
+}
+
+/// The option that moves the limit which a failure is about.
+fn option_for(failure: &Failure) -> Option<&'static str> {
+    Some(match failure.limit()? {
+        LimitKind::Bytes => "--max-file-size",
+        LimitKind::Expanded => "--max-expanded",
+        LimitKind::Depth => "--max-depth",
+        LimitKind::Members => "--max-members",
+        LimitKind::Pages => "--max-pages",
+        LimitKind::Time => "--max-seconds",
+    })
 }
 
 /// Why inputs could not be read. Every message names the place and ends with a remedy.

@@ -6,27 +6,22 @@ use super::container::push_within;
 use super::content::Content;
 use super::error::{ReadError, SkipReason, Skipped};
 use super::options::Format;
+use super::part_texts::PartTexts;
 use super::recover::{MEMORY, OverLimit, unreadable};
 use super::source::{Settings, Source};
 use super::stamp::Stamp;
 use super::walk::name_of;
 use super::{Document, Place, Raw, RawSink, Scratch};
-use lookalike_extract::{Extractor, Failed, Failure, Kind, Part, Sink, encoding};
+use lookalike_extract::{Extractor, Failed, Failure, Kind, Part, Sink, Used, encoding};
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::PathBuf;
+#[cfg(feature = "archive")]
+use std::time::Instant;
 
 #[cfg(feature = "archive")]
-use super::position::read_exact_at;
-#[cfg(feature = "archive")]
-use lookalike_extract::archive::{EntryKind, ZipEntry, zip_entries};
-#[cfg(feature = "archive")]
-use std::collections::HashSet;
-#[cfg(feature = "archive")]
-use std::io::Cursor;
-#[cfg(feature = "archive")]
-use std::path::Path;
+use super::zip_member::{MemberBudget, ZipMember, read_member};
 
 /// Bytes looked at before the rest of a file is read: most files without text show here.
 const FIRST_BYTES: u64 = 64 << 10;
@@ -43,7 +38,7 @@ pub(super) struct DocumentFile {
     pub(super) named: bool,
     /// Where it is in the ZIP archive `path`.
     #[cfg(feature = "archive")]
-    pub(super) entry: Option<Box<ZipEntry>>,
+    pub(super) member: Option<Box<ZipMember>>,
 }
 
 impl DocumentFile {
@@ -55,15 +50,15 @@ impl DocumentFile {
             stamp,
             named,
             #[cfg(feature = "archive")]
-            entry: None,
+            member: None,
         }
     }
 
     /// Bytes that are read of it.
     pub(super) fn bytes(&self) -> u64 {
         #[cfg(feature = "archive")]
-        if let Some(entry) = &self.entry {
-            return entry.compressed_size;
+        if let Some(member) = &self.member {
+            return member.entry.compressed_size;
         }
         self.stamp.bytes
     }
@@ -71,7 +66,7 @@ impl DocumentFile {
     /// When it was changed.
     fn modified(&self) -> Option<u64> {
         #[cfg(feature = "archive")]
-        if let Some(time) = self.entry.as_ref().and_then(|entry| entry.modified) {
+        if let Some(time) = self.member.as_ref().and_then(|member| member.entry.modified) {
             return u64::try_from(time).ok();
         }
         self.stamp.modified
@@ -80,8 +75,8 @@ impl DocumentFile {
     /// Its path, in an archive with its name there behind.
     pub(super) fn shown(&self) -> String {
         #[cfg(feature = "archive")]
-        if let Some(entry) = &self.entry {
-            return format!("{}/{}", name_of(&self.path), entry.name);
+        if let Some(member) = &self.member {
+            return format!("{}/{}", name_of(&self.path), member.entry.name);
         }
         name_of(&self.path)
     }
@@ -89,8 +84,8 @@ impl DocumentFile {
     /// Its name without folders.
     fn name(&self) -> Cow<'_, str> {
         #[cfg(feature = "archive")]
-        if let Some(entry) = &self.entry {
-            return Cow::Borrowed(entry.name.rsplit('/').next().unwrap_or_default());
+        if let Some(member) = &self.member {
+            return Cow::Borrowed(member.entry.name.rsplit('/').next().unwrap_or_default());
         }
         self.path.file_name().unwrap_or_default().to_string_lossy()
     }
@@ -98,7 +93,7 @@ impl DocumentFile {
     /// What it is in its input, where a document is all of it.
     fn raw(&self) -> Raw<'_> {
         #[cfg(feature = "archive")]
-        if self.entry.is_some() {
+        if self.member.is_some() {
             return Raw::Part(&self.path);
         }
         Raw::File(&self.path)
@@ -109,11 +104,11 @@ impl DocumentFile {
 pub(super) struct Contents<'a> {
     pub(super) kind: Kind,
     /// As they are without compression.
-    bytes: &'a [u8],
+    pub(super) bytes: &'a [u8],
     /// As it is on the disk.
     pub(super) length: u64,
     /// The name without the ending that tells of compression.
-    name: String,
+    pub(super) name: String,
 }
 
 impl Contents<'_> {
@@ -122,17 +117,14 @@ impl Contents<'_> {
         encoding::decode(self.bytes, settings.encoding).ok_or(SkipReason::Binary)
     }
 
-    /// Gives its parts to `sink`, or only that of a number.
-    pub(super) fn extract(
-        &self,
-        number: Option<u32>,
-        extractor: &mut Extractor,
-        sink: &mut dyn Sink,
-    ) {
-        match number {
-            Some(number) => extractor.extract_part(&self.name, self.bytes, number, sink),
-            None => extractor.extract(&self.name, self.bytes, sink),
-        }
+    /// Gives its parts to `sink`, and adds what they use.
+    fn extract(&self, used: &mut Used, extractor: &mut Extractor, sink: &mut dyn Sink) {
+        extractor.extract_within(used, &self.name, self.bytes, sink);
+    }
+
+    /// Gives the part of a number to `sink`.
+    pub(super) fn extract_part(&self, number: u32, extractor: &mut Extractor, sink: &mut dyn Sink) {
+        extractor.extract_part(&self.name, self.bytes, number, sink);
     }
 }
 
@@ -145,8 +137,8 @@ pub(super) fn read<'a>(
     let name = file.name();
     let (compression, stem) = Compression::of_name(&name);
     #[cfg(feature = "archive")]
-    if let Some(entry) = &file.entry {
-        return read_entry(&file.path, entry, (compression, stem), settings, bytes);
+    if let Some(member) = &file.member {
+        return read_member(&file.path, &member.entry, (compression, stem), settings, bytes);
     }
     let opened = File::open(&file.path).map_err(|e| unreadable(&e))?;
     let size = opened.metadata().map_err(|e| unreadable(&e))?.len();
@@ -164,40 +156,9 @@ pub(super) fn read<'a>(
     Ok(Contents { kind: kind(stem, bytes, settings), bytes, length, name: stem.to_owned() })
 }
 
-/// Reads a file of a ZIP archive: its bytes there, and no others.
-#[cfg(feature = "archive")]
-fn read_entry<'a>(
-    path: &Path,
-    entry: &ZipEntry,
-    (compression, name): (Compression, &str),
-    settings: &Settings,
-    bytes: &'a mut Vec<u8>,
-) -> Result<Contents<'a>, SkipReason> {
-    let failed = |failure| SkipReason::NoText { failure, content: None };
-    let limits = &settings.extract.limits;
-    let limit = limits.bytes.min(MAX_DOCUMENT_BYTES as u64);
-    if entry.compressed_size > limit {
-        return Err(failed(Failure::Limit { what: "bytes".to_owned(), limit }));
-    }
-    let mut compressed = vec![0; entry.compressed_size as usize];
-    let archive = File::open(path).map_err(|e| unreadable(&e))?;
-    read_exact_at(&archive, &mut compressed, entry.data_offset).map_err(|e| unreadable(&e))?;
-    *bytes = entry.inflate(&compressed, limits.expanded.min(limit)).map_err(failed)?;
-    if compression != Compression::None {
-        let inner = std::mem::take(bytes);
-        let stream = settings.decode(compression, Cursor::new(inner));
-        fill(stream.map_err(|e| unreadable(&e))?, name, true, settings, bytes)?;
-    }
-    if let Some(failure) = super::container::records(&entry.name) {
-        return Err(failed(failure));
-    }
-    let kind = kind(name, bytes, settings);
-    Ok(Contents { kind, bytes, length: entry.size, name: name.to_owned() })
-}
-
 /// What a file is. Binary ones count as text until they are decoded: with the encoding that was
 /// named, they may be.
-fn kind(name: &str, bytes: &[u8], settings: &Settings) -> Kind {
+pub(super) fn kind(name: &str, bytes: &[u8], settings: &Settings) -> Kind {
     match Kind::of(name, bytes) {
         _ if settings.as_text || bytes.is_empty() => Kind::Text,
         Kind::Binary => Kind::Text,
@@ -206,7 +167,7 @@ fn kind(name: &str, bytes: &[u8], settings: &Settings) -> Kind {
 }
 
 /// Reads a stream to its end, unless its first bytes tell that there is no text.
-fn fill(
+pub(super) fn fill(
     mut stream: impl Read,
     name: &str,
     compressed: bool,
@@ -237,10 +198,7 @@ fn fill(
     match kind {
         _ if bytes.len() <= limit => Ok(()),
         Kind::Text => Err(longest.map_or(SkipReason::TooLong, OverLimit::reason)),
-        _ => {
-            let failure = Failure::Limit { what: "bytes".to_owned(), limit: limit as u64 };
-            Err(SkipReason::NoText { failure, content: None })
-        }
+        _ => Err(SkipReason::NoText { failure: Failure::bytes(limit as u64), content: None }),
     }
 }
 
@@ -251,51 +209,80 @@ pub(super) fn read_all(
     scratch: &mut Scratch,
     sink: &mut impl RawSink,
 ) -> Result<(), ReadError> {
-    let settings = &*source.settings;
-    let Scratch { bytes, further, extractor, .. } = scratch;
+    scratch.part_texts.clear();
+    #[cfg(feature = "archive")]
+    let mut budget = MemberBudget::default();
     for (start, file) in files.iter().enumerate() {
-        let start = start as u32;
-        let contents = match read(file, settings, bytes) {
-            Ok(contents) => contents,
-            Err(SkipReason::OverLimit { limit: bytes, option }) if option == MEMORY => {
-                let source_name = file.shown();
-                return Err(ReadError::OverMemory { source_name, line: None, bytes });
+        #[cfg(feature = "archive")]
+        if let Some(member) = &file.member {
+            let started = Instant::now();
+            match budget.begin(member, &source.settings.extract.limits) {
+                Ok(before) => {
+                    let after = read_one(source, (start as u32, file), before, scratch, sink)?;
+                    budget.end(started, before, after);
+                }
+                Err(failure) => {
+                    let reason = SkipReason::NoText { failure, content: None };
+                    sink.skipped(source.settings.refuse(file.named, skipped(file, "", reason))?);
+                }
             }
-            Err(reason) => {
-                let skipped = skipped(file, "", reason);
-                sink.skipped(settings.refuse(file.named, skipped)?);
-                continue;
-            }
-        };
-        let length = u32::try_from(contents.length).unwrap_or(u32::MAX);
-        if contents.kind != Kind::Text {
-            let place = Place { start, length, line: 0, part: 0 };
-            let id = String::new();
-            let mut parts = Parts { settings, file, place, further, id, sink, refused: None };
-            contents.extract(None, settings.extractor(extractor), &mut parts);
-            parts.refused.map_or(Ok(()), Err)?;
             continue;
         }
-        further.none(settings.fields.further.len());
-        match contents.text(settings) {
-            Ok(text) => {
-                let document = Document {
-                    id: &file.id,
-                    text: &text,
-                    place: Place { start, length, line: 0, part: 0 },
-                    fields: &further.list(),
-                    modified: file.modified(),
-                    shingled: None,
-                    about: None,
-                };
-                sink.record(&document, file.raw());
-            }
-            Err(reason) => {
-                sink.skipped(settings.refuse(file.named, skipped(file, "", reason))?);
-            }
-        }
+        read_one(source, (start as u32, file), Used::default(), scratch, sink)?;
     }
     Ok(())
+}
+
+/// Gives the documents of the file at `start` to the sink. `used` is what its container has used
+/// before; returned is what it has used then.
+fn read_one(
+    source: &Source,
+    (start, file): (u32, &DocumentFile),
+    mut used: Used,
+    scratch: &mut Scratch,
+    sink: &mut impl RawSink,
+) -> Result<Used, ReadError> {
+    let settings = &*source.settings;
+    let Scratch { bytes, further, extractor, part_texts, .. } = scratch;
+    let contents = match read(file, settings, bytes) {
+        Ok(contents) => contents,
+        Err(SkipReason::OverLimit { limit: bytes, option }) if option == MEMORY => {
+            let source_name = file.shown();
+            return Err(ReadError::OverMemory { source_name, line: None, bytes });
+        }
+        Err(reason) => {
+            sink.skipped(settings.refuse(file.named, skipped(file, "", reason))?);
+            return Ok(used);
+        }
+    };
+    let length = u32::try_from(contents.length).unwrap_or(u32::MAX);
+    let place = Place { start, length, line: 0, part: 0 };
+    if contents.kind != Kind::Text {
+        let id = String::new();
+        let mut parts =
+            Parts { settings, file, place, further, id, part_texts, sink, refused: None };
+        contents.extract(&mut used, settings.extractor(extractor), &mut parts);
+        return parts.refused.map_or(Ok(used), Err);
+    }
+    further.none(settings.fields.further.len());
+    match contents.text(settings) {
+        Ok(text) => {
+            let document = Document {
+                id: &file.id,
+                text: &text,
+                place,
+                fields: &further.list(),
+                modified: file.modified(),
+                shingled: None,
+                about: None,
+            };
+            sink.record(&document, file.raw());
+        }
+        Err(reason) => {
+            sink.skipped(settings.refuse(file.named, skipped(file, "", reason))?);
+        }
+    }
+    Ok(used)
 }
 
 fn skipped(file: &DocumentFile, within: &str, reason: SkipReason) -> Skipped {
@@ -315,6 +302,7 @@ struct Parts<'a, S> {
     place: Place,
     further: &'a mut super::further::Further,
     id: String,
+    part_texts: &'a mut PartTexts,
     sink: &'a mut S,
     refused: Option<ReadError>,
 }
@@ -340,6 +328,7 @@ impl<S: RawSink> Sink for Parts<'_, S> {
             shingled: None,
             about: Some(part.fields),
         };
+        self.part_texts.add(document.place, part.text);
         let whole = part.within.is_empty();
         let raw = if whole { self.file.raw() } else { Raw::Part(&self.file.path) };
         self.sink.record(&document, raw);
@@ -391,48 +380,6 @@ impl Settings {
     pub(super) fn extractor<'a>(&self, made: &'a mut Option<Extractor>) -> &'a mut Extractor {
         made.get_or_insert_with(|| Extractor::new(&self.extract))
     }
-}
-
-/// The files of a ZIP archive as documents, and what of it cannot be read. `id` is that of the
-/// archive, which those of its files begin with.
-#[cfg(feature = "archive")]
-pub(super) fn zipped(
-    path: &Path,
-    id: &str,
-    stamp: Stamp,
-) -> Result<(Vec<DocumentFile>, Vec<Skipped>), SkipReason> {
-    let failed = |failure| SkipReason::NoText { failure, content: None };
-    let archive = io::BufReader::new(File::open(path).map_err(|e| unreadable(&e))?);
-    let listed = zip_entries(archive).map_err(failed)?;
-    let (mut files, mut refused) = (Vec::new(), Vec::new());
-    let archive = name_of(path);
-    let refuse = |source: String, id: String, failure| Skipped {
-        source,
-        line: None,
-        id: Some(id),
-        reason: failed(failure),
-    };
-    let mut names = HashSet::new();
-    for entry in listed.entries {
-        let mut inside = format!("{id}/{}", entry.name);
-        let mut count = 1;
-        while !names.insert(inside.clone()) {
-            count += 1;
-            inside = format!("{id}/{}#{count}", entry.name);
-        }
-        match entry.failure.clone().or_else(|| entry.kind.failure()) {
-            Some(failure) => {
-                refused.push(refuse(format!("{archive}/{}", entry.name), inside, failure));
-            }
-            None if entry.kind == EntryKind::File => {
-                let file = DocumentFile::new(path.to_owned(), inside, stamp, false);
-                files.push(DocumentFile { entry: Some(Box::new(entry)), ..file });
-            }
-            None => {}
-        }
-    }
-    refused.extend(listed.cut.map(|failure| refuse(archive, id.to_owned(), failure)));
-    Ok((files, refused))
 }
 
 /// Whether files are taken as they are, whatever they hold.

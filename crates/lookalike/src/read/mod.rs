@@ -52,6 +52,7 @@ mod options;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod parse;
+mod part_texts;
 mod position;
 mod record;
 mod recover;
@@ -66,6 +67,8 @@ mod stream;
 mod tests;
 mod walk;
 mod wording;
+#[cfg(feature = "archive")]
+mod zip_member;
 
 pub use block::Block;
 pub use collection::{Collection, Side};
@@ -208,5 +211,16 @@ pub struct Scratch {
     values: ::csv::ByteRecord,
     further: further::Further,
     extractor: Option<lookalike_extract::Extractor>,
+    part_texts: part_texts::PartTexts,
     words: wording::Words,
+}
+
+impl Scratch {
+    /// For a thread that retains every block it reads: keeps the texts of files with many
+    /// documents for [`Block::retain_read`], so that such a file is read through only once.
+    pub fn retaining() -> Self {
+        let mut scratch = Self::default();
+        scratch.part_texts.keep();
+        scratch
+    }
 }

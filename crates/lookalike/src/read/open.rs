@@ -157,7 +157,8 @@ impl Opener<'_> {
     ) -> Result<Vec<DocumentFile>, ReadError> {
         #[cfg(feature = "archive")]
         if format == Format::File && strip(&id, ".zip").is_some() {
-            return match super::file::zipped(&path, &id, stamp) {
+            return match super::zip_member::zipped(&path, &id, stamp, &self.options.extract.limits)
+            {
                 Ok((files, refused)) => {
                     if files.is_empty() && refused.is_empty() {
                         let (source, reason) = (name_of(&path), SkipReason::NoContent);

@@ -22,6 +22,8 @@ pub(super) struct Piece<'a> {
     pub(super) first_line: u64,
     /// The source ends inside of quotes, in the last of these records.
     pub(super) unclosed: bool,
+    /// Where it begins in the decoded stream; `None` when it is read again.
+    pub(super) offset: Option<u64>,
 }
 
 impl Piece<'_> {

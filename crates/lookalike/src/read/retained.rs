@@ -8,6 +8,7 @@ use super::file::{self, DocumentFile, OnePart};
 use super::held;
 use super::options::Format;
 use super::parse::Piece;
+use super::part_texts::KeptParts;
 use super::source::{Kind, Source};
 use super::spool::Spool;
 use super::stored;
@@ -27,6 +28,7 @@ pub struct Retained {
     number: BlockNumber,
     source: Arc<Source>,
     content: Kept,
+    parts: Option<Box<KeptParts>>,
 }
 
 pub(super) enum Kept {
@@ -83,7 +85,12 @@ impl RetainedState {
 
 impl Retained {
     pub(super) fn new(number: BlockNumber, source: Arc<Source>, content: Kept) -> Self {
-        Self { number, source, content }
+        Self { number, source, content, parts: None }
+    }
+
+    /// With texts that were kept when the block was read.
+    pub(super) fn with_parts(self, parts: Option<Box<KeptParts>>) -> Self {
+        Self { parts, ..self }
     }
 
     /// The value as numbers; `None` when bytes of it are in memory, here or with the caller.
@@ -127,7 +134,7 @@ impl Retained {
                 });
             }
         };
-        Ok(Self { number: state.number, source, content })
+        Ok(Self::new(state.number, source, content))
     }
 
     /// Where the block stands in the reading order.
@@ -137,7 +144,8 @@ impl Retained {
 
     /// Bytes of memory held beside the value itself.
     pub fn memory_bytes(&self) -> usize {
-        if let Kept::Memory(bytes, _) = &self.content { bytes.len() } else { 0 }
+        let bytes = if let Kept::Memory(bytes, _) = &self.content { bytes.len() } else { 0 };
+        bytes + self.parts.as_ref().map_or(0, |parts| parts.memory_bytes())
     }
 
     /// The file a document of this block was read from, `stdin` for standard input, and the line
@@ -194,7 +202,12 @@ impl Retained {
     ) -> Result<R, ReadError> {
         let wording = self.source.settings.wording;
         let mut words = std::mem::take(&mut scratch.words);
-        let fetched = self.fetch_as_read(place, id, scratch, |text, _| f(words.of(text, wording)));
+        let fetched = match &self.parts {
+            Some(parts) if parts.has(place) => {
+                parts.fetch(place, &mut scratch.bytes, |text| f(words.of(text, wording)))
+            }
+            _ => self.fetch_as_read(place, id, scratch, |text, _| f(words.of(text, wording))),
+        };
         scratch.words = words;
         fetched
     }
@@ -321,7 +334,7 @@ impl Retained {
             return Ok(f(&text, Stated::Nothing));
         }
         let mut part = OnePart::new(|part: &Part<'_>| f(part.text, Stated::Fields(part.fields)));
-        contents.extract(Some(place.part), settings.extractor(&mut scratch.extractor), &mut part);
+        contents.extract_part(place.part, settings.extractor(&mut scratch.extractor), &mut part);
         self.taken(part, place)
     }
 
@@ -361,6 +374,8 @@ impl Retained {
             (_, Some(stretch), Kind::Records { format, .. }) => {
                 let mut buffer = std::mem::take(&mut scratch.bytes);
                 let start = Place { start: 0, length: stretch.length, line: 0, part: 0 };
+                #[cfg(feature = "archive")]
+                self.source.know_repeated()?;
                 let bytes = self.bytes_at(0, stretch.length, &mut buffer, start);
                 let read = bytes.and_then(|bytes| {
                     let piece = Piece {
@@ -369,6 +384,7 @@ impl Retained {
                         bytes,
                         first_line: stretch.first_line,
                         unclosed: stretch.unclosed,
+                        offset: None,
                     };
                     piece.read(*format, scratch, sink)
                 });

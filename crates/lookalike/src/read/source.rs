@@ -2,6 +2,8 @@
 
 use super::MAX_DOCUMENT_BYTES;
 use super::compress::{Compression, LimitedStream, Stream};
+#[cfg(feature = "archive")]
+use super::container;
 use super::csv::Columns;
 use super::encoding;
 use super::error::{ReadError, SkipReason, Skipped};
@@ -19,11 +21,17 @@ use super::stream::{Pool, RecordStream, Records};
 use super::walk::name_of;
 use super::wording::Wording;
 use encoding_rs::Encoding;
+#[cfg(feature = "archive")]
+use lookalike_extract::UniqueNames;
+#[cfg(feature = "archive")]
+use std::collections::HashMap;
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, Cursor, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+#[cfg(feature = "archive")]
+use std::sync::MutexGuard;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -156,9 +164,40 @@ pub(super) struct Source {
     pub(super) lanes: u32,
     /// How many of them are not finished.
     pub(super) lanes_left: AtomicU32,
+    /// Nanoseconds that reading its files has taken, where it is a stream of files.
+    pub(super) extraction_time: AtomicU64,
+    #[cfg(feature = "archive")]
+    repeated: Mutex<Repeated>,
     /// The open Parquet file, from the first block until the last lane is finished.
     #[cfg(feature = "parquet")]
     pub(super) table: Mutex<Option<Arc<Table>>>,
+}
+
+/// Members of a tar archive that repeat the name of an earlier one.
+#[cfg(feature = "archive")]
+#[derive(Default)]
+struct Repeated {
+    names: UniqueNames,
+    /// By block and place in it.
+    numbers: HashMap<(u32, u32), u32>,
+    /// All members were looked at.
+    complete: bool,
+}
+
+#[cfg(feature = "archive")]
+impl Repeated {
+    /// Adds the members of the next piece; there are no more where that is `None`.
+    fn add(&mut self, records: Option<&Records>) {
+        let Some(records) = records else {
+            self.complete = true;
+            return;
+        };
+        for (start, name) in container::member_names(&records.piece) {
+            if let Some(number) = self.names.number(&name) {
+                self.numbers.insert((records.index, start), number);
+            }
+        }
+    }
 }
 
 /// How far a source has been handed out.
@@ -220,6 +259,9 @@ impl Source {
             kept: OnceLock::new(),
             lanes: 1,
             lanes_left: AtomicU32::new(1),
+            extraction_time: AtomicU64::new(0),
+            #[cfg(feature = "archive")]
+            repeated: Mutex::default(),
             #[cfg(feature = "parquet")]
             table: Mutex::new(None),
         }
@@ -282,6 +324,10 @@ impl Source {
         match (progress, &self.kind) {
             (Progress::Records(stream), Kind::Records { format, .. }) => {
                 let records = stream.next(&self.shown)?;
+                #[cfg(feature = "archive")]
+                if *format == Format::Tar {
+                    self.repeated().add(records.as_ref());
+                }
                 if stream.is_at_start(records.as_ref()) {
                     self.find_columns(*format, records.as_ref())?;
                 }
@@ -368,6 +414,43 @@ impl Source {
                 self.find_columns(*format, first.as_ref())
             }
             _ => Ok(()),
+        }
+    }
+
+    #[cfg(feature = "archive")]
+    fn repeated(&self) -> MutexGuard<'_, Repeated> {
+        self.repeated.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reads the names of a tar archive through when that was not done in this run.
+    #[cfg(feature = "archive")]
+    pub(super) fn know_repeated(&self) -> Result<(), ReadError> {
+        if self.format() != Format::Tar || self.repeated().complete {
+            return Ok(());
+        }
+        let (mut stream, mut found) = (self.open(false)?, Repeated::default());
+        while !found.complete {
+            found.add(stream.next(&self.shown)?.as_ref());
+        }
+        *self.repeated() = found;
+        Ok(())
+    }
+
+    /// The number of the member at `start` of block `index`, where it repeats a name.
+    pub(super) fn repeat(&self, index: u32, start: u32) -> Option<u32> {
+        #[cfg(feature = "archive")]
+        if self.format() == Format::Tar {
+            return self.repeated().numbers.get(&(index, start)).copied();
+        }
+        let _ = (index, start);
+        None
+    }
+
+    /// Bytes of the file; `None` for a stream.
+    pub(super) fn size(&self) -> Option<u64> {
+        match &self.kind {
+            Kind::Records { origin: Origin::File(_, stamp), .. } => Some(stamp.bytes),
+            _ => None,
         }
     }
 

@@ -63,7 +63,7 @@ impl Prepare<'_> {
         let failed = Earliest::<BlockNumber, ReadError>::default();
         let done = on_threads(self.options.threads, |stop| {
             let mut preparer = Preparer::new(self, &skipped, &sources);
-            let mut scratch = Scratch::default();
+            let mut scratch = Scratch::retaining();
             while !stop.asked() {
                 let Some(block) = self.collection.next_block()? else { break };
                 let number = block.number();
@@ -162,7 +162,7 @@ impl<'a> Preparer<'a> {
         rows.bytes.shrink_to_fit();
         Ok(Part {
             number,
-            retained: block.retain(self.shared.spool)?,
+            retained: block.retain_read(self.shared.spool, scratch)?,
             reference: self.reference,
             documents: rows.len() as u32,
             empty: std::mem::take(&mut self.empty),

@@ -12,6 +12,7 @@ use crate::span::lifetime;
 use crate::summary::{count, seconds, write_as_text, write_reasons};
 use crate::terminal;
 use crate::told::Told;
+use crate::waiting::WaitingNote;
 use lookalike::error::Error;
 use lookalike::index::time;
 use lookalike::index::{self, AddOptions, Added, Broken, Existing};
@@ -171,6 +172,7 @@ pub(super) fn collection(
         leave_out: place.folder().into_iter().collect(),
         ..reading
     };
+    let _waiting = WaitingNote::new(inputs, false);
     Ok(Collection::open(inputs, &options)?)
 }
 

@@ -68,7 +68,7 @@ pub(super) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
         [] => None,
         inputs => Some(collection(inputs, reading.options(worker), &args.how, &args.place)?),
     };
-    let index = create(&args.place.place(), &settings)?;
+    let index = create(&args.place.place()?, &settings)?;
     let Some(inputs) = inputs else {
         if args.how.json {
             let value = json!({ "index": index.name(), "documents": 0 });

@@ -8,33 +8,60 @@ use lookalike::store::index::{Access, Place, open};
 use std::path::PathBuf;
 use std::time::Duration;
 
+/// Where an index is; an address of PostgreSQL gets from the environment what it does not say.
+///
+/// # Errors
+/// An address or a file of passwords that cannot be read.
+pub(in crate::cmd) fn place(text: &str) -> Result<Place, Failure> {
+    match Place::of(text) {
+        #[cfg(feature = "postgres")]
+        Place::Postgres(url) => {
+            let defaults = super::postgres_environment::defaults();
+            Ok(Place::Postgres(lookalike::store::postgres::with_defaults(&url, &defaults)?))
+        }
+        place => Ok(place),
+    }
+}
+
 /// The index.
 #[derive(Debug, Args)]
 pub(in crate::cmd) struct PlaceArgs {
-    /// A folder, or `postgres://user:password@host/database?index=name`
+    /// A folder, or `postgres://user@host/database?index=name`
+    #[cfg_attr(
+        feature = "postgres",
+        arg(long_help = "A folder, or `postgres://user@host/database?index=name` with the \
+            password in PGPASSWORD or ~/.pgpass")
+    )]
+    #[cfg_attr(
+        not(feature = "postgres"),
+        arg(help = "A folder (this program is built without indexes in PostgreSQL)")
+    )]
     #[arg(value_name = "INDEX")]
     index: String,
 }
 
 impl PlaceArgs {
     /// Where it is.
-    pub(super) fn place(&self) -> Place {
-        Place::of(&self.index)
+    ///
+    /// # Errors
+    /// As [`place`].
+    pub(super) fn place(&self) -> Result<Place, Failure> {
+        place(&self.index)
     }
 
     /// Opens it to look at it.
     pub(in crate::cmd) fn read(&self) -> Result<Index, Failure> {
-        Ok(open(&self.place(), Access::Read)?)
+        Ok(open(&self.place()?, Access::Read)?)
     }
 
     /// Opens it to change it.
     pub(super) fn write(&self, wait: &WaitArgs) -> Result<Index, Failure> {
-        Ok(open(&self.place(), Access::Write { wait: wait.wait })?)
+        Ok(open(&self.place()?, Access::Write { wait: wait.wait })?)
     }
 
     /// Its folder, if it is in one: no input.
     pub(in crate::cmd) fn folder(&self) -> Option<PathBuf> {
-        match self.place() {
+        match Place::of(&self.index) {
             Place::Folder(folder) => Some(folder),
             Place::Postgres(_) => None,
         }

@@ -1,4 +1,4 @@
-//! `lookalike index compact | check | backup INDEX`: looking after an index.
+//! `lookalike index compact | check | backup | restore INDEX`: looking after an index.
 
 use super::open::{PlaceArgs, ReadingArgs, WaitArgs};
 use crate::cmd::{Failure, Outcome};
@@ -7,6 +7,7 @@ use crate::summary::count;
 use crate::terminal;
 use lookalike::index::time;
 use lookalike::store::backend::Problem;
+use lookalike::store::index;
 use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -50,6 +51,20 @@ pub(super) struct BackupArgs {
     /// The new folder
     #[arg(value_name = "TO")]
     to: PathBuf,
+
+    #[command(flatten)]
+    output: ReadingArgs,
+}
+
+/// Make an index from a backup; there must be none yet
+#[derive(Debug, clap::Args)]
+pub(super) struct RestoreArgs {
+    #[command(flatten)]
+    place: PlaceArgs,
+
+    /// The folder that `index backup` of an index of the same kind made
+    #[arg(value_name = "FROM")]
+    from: PathBuf,
 
     #[command(flatten)]
     output: ReadingArgs,
@@ -151,6 +166,20 @@ pub(super) fn backup(args: &BackupArgs) -> Outcome {
         writeln!(terminal::stdout().json(), "{value}")?;
     } else {
         terminal::stderr().message(&format!("{} is copied to {to}", index.name()))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Runs `restore`.
+pub(super) fn restore(args: &RestoreArgs) -> Outcome {
+    let index = index::restore(&args.place.place()?, &args.from)?;
+    let documents = index.stats()?.documents;
+    if args.output.json {
+        let value = json!({ "index": index.name(), "documents": documents });
+        writeln!(terminal::stdout().json(), "{value}")?;
+    } else {
+        let message = format!("{}: {}", index.name(), count(documents, "document"));
+        terminal::stderr().message(&message)?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -1,6 +1,6 @@
 //! What was said of the server's settings → its configuration.
 
-use super::layers::{Layers, split};
+use super::layers::{Layers, Origin, split};
 use crate::cmd::Failure;
 use crate::span::patience;
 use crate::terminal;
@@ -12,6 +12,8 @@ use std::time::Duration;
 
 /// The server's configuration, and how long another writer is waited for.
 pub(super) struct Settings {
+    /// What the user should know.
+    pub(super) warnings: Vec<String>,
     pub(super) config: Config,
     pub(super) wait: Duration,
 }
@@ -59,7 +61,7 @@ pub(super) fn read(layers: &Layers) -> Result<Settings, Failure> {
         temp_dir: Some(std::env::temp_dir()),
         log: Log { format, sink: Arc::new(move || Box::new(log_stream(format))) },
     };
-    Ok(Settings { config, wait: time(layers, "wait")? })
+    Ok(Settings { warnings: warnings(layers), config, wait: time(layers, "wait")? })
 }
 
 fn log_stream(format: LogFormat) -> impl Write {
@@ -81,6 +83,36 @@ fn number(layers: &Layers, name: &str) -> Result<usize, Failure> {
 fn time(layers: &Layers, name: &str) -> Result<Duration, Failure> {
     patience(&layers.get(name).value)
         .map_err(|_| layers.refuse(name, "a time such as 500ms, 30s or 2min"))
+}
+
+/// Files with tokens that other users of this machine can read.
+fn warnings(layers: &Layers) -> Vec<String> {
+    let token_file = Some(layers.get("token-file").value).filter(|path| !path.is_empty());
+    let config_files = ["read-tokens", "write-tokens"].map(|name| match layers.get(name).origin {
+        Origin::File(path) => Some(path),
+        _ => None,
+    });
+    let mut files: Vec<String> = config_files.into_iter().chain([token_file]).flatten().collect();
+    files.sort_unstable();
+    files.dedup();
+    let open = files.into_iter().filter_map(|path| Some((mode_for_others(&path)?, path)));
+    open.map(|(mode, path)| {
+        format!("other users can read the tokens in {path} (mode {mode:o}): chmod 600 {path}")
+    })
+    .collect()
+}
+
+/// The mode of a file that users other than its owner and its group can read.
+#[cfg(unix)]
+fn mode_for_others(path: &str) -> Option<u32> {
+    use std::os::unix::fs::PermissionsExt;
+    let mode = std::fs::metadata(path).ok()?.permissions().mode() & 0o777;
+    (mode & 0o004 != 0).then_some(mode)
+}
+
+#[cfg(not(unix))]
+fn mode_for_others(_: &str) -> Option<u32> {
+    None
 }
 
 fn tokens(layers: &Layers) -> Result<Tokens, Failure> {

@@ -1,0 +1,193 @@
+//! TLS to the server, by rustls, as the address asks for it.
+//!
+//! | `sslmode` | encrypted | the server's certificate |
+//! |---|---|---|
+//! | `disable` | never | |
+//! | `prefer`, the default, and `allow` | if the server can | is not verified |
+//! | `require` | always | is not verified, unless `sslrootcert` is given: then as by `verify-ca` |
+//! | `verify-ca` | always | is signed by one of `sslrootcert` |
+//! | `verify-full` | always | the same, and names the host |
+//!
+//! These are the modes of libpq. Local sockets are never encrypted.
+
+use rustls::client::WebPkiServerVerifier;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::{
+    CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme,
+};
+use std::path::Path;
+use std::sync::Arc;
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+/// How a connection is protected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mode {
+    Disable,
+    Prefer,
+    Require,
+    VerifyCa,
+    VerifyFull,
+}
+
+impl Mode {
+    /// The mode of a name.
+    pub(super) fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "disable" => Self::Disable,
+            "allow" | "prefer" => Self::Prefer,
+            "require" => Self::Require,
+            "verify-ca" => Self::VerifyCa,
+            "verify-full" => Self::VerifyFull,
+            _ => return None,
+        })
+    }
+
+    /// Whether a connection is made without TLS where the server has none.
+    pub(super) fn config(self) -> postgres::config::SslMode {
+        match self {
+            Self::Disable => postgres::config::SslMode::Disable,
+            Self::Prefer => postgres::config::SslMode::Prefer,
+            Self::Require | Self::VerifyCa | Self::VerifyFull => postgres::config::SslMode::Require,
+        }
+    }
+}
+
+/// What makes connections by TLS; `None` where there are to be none.
+///
+/// # Errors
+/// What is wrong with the mode and the certificates, in words.
+pub(super) fn connector(
+    mode: Mode,
+    roots: Option<&Path>,
+) -> Result<Option<MakeRustlsConnect>, String> {
+    let provider = Arc::new(ring::default_provider());
+    let verifier: Arc<dyn ServerCertVerifier> = match (mode, roots) {
+        (Mode::Disable, _) => return Ok(None),
+        (Mode::Prefer, _) | (Mode::Require, None) => Arc::new(AnyServer(provider.clone())),
+        (Mode::VerifyCa | Mode::VerifyFull, None) => {
+            return Err(
+                "sslmode=verify-ca and verify-full need the certificates to trust: name a \
+                        PEM file with sslrootcert=FILE"
+                    .to_owned(),
+            );
+        }
+        (Mode::Require | Mode::VerifyCa, Some(roots)) => {
+            Arc::new(AnyHost(verifier(roots, &provider)?))
+        }
+        (Mode::VerifyFull, Some(roots)) => verifier(roots, &provider)?,
+    };
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|error| format!("TLS cannot be used: {error}"))?
+        .dangerous()
+        .with_custom_certificate_verifier(verifier)
+        .with_no_client_auth();
+    Ok(Some(MakeRustlsConnect::new(config)))
+}
+
+fn verifier(
+    roots: &Path,
+    provider: &Arc<CryptoProvider>,
+) -> Result<Arc<WebPkiServerVerifier>, String> {
+    let wrong = |why: String| format!("sslrootcert={}: {why}", roots.display());
+    let certificates = CertificateDer::pem_file_iter(roots)
+        .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+        .map_err(|error| wrong(format!("no certificates can be read: {error}")))?;
+    let mut store = RootCertStore::empty();
+    let (added, _) = store.add_parsable_certificates(certificates);
+    if added == 0 {
+        return Err(wrong("it has no certificate, expected is PEM".to_owned()));
+    }
+    WebPkiServerVerifier::builder_with_provider(Arc::new(store), Arc::clone(provider))
+        .build()
+        .map_err(|error| wrong(error.to_string()))
+}
+
+/// Accepts any certificate whose key the server has.
+#[derive(Debug)]
+struct AnyServer(Arc<CryptoProvider>);
+
+impl ServerCertVerifier for AnyServer {
+    fn verify_server_cert(
+        &self,
+        _: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        _: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let algorithms = &self.0.signature_verification_algorithms;
+        verify_tls12_signature(message, certificate, signature, algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let algorithms = &self.0.signature_verification_algorithms;
+        verify_tls13_signature(message, certificate, signature, algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+/// Verifies the chain of certificates, not the host that the first one names.
+#[derive(Debug)]
+struct AnyHost(Arc<WebPkiServerVerifier>);
+
+impl ServerCertVerifier for AnyHost {
+    fn verify_server_cert(
+        &self,
+        certificate: &CertificateDer<'_>,
+        others: &[CertificateDer<'_>],
+        host: &ServerName<'_>,
+        ocsp: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        // The chain is verified before the host.
+        match self.0.verify_server_cert(certificate, others, host, ocsp, now) {
+            Err(Error::InvalidCertificate(
+                CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
+            )) => Ok(ServerCertVerified::assertion()),
+            verified => verified,
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.0.verify_tls12_signature(message, certificate, signature)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.0.verify_tls13_signature(message, certificate, signature)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.supported_verify_schemes()
+    }
+}
