@@ -59,7 +59,7 @@ const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "\nindexes: none (built
 #[command(name = "lookalike", version, long_version = VERSION, after_help = EXAMPLE)]
 #[command(subcommand_required = true, arg_required_else_help = true)]
 struct Cli {
-    /// When to print colours; `auto` also follows NO_COLOR
+    /// When to print colours; `auto`: on terminals, unless `NO_COLOR` is set
     #[arg(long, global = true, value_enum, value_name = "WHEN", default_value = "auto")]
     #[arg(help_heading = "Output on terminals")]
     color: ColorWhen,

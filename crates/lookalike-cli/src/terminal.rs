@@ -22,14 +22,12 @@ static MARK: LazyLock<String> = LazyLock::new(|| {
     format!("\u{1b}{random:016x}")
 });
 
-/// When colours are printed.
+/// When colours are printed. The variants have no documentation of their own: with it, every
+/// `--help` would take the long form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ColorWhen {
-    /// On terminals, unless NO_COLOR is set
     Auto,
-    /// Also into files and pipes
     Always,
-    /// Nowhere
     Never,
 }
 

@@ -140,6 +140,11 @@ pub enum IndexError {
     },
 }
 
+/// What to do with an index of an older version, and of a newer one.
+const OLDER: &str =
+    "open it for writing once, as `lookalike index compact` does, which migrates it";
+const NEWER: &str = "export it with the program that wrote it and create it again";
+
 /// What an index is that keeps no documents, and who opens it.
 const OF_SKETCHES: &str = "keeps sketches of lookalike.datasketch, no documents: open it in Python \
      with lookalike.datasketch.MinHashLSH(storage_config={\"type\": \"lookalike\", \"path\": …})";
@@ -199,15 +204,10 @@ impl fmt::Display for IndexError {
                 )
             }
             Self::OfSketches { index } => write!(f, "{index} {OF_SKETCHES}"),
-            Self::Version { index, got, expected } if got < expected && *got > 0 => write!(
-                f,
-                "{index} has format version {got}, this program reads {expected}: open it for \
-                 writing once, as `lookalike index compact` does, which migrates it"
-            ),
             Self::Version { index, got, expected } => write!(
                 f,
-                "{index} has format version {got}, this program reads {expected}: export it with \
-                 the program that wrote it and create it anew"
+                "{index} has format version {got}, this program reads {expected}: {}",
+                if got < expected && *got > 0 { OLDER } else { NEWER }
             ),
             Self::OtherSettings { index, what, index_has, asked } => write!(
                 f,

@@ -30,7 +30,8 @@ pub(crate) fn run(args: &Args) -> Outcome {
         command = subcommand(&command, name)?;
     }
     let mut page = Vec::new();
-    clap_mangen::Man::new(command).render(&mut page)?;
+    let source = concat!("lookalike ", env!("CARGO_PKG_VERSION"));
+    clap_mangen::Man::new(command).source(source).render(&mut page)?;
     let mut out = terminal::stdout();
     out.write_all(&page)?;
     out.flush()?;

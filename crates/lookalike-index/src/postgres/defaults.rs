@@ -120,6 +120,7 @@ fn others_may_read(_: &Path) -> std::io::Result<bool> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tls::Mode;
     use super::*;
 
     #[test]
@@ -167,7 +168,6 @@ mod tests {
             let password = address.config.get_password().unwrap_or_default();
             (String::from_utf8_lossy(password).into_owned(), address.mode)
         };
-        use super::super::tls::Mode;
         let require = Some(Mode::Require);
         let file = ("from file".to_owned(), require);
         assert_eq!(complete("postgres://ann@db/news?index=a", &defaults), file);

@@ -15,7 +15,8 @@ pub(super) fn columns(wanted: Wanted) -> String {
         if is_wanted { format!("{column}::{kind}") } else { format!("NULL::{kind}") }
     };
     format!(
-        "doc, id, uuid_send(fingerprint), bytes, added, modified, expires, {}, {}, {}, {}, checksums",
+        "doc, id, uuid_send(fingerprint), bytes, added, modified, expires, {}, {}, {}, {}, \
+         checksums",
         choose(wanted.signature, "sig", "bytea"),
         choose(wanted.set, "set", "bytea"),
         choose(wanted.metadata, "metadata", "text"),

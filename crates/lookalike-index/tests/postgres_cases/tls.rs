@@ -76,7 +76,8 @@ fn connections_are_encrypted_and_verified_as_the_address_says() {
     let mut client = server.client();
     client
         .batch_execute(
-            "CREATE ROLE ann LOGIN SUPERUSER PASSWORD 's3cret: \\x'; CREATE ROLE bob LOGIN SUPERUSER",
+            "CREATE ROLE ann LOGIN SUPERUSER PASSWORD 's3cret: \\x'; \
+             CREATE ROLE bob LOGIN SUPERUSER",
         )
         .unwrap();
     drop(postgres::create(&server.index("a"), &settings(Store::Sets)).unwrap());

@@ -176,9 +176,10 @@ pub(super) fn restore(args: &RestoreArgs) -> Outcome {
     let documents = index.stats()?.documents;
     if args.output.json {
         let value = json!({ "index": index.name(), "documents": documents });
-        writeln!(anstream::stdout(), "{value}")?;
+        writeln!(terminal::stdout().json(), "{value}")?;
     } else {
-        writeln!(anstream::stderr(), "{}: {}", index.name(), count(documents, "document"))?;
+        let message = format!("{}: {}", index.name(), count(documents, "document"));
+        terminal::stderr().message(&message)?;
     }
     Ok(ExitCode::SUCCESS)
 }
