@@ -1,4 +1,4 @@
-//! Which connections are idle, so that a new one can take the place of the one that is idle longest.
+//! Which connections are idle: a new one can take the place of the one that is idle longest.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
