@@ -52,11 +52,7 @@ pub struct Limits {
     pub head_time: Duration,
     /// For the next piece of a body.
     pub idle_time: Duration,
-<<<<<<< HEAD
-    /// How long a list of groups is kept after each page, for the client that reads the next one.
-=======
     /// How long a list of groups is kept after each page, for the client that reads it.
->>>>>>> main
     pub cursor_time: Duration,
     /// For requests that are under way when the server is told to stop.
     pub grace: Duration,
