@@ -42,7 +42,13 @@ pub(crate) fn audit(
     let theirs = Arc::clone(&inputs);
     call::reading(py, progress.as_ref(), move |watch| {
         let report = Report::open(&report)?;
-        let open = || Ok(theirs.open()?);
+        let open = || {
+            let collection = theirs.open()?;
+            if report.ids_by_file {
+                collection.name_ids_by_file();
+            }
+            Ok(collection)
+        };
         let neighbours = true_neighbours(open, &report.params, &how, watch)?;
         report.check(neighbours.inputs())?;
         watch.begin(Stage::Judge, None);

@@ -20,6 +20,9 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// A stretch of both texts: what it is, the text of each, and whether these have the same words.
 type Part = (&'static str, String, String, bool);
 
+/// Figures by name, stretches, and numbers of places that differ.
+type Compared = (Py<PyDict>, Vec<Part>, Option<[usize; 5]>);
+
 /// Compares two documents: their figures by name and, on request, the stretches in which they are
 /// equal or not, and the numbers of places of each kind.
 #[pyfunction]
@@ -28,7 +31,7 @@ pub(crate) fn compare(
     documents: Input,
     options: &Bound<'_, PyDict>,
     differences: bool,
-) -> PyResult<(Py<PyDict>, Vec<Part>, Option<[usize; 5]>)> {
+) -> PyResult<Compared> {
     let options = Options::new(options)?;
     let wording = options.wording()?;
     let params = options.params(wording)?;

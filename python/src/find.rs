@@ -215,7 +215,13 @@ impl Findings {
         let (inputs, findings) = (Arc::clone(&self.inputs), Arc::clone(&self.findings));
         let params = self.options.params.clone();
         call::reading(py, progress.as_ref(), move |watch| {
-            let open = || Ok(inputs.open()?);
+            let open = || {
+                let collection = inputs.open()?;
+                if findings.ids_by_file {
+                    collection.name_ids_by_file();
+                }
+                Ok(collection)
+            };
             let neighbours = true_neighbours(open, &params, &how, watch)?;
             watch.begin(Stage::Judge, None);
             let audit = neighbours.judge_findings(&findings)?;

@@ -223,10 +223,14 @@ impl<'py> Options<'py> {
             hidden: self.flag("hidden")?,
             ignore_files: !self.flag("no_ignore")?,
             follow_links: self.flag("follow")?,
+            include: Vec::new(),
+            exclude: Vec::new(),
+            types: Vec::new(),
             leave_out: Vec::new(),
             fields: Vec::new(),
             encoding: self.text("encoding")?,
             extract: self.extraction(extract)?,
+            max_expanded: self.bytes("max_expanded")?,
             wording,
         })
     }

@@ -9,12 +9,13 @@ import signal
 import subprocess
 import sys
 import sysconfig
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from urllib.request import urlopen
 
 import pytest
+
+from waiting import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = ROOT / "fixtures"
@@ -192,11 +193,11 @@ def test_control_c_ends_it(program: list[str], tmp_path: Path) -> None:
             env=environment(),
         ) as process:
             assert process.stdin is not None
-            # It is at work when it has emptied the pipe.
+            # More than a pipe holds: it is at work when all of it is written.
             process.stdin.write(b'{"id": "a", "text": "some words"}\n' * 20_000)
-            time.sleep(0.2)
+            process.stdin.flush()
             process.send_signal(signal.SIGINT)
-            assert process.wait(30) == -signal.SIGINT
+            assert process.wait(PATIENCE) == -signal.SIGINT
             assert process.stderr is not None
             assert process.stderr.read() == b""
 
@@ -217,10 +218,10 @@ def test_a_server_is_stopped_in_order(program: list[str], twins: tuple[Path, Pat
             assert process.stderr is not None
             line = process.stdout.readline()
             # It listens for signals when it answers.
-            with urlopen(line.split()[-1].decode(), timeout=60) as answer:
+            with urlopen(line.split()[-1].decode(), timeout=PATIENCE) as answer:
                 assert answer.status == 200
             process.send_signal(signal.SIGINT)
-            code = process.wait(60)
+            code = process.wait(PATIENCE)
             printed.append((code, re.sub(rb":\d+", b":PORT", line), untimed(process.stderr.read())))
     assert printed[1] == printed[0]
     assert printed[0][0] == 0

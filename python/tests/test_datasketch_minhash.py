@@ -12,9 +12,13 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
+
+from waiting import PATIENCE
 
 np = pytest.importorskip("numpy", reason="numpy is not installed")
 theirs = pytest.importorskip("datasketch", reason="datasketch is not installed")
@@ -487,20 +491,26 @@ def test_long_lists_and_long_tokens_are_taken_in_parts() -> None:
 
 
 INTERRUPTED = """
-import itertools, os, signal, threading, time
+import itertools, sys, threading, time
 import lookalike.datasketch as d
+sys.path.append(sys.argv[1])
+import waiting
 tokens = [b"%d" % i for i in range(500_000)]
-def press():
-    time.sleep(0.5)
-    pressed.append(time.monotonic())
-    os.kill(os.getpid(), signal.SIGINT)
-pressed = []
-threading.Thread(target=press, daemon=True).start()
+begun = threading.Event()
+def size(token):
+    begun.set()
+    return len(token)
+def pairs():
+    while True:
+        begun.set()
+        yield [b"a", b"b"]
 m = d.MinHash(512)
+before = time.process_time()
 try:
+    waiting.interrupt(begun)
     {}
 except KeyboardInterrupt:
-    print(time.monotonic() - pressed[0])
+    print(time.process_time() - before)
 """
 
 
@@ -511,26 +521,37 @@ except KeyboardInterrupt:
         "m.update_batch(tokens * 60)",
         "m.update_batch(tuple(tokens * 60))",
         "d.MinHash.bulk([tokens] * 200, num_perm=512)",
-        "d.MinHash.bulk(itertools.repeat([b'a', b'b']), num_perm=512)",
+        "d.MinHash.bulk(pairs(), num_perm=512)",
         "d.from_token_sets([tokens] * 200, num_perm=512, threads=2)",
-        "d.MinHash(512, hashfunc=len).update_batch(tokens * 200)",
+        "d.MinHash(512, hashfunc=size).update_batch(tokens * 200)",
         "d.MinHashLSH(0.5, num_perm=100_000)",
     ],
 )
 def test_ctrl_c_ends_it(call: str) -> None:
     made = subprocess.run(
-        [sys.executable, "-c", INTERRUPTED.format(call)],
+        [sys.executable, "-c", INTERRUPTED.format(call), str(Path(__file__).parent)],
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=10 * PATIENCE,
     )
     assert made.stdout, made.stderr
-    assert float(made.stdout) < 5.0
+    # Of the processor's time, which does not depend on what else the machine does.
+    assert float(made.stdout) < 10.0
 
 
 def test_other_threads_run_while_long_tokens_are_hashed() -> None:
+    """On a busy machine a pause may be long; where the lock is kept, every one is."""
     tokens = [bytes(20_000_000)] * 20
+    for _ in range(10):
+        longest, took = longest_pause(lambda: ours.MinHash(16).update_batch(tokens))
+        if longest < max(0.25, took / 2):
+            return
+    pytest.fail(f"another thread stood still for {longest} s of {took} s")
+
+
+def longest_pause(work: Callable[[], object]) -> tuple[float, float]:
+    """How long another thread did not get the interpreter's lock, and how long the work took."""
     longest, done = 0.0, threading.Event()
 
     def watch() -> None:
@@ -544,11 +565,11 @@ def test_other_threads_run_while_long_tokens_are_hashed() -> None:
     thread = threading.Thread(target=watch)
     thread.start()
     began = time.monotonic()
-    ours.MinHash(16).update_batch(tokens)
+    work()
     took = time.monotonic() - began
     done.set()
     thread.join()
-    assert longest < max(0.25, took / 2)
+    return longest, took
 
 
 def test_freezing_leaves_the_sketch_as_small_as_it_was() -> None:

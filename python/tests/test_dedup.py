@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sys
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ import pytest
 import lookalike
 from lookalike.errors import DocumentError, FileError, OptionError
 from test_find import texts
+from waiting import PATIENCE, wait_until, writer
 
 SAME = "one two three four five six seven"
 OTHER = "eight nine ten eleven twelve thirteen"
@@ -76,43 +77,89 @@ def test_the_name_of_an_annotation_is_taken(tmp_path: Path) -> None:
     assert not (tmp_path / "c.jsonl").exists()
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes have no names here")
+NAMED_PIPES = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes have no names here")
+
+
+@NAMED_PIPES
 def test_other_threads_go_on_while_files_are_opened(tmp_path: Path) -> None:
     pipe, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
     os.mkfifo(pipe)
 
     def write() -> None:
-        time.sleep(0.2)
-        pipe.write_text(json.dumps({"id": "a", "text": SAME}) + "\n", encoding="utf-8")
+        # This thread finds the pipe being opened while the main one opens it.
+        with writer(pipe) as end:
+            end.write(json.dumps({"id": "a", "text": SAME}).encode() + b"\n")
 
-    writer = threading.Thread(target=write, daemon=True)
-    writer.start()
+    thread = threading.Thread(target=write, daemon=True)
+    thread.start()
     assert lookalike.dedup(pipe, output=out, format="jsonl").kept == 1
-    writer.join()
+    thread.join(PATIENCE)
 
 
-def test_ctrl_c_leaves_nothing_half_written(tmp_path: Path) -> None:
-    path, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl.gz"
-    jsonl(path, [f"{i} " + " ".join(texts(3)) for i in range(30_000)])
-    out.write_bytes(b"old")
-    stages: list[str] = []
+@NAMED_PIPES
+@pytest.mark.parametrize("output", ["kept.csv.gz", "kept"])
+def test_ctrl_c_leaves_nothing_half_written(
+    output: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A list of files, then a folder of records and files; each while it is being written.
+
+    The pass that writes reads the inputs again. It opens a named pipe in the place of an empty file
+    and waits there until the signal has been handled. More files to write follow.
+    """
+    folder, records, out = tmp_path / "in", tmp_path / "records.jsonl", tmp_path / output
+    folder.mkdir()
+    for number, text in enumerate(texts(900)[::3]):
+        (folder / f"{number:03}.txt").write_text(f"{number} {text}", encoding="utf-8")
+    pipe = folder / "100.txt"
+    pipe.write_bytes(b"")
+    inputs = [folder]
+    target = str(out)
+    if out.suffix:
+        out.write_bytes(b"old")
+    else:
+        target += os.sep
+        jsonl(records, texts(300, seed=8)[::3])
+        inputs = [records, folder]
+    before = {path.name for path in tmp_path.iterdir()}
+    handled, unfinished = [], []
+
+    def handle(*_: object) -> None:
+        handled.append(True)
+        raise KeyboardInterrupt
+
+    def was_handled() -> bool:
+        # While this thread has the interpreter's lock, the main one is out of the handler or in it.
+        frame = sys._current_frames()[threading.main_thread().ident or 0]
+        return bool(handled) and frame.f_code is not handle.__code__
 
     def press() -> None:
-        deadline = time.monotonic() + 60
-        # The file that is being written stands beside the other.
-        while time.monotonic() < deadline and not list(tmp_path.glob(".lookalike-*")):
-            time.sleep(0.001)
-        os.kill(os.getpid(), signal.SIGINT)
+        with writer(pipe):
+            unfinished.extend(tmp_path.glob(".lookalike-*"))
+            os.kill(os.getpid(), signal.SIGINT)
+            wait_until(was_handled, "the signal handler")
 
-    presser = threading.Thread(target=press)
-    with pytest.raises(KeyboardInterrupt):
-        presser.start()
-        lookalike.dedup(path, output=out, progress=lambda stage, *_: stages.append(stage))
-        presser.join()
-        time.sleep(1)
-    presser.join()
-    assert out.read_bytes() == b"old"
-    assert {entry.name for entry in tmp_path.iterdir()} == {"in.jsonl", "out.jsonl.gz"}
+    presser = threading.Thread(target=press, daemon=True)
+
+    def replace(stage: str, *_: object) -> None:
+        # Every file has been read by now, and none resembles another so that it is read again. The
+        # pipe has the size and the time of the file, so that the inputs count as unchanged.
+        if stage == "verify and group" and not pipe.is_fifo():
+            times = pipe.stat().st_atime_ns, pipe.stat().st_mtime_ns
+            pipe.unlink()
+            os.mkfifo(pipe)
+            os.utime(pipe, ns=times)
+            presser.start()
+
+    previous = signal.signal(signal.SIGINT, handle)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            lookalike.dedup(inputs, output=target, progress=replace, threads=1)
+    finally:
+        signal.signal(signal.SIGINT, previous)
+    presser.join(PATIENCE)
+    assert not presser.is_alive() and len(unfinished) == 1
+    assert {path.name for path in tmp_path.iterdir()} == before
+    assert not out.exists() or out.read_bytes() == b"old"
 
 
 def test_a_list_that_changes_meanwhile() -> None:

@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 import os
 import random
-import signal
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -23,6 +21,7 @@ from lookalike.errors import (
     LookalikeError,
     OptionError,
 )
+from waiting import PATIENCE, NativeCode, wait_until
 
 
 def texts(count: int, seed: int = 7) -> list[str]:
@@ -248,21 +247,25 @@ def test_paths_that_cannot_be_read(tmp_path: Path) -> None:
 
 
 def test_the_interpreter_is_free_meanwhile() -> None:
-    docs = texts(30_000)
-    ticks, stop = 0, threading.Event()
+    """Another thread looks at this one while it is in the engine, and ends the call."""
+    docs = texts(1000) * 3000
+    free = NativeCode(threading.get_ident())
+    looked = threading.Event()
 
-    def count() -> None:
-        nonlocal ticks
-        while not stop.is_set():
-            ticks += 1
-            time.sleep(0.001)
+    def look() -> None:
+        wait_until(free, "a call without the interpreter's lock")
+        looked.set()
 
-    thread = threading.Thread(target=count)
-    thread.start()
-    lookalike.find(docs, threads=1)
-    stop.set()
-    thread.join()
-    assert ticks >= 3
+    class Enough(Exception):
+        pass
+
+    def stop(*_: object) -> None:
+        if looked.is_set():
+            raise Enough
+
+    threading.Thread(target=look, daemon=True).start()
+    with pytest.raises(Enough):
+        lookalike.find(docs, threads=1, progress=stop)
 
 
 def test_progress_is_told_and_may_stop_the_work() -> None:
@@ -305,25 +308,23 @@ def test_progress_bars(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
 def test_ctrl_c_stops_a_long_call() -> None:
     program = """
-import lookalike, sys, time
+import sys
+import lookalike
+sys.path.append(sys.argv[1])
+import waiting
 text = " ".join(f"w{i}" for i in range(400))
 docs = [f"{text} x{i} y{i % 977} z{i % 13}" for i in range(60_000)]
-print("ready", flush=True)
-start = time.monotonic()
 try:
+    waiting.interrupt()
     lookalike.find(docs, pairs=True, threads=1, threshold=0.99, recall=0.999, exact=True)
 except KeyboardInterrupt:
     print("stopped", flush=True)
     sys.exit(7)
-print("finished", time.monotonic() - start, flush=True)
+print("finished", flush=True)
 """
-    child = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
-    assert child.stdout is not None
-    assert child.stdout.readline() == "ready\n"
-    time.sleep(0.4)
-    child.send_signal(signal.SIGINT)
-    out, _ = child.communicate(timeout=120)
-    assert (out, child.returncode) == ("stopped\n", 7)
+    command = [sys.executable, "-c", program, str(Path(__file__).parent)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=10 * PATIENCE)
+    assert (done.stdout, done.returncode) == ("stopped\n", 7), done.stderr
 
 
 def test_dedup_gives_back_what_was_given(tmp_path: Path) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import math
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -14,34 +14,39 @@ from pathlib import Path
 import pytest
 
 import lookalike
+from waiting import PATIENCE
 
-#: Each takes far longer than anybody waits, in a folder of its own. ``base`` are 50 long texts.
+#: Each takes minutes or has no end, in a folder of its own. ``base`` are 50 long texts.
 ENDLESS = {
-    "find": "lookalike.find(base * 6000, threads=1)",
-    "prepare": "lookalike.prepare(base * 6000, threads=1)",
-    "tune draws": "lookalike.tune(base * 6000)",
-    "tune measures": "lookalike.tune([f'{t} x{i}' for t in base for i in range(80)], sample=4000)",
+    "find": "lookalike.find(base * 60_000, threads=1)",
+    "prepare": "lookalike.prepare(base * 60_000, threads=1)",
+    "tune draws": "lookalike.tune(base * 60_000)",
+    "tune measures": "lookalike.tune(many, sample=20_000)",
     "audit": "lookalike.audit(missed, sample=30_000, threads=1)",
     "compare": "lookalike.compare(long, long[::-1], differences=True)",
     "dedup": "lookalike.dedup('docs.jsonl', output='out.jsonl', exact=True, threads=1)",
-    "Index.add": "index.add((f'd{i}', base[i % 50]) for i in itertools.count())",
-    "Index.add of batches": "index.add(batches(itertools.count()))",
-    "Index.add of a stream": "index.add(Stream(batches(itertools.count())))",
+    "Index.add": "index.add((f'd{i}', base[i % 50]) for i in counted())",
+    "Index.add of batches": "index.add(batches(counted()))",
+    "Index.add of a stream": "index.add(Stream(batches(counted())))",
     "find in a stream": "lookalike.find(relation)",
     "find in a pipe": "lookalike.find(pathlib.Path('pipe.jsonl'))",
     "dedup of a pipe": "lookalike.dedup(pathlib.Path('pipe.jsonl'), output='out.jsonl')",
     "compare pipes": "lookalike.compare(pathlib.Path('pipe.jsonl'), pathlib.Path('pipe.jsonl'))",
 }
 PREPARE = """
-import itertools, json, os, pathlib, sys, time
+import itertools, json, os, pathlib, sys, threading, time
 import lookalike
 call = sys.argv[1]
+sys.path.append(sys.argv[3])
+import waiting
 base = [" ".join(f"w{i}_{j}" for j in range(2000)) for i in range(50)]
 if call == "audit":
     # Half alike; bands of 64 rows find none of them.
     common = " ".join(f"c{j}" for j in range(60))
     near = [f"{common} " + " ".join(f"w{i}_{j}" for j in range(25)) for i in range(30_000)]
     missed = lookalike.find(near, shingle="bag", threshold=0.5, bands=1, rows=64, num_hashes=64)
+if call == "tune measures":
+    many = [f"{text} x{i}" for text in base for i in range(400)]
 if call == "compare":
     long = " ".join(f"a{j}" for j in range(2_000_000))
 if call == "dedup":
@@ -67,11 +72,18 @@ if call == "find in a stream":
     relation = connection.sql(rows)
 if "pipe" in call:
     os.mkfifo("pipe.jsonl")
-print("ready", flush=True)
+begun = threading.Event()
+def counted():
+    for number in itertools.count():
+        if number == 100:
+            begun.set()
+        yield number
+before = time.process_time()
 try:
+    waiting.interrupt(begun)
     eval(sys.argv[2])
 except KeyboardInterrupt:
-    print("stopped", flush=True)
+    print("stopped", time.process_time() - before, flush=True)
     os._exit(7)
 print("finished", flush=True)
 """
@@ -84,21 +96,18 @@ def test_ctrl_c_ends_it(call: str, tmp_path: Path) -> None:
         pytest.importorskip("pyarrow")
     if call == "find in a stream":
         pytest.importorskip("duckdb")
-    child = subprocess.Popen(
-        [sys.executable, "-c", PREPARE, call, ENDLESS[call]],
-        stdout=subprocess.PIPE,
+    tests = str(Path(__file__).parent)
+    done = subprocess.run(
+        [sys.executable, "-c", PREPARE, call, ENDLESS[call], tests],
+        capture_output=True,
         text=True,
         cwd=tmp_path,
+        timeout=10 * PATIENCE,
     )
-    assert child.stdout is not None
-    assert child.stdout.readline() == "ready\n"
-    time.sleep(0.4)
-    begun = time.monotonic()
-    child.send_signal(signal.SIGINT)
-    out, _ = child.communicate(timeout=120)
-    assert (out, child.returncode) == ("stopped\n", 7)
-    # A second where it is left behind; machines that test are busy.
-    assert time.monotonic() - begun < 5
+    said, seconds = done.stdout.split()
+    assert (said, done.returncode) == ("stopped", 7), done
+    # Of the processor's time, which does not depend on what else the machine does.
+    assert float(seconds) < 5
 
 
 TEXTS = [" ".join(f"w{i // 3 * 7919 % 5000 + j}" for j in range(150 + i % 3)) for i in range(6000)]
@@ -121,7 +130,19 @@ CALLS: dict[str, Callable[[Path], object]] = {
 
 @pytest.mark.parametrize("call", CALLS)
 def test_the_interpreter_is_free_meanwhile(call: str, tmp_path: Path) -> None:
-    (tmp_path / "docs.txt").write_text("\n".join(TEXTS) + "\n")
+    # A busy machine makes pauses longer, never shorter: what is short once is short.
+    for attempt in range(10):
+        folder = tmp_path / str(attempt)
+        folder.mkdir()
+        (folder / "docs.txt").write_text("\n".join(TEXTS) + "\n")
+        longest, total = longest_pause(lambda: CALLS[call](folder))
+        if longest < max(0.6 * total, 0.1):
+            return
+    pytest.fail(f"another thread stood still for {longest} s of {total} s")
+
+
+def longest_pause(work: Callable[[], object]) -> tuple[float, float]:
+    """How long another thread did not get the interpreter's lock, and how long the work took."""
     ticks, stop = [time.monotonic()], threading.Event()
 
     def count() -> None:
@@ -132,14 +153,14 @@ def test_the_interpreter_is_free_meanwhile(call: str, tmp_path: Path) -> None:
     thread = threading.Thread(target=count)
     thread.start()
     begun = time.monotonic()
-    CALLS[call](tmp_path)
+    work()
     ended = time.monotonic()
     stop.set()
     thread.join()
     meanwhile = [begun, *(tick for tick in ticks if begun < tick < ended), ended]
-    assert len(meanwhile) > 5
-    longest = max(after - before for before, after in zip(meanwhile, meanwhile[1:]))
-    assert longest < max(0.6 * (ended - begun), 0.1)
+    if len(meanwhile) <= 5:
+        return math.inf, ended - begun
+    return max(after - before for before, after in zip(meanwhile, meanwhile[1:])), ended - begun
 
 
 def test_a_sample_is_told_of() -> None:
@@ -154,8 +175,15 @@ def test_a_sample_is_told_of() -> None:
 def test_an_audit_is_not_done_before_its_end() -> None:
     found = lookalike.find(TEXTS, threads=1)
     total = sum(len(text) for text in TEXTS)
-    told: list[tuple[str, int, int | None]] = []
-    lookalike.audit(found, sample=6000, threads=2, progress=lambda *what: told.append(what))
-    assert told[-1] == ("judge the sample", 0, None)
-    # What is done is said at most while the next stage begins.
-    assert told.count(("find neighbours", total, total)) <= max(2, len(told) // 5)
+    told: list[tuple[tuple[str, int, int | None], float]] = []
+    before = time.process_time()
+    lookalike.audit(
+        found,
+        sample=6000,
+        threads=2,
+        progress=lambda *what: told.append((what, time.process_time())),
+    )
+    assert told[-1][0] == ("judge the sample", 0, None)
+    # Of the processor's time, a small part passes after the stage has reached its total.
+    complete = [at for what, at in told if what == ("find neighbours", total, total)]
+    assert complete[-1] - complete[0] < max(0.2 * (complete[-1] - before), 0.1)

@@ -4,6 +4,7 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line tool")]
 
 mod members;
+mod named_tests;
 mod python;
 mod stages;
 mod tidy;
@@ -19,7 +20,7 @@ cargo x check           every crate builds without features, with each, and with
 cargo x test [ARG…]     all tests, those of Python too; arguments go to `cargo test` alone
 cargo x python [ARG…]   builds, installs and tests the wheel; arguments go to pytest alone
 cargo x bench [ARG…]    measures on a generated corpus; arguments go to the benchmark
-cargo x tidy            sizes of files, order of the stages, what must not be committed
+cargo x tidy            sizes of files, order of the stages, what must not be committed, named tests
 cargo x unicode         writes the Unicode table anew; with --check compares it only
 ";
 

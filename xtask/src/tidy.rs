@@ -73,6 +73,7 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
         count += 1;
         file(&name, &bytes, &mut findings);
     }
+    crate::named_tests::check(root, &mut findings);
     if findings.is_empty() {
         crate::say(&format!("tidy: {count} files in order"));
         return Ok(());

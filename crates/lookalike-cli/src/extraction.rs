@@ -37,9 +37,10 @@ pub(crate) struct ExtractArgs {
     #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = size)]
     max_file_size: u64,
 
-    /// The most that what is compressed in a file may become, and that its text may be
-    #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = size)]
-    max_expanded: u64,
+    /// Maximum size of a file's decompressed content, and of its text [default: 1GiB; of compressed
+    /// files of records, of each record]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    max_expanded: Option<u64>,
 
     /// Levels of files in files: an archive in an attachment is at the second
     #[arg(long, value_name = "N", default_value_t = Limits::default().depth)]
@@ -71,6 +72,11 @@ enum Keep {
 }
 
 impl ExtractArgs {
+    /// The maximum size of a decompressed file of records.
+    pub(crate) fn max_expanded(&self) -> Option<u64> {
+        self.max_expanded
+    }
+
     /// What the readers take.
     pub(crate) fn options(&self, worker: Worker<'_>) -> Options {
         Options {
@@ -83,7 +89,7 @@ impl ExtractArgs {
             attachments: self.attachments,
             limits: Limits {
                 bytes: self.max_file_size,
-                expanded: self.max_expanded,
+                expanded: self.max_expanded.unwrap_or(Limits::default().expanded),
                 depth: self.max_depth,
                 members: self.max_members,
                 pages: self.max_pages,

@@ -5,6 +5,7 @@ mod cmd;
 mod difference;
 mod exit_code;
 mod extraction;
+mod member;
 mod options;
 mod page;
 mod plot;
@@ -24,7 +25,9 @@ mod wording;
 use clap::{Parser, Subcommand};
 #[cfg(feature = "serve")]
 use cmd::serve;
-use cmd::{Outcome, audit, compare, completions, dedup, evaluate, find, index, man, query, tune};
+use cmd::{
+    Failure, Outcome, audit, compare, completions, dedup, evaluate, find, index, man, query, tune,
+};
 pub use exit_code::ExitCode;
 pub use extraction::WORKER as EXTRACT_WORKER;
 use extraction::Worker;
@@ -113,9 +116,9 @@ pub fn main(
 ) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let code = match Cli::try_parse_from(&arguments) {
-        Ok(cli) => {
+        Ok(mut cli) => {
             cli.color.apply();
-            run(&cli.command, worker)
+            run(&mut cli.command, worker)
         }
         Err(error) => {
             // A failure to print has nowhere to be reported.
@@ -128,11 +131,35 @@ pub fn main(
     code
 }
 
-fn run(command: &Command, worker: Worker<'_>) -> ExitCode {
+fn run(command: &mut Command, worker: Worker<'_>) -> ExitCode {
     if command.writes_files() {
         termination::remove_temporary_files_on_signals();
     }
-    let outcome: Outcome = match command {
+    let outcome = read_lists(command).and_then(|()| outcome(command, worker));
+    outcome.unwrap_or_else(|failure| {
+        if let Some(message) = failure.message() {
+            // As above.
+            let _ = terminal::stderr().message(&format!("error: {message}"));
+        }
+        failure.exit_code()
+    })
+}
+
+/// Adds the inputs that `--files-from` lists to those that are named.
+fn read_lists(command: &mut Command) -> Result<(), Failure> {
+    match command {
+        Command::Find(args) => args.read_list(),
+        Command::Dedup(args) => args.read_list(),
+        Command::Tune(args) => args.read_list(),
+        Command::Audit(args) => args.read_list(),
+        Command::Index(args) => args.read_list(),
+        Command::Query(args) => args.read_list(),
+        _ => Ok(()),
+    }
+}
+
+fn outcome(command: &Command, worker: Worker<'_>) -> Outcome {
+    match command {
         Command::Find(args) => find::run(args, worker),
         Command::Dedup(args) => dedup::run(args, worker),
         Command::Compare(args) => compare::run(args, worker),
@@ -146,12 +173,5 @@ fn run(command: &Command, worker: Worker<'_>) -> ExitCode {
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args),
         Command::ExtractWorker => extraction::serve(),
-    };
-    outcome.unwrap_or_else(|failure| {
-        if let Some(message) = failure.message() {
-            // As above.
-            let _ = terminal::stderr().message(&format!("error: {message}"));
-        }
-        failure.exit_code()
-    })
+    }
 }

@@ -10,11 +10,13 @@ use lookalike::core::kernel::Kernel;
 use lookalike::core::params::{
     Case, DEFAULT_SEED, Measure, Params, Scheme, ShingleRule, TokenRule, Wishes,
 };
-use lookalike::read::{Format, ReadOptions, Wording};
+use lookalike::read::{Format, ReadError, ReadOptions, Wording};
 use lookalike::run::{FindOptions, Grouping, MAX_THREADS, Memory};
 use lookalike::spill::parse_memory;
 use lookalike::stop_words::stop_words;
 use lookalike::write::csv::Cells;
+use std::fs::File;
+use std::io::{self, Read};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -318,6 +320,20 @@ fn threads(text: &str) -> Result<NonZeroUsize, String> {
         .ok_or_else(|| format!("expected a whole number from 1 to {MAX_THREADS}, such as 4"))
 }
 
+/// The path that bytes are.
+#[cfg(unix)]
+#[expect(clippy::unnecessary_wraps, reason = "other systems have bytes that are no path")]
+fn path_of(bytes: &[u8]) -> Option<PathBuf> {
+    use std::os::unix::ffi::OsStrExt;
+    Some(std::ffi::OsStr::from_bytes(bytes).into())
+}
+
+/// The path that bytes are.
+#[cfg(not(unix))]
+fn path_of(bytes: &[u8]) -> Option<PathBuf> {
+    std::str::from_utf8(bytes).ok().map(PathBuf::from)
+}
+
 fn memory(text: &str) -> Result<u64, String> {
     parse_memory(text).map_err(|error| error.to_string())
 }
@@ -360,6 +376,27 @@ pub(crate) struct ReadArgs {
     #[arg(long)]
     follow: bool,
 
+    /// Folders: read only files that match GLOB, such as '*.txt' or '/drafts/**'; may be repeated
+    #[arg(long, value_name = "GLOB")]
+    include: Vec<String>,
+
+    /// Folders: leave out files and folders that match GLOB; may be repeated
+    #[arg(long, value_name = "GLOB")]
+    exclude: Vec<String>,
+
+    /// Folders: read only files of a type, by the names of ripgrep: txt, md, html, pdf, …; may be
+    /// repeated
+    #[arg(long = "type", value_name = "TYPE")]
+    types: Vec<String>,
+
+    /// Read the names of further inputs from FILE, one a line, or from standard input (-)
+    #[arg(long, value_name = "FILE")]
+    files_from: Option<PathBuf>,
+
+    /// The names in --files-from end with a NUL byte, as those of find -print0
+    #[arg(long, short = '0', requires = "files_from")]
+    null: bool,
+
     #[arg(long, value_name = "LABEL")]
     #[arg(help = "Encoding of all files: windows-1252, shift_jis, … [default: found for each]")]
     encoding: Option<String>,
@@ -383,12 +420,47 @@ impl ReadArgs {
             hidden: self.hidden,
             ignore_files: !self.no_ignore,
             follow_links: self.follow,
+            include: self.include.clone(),
+            exclude: self.exclude.clone(),
+            types: self.types.clone(),
             leave_out: Vec::new(),
             fields: Vec::new(),
             encoding: self.encoding.clone(),
             extract: self.extract.options(worker),
+            max_expanded: self.extract.max_expanded(),
             wording: self.wording(),
         }
+    }
+
+    /// The inputs: those that are named, then those of `--files-from`.
+    pub(crate) fn inputs(&self, named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+        let mut inputs = named.to_vec();
+        let Some(list) = &self.files_from else { return Ok(inputs) };
+        let shown = list.display();
+        let mut bytes = Vec::new();
+        let read = if list.as_os_str() == "-" {
+            if named.iter().any(|input| input.as_os_str() == "-") {
+                return Err(ReadError::StdinTwice.into());
+            }
+            io::stdin().read_to_end(&mut bytes)
+        } else {
+            File::open(list).and_then(|mut file| file.read_to_end(&mut bytes))
+        };
+        read.map_err(|error| Failure::Data(format!("--files-from {shown}: {error}")))?;
+        let end = if self.null { 0 } else { b'\n' };
+        for name in bytes.split(|byte| *byte == end) {
+            let name = if self.null { name } else { name.strip_suffix(b"\r").unwrap_or(name) };
+            if !name.is_empty() {
+                inputs.push(path_of(name).ok_or_else(|| {
+                    let name = String::from_utf8_lossy(name);
+                    Failure::Data(format!("--files-from {shown}: {name:?} is no file name"))
+                })?);
+            }
+        }
+        if inputs.is_empty() {
+            return Err(Failure::Data(format!("--files-from {shown}: it names no input")));
+        }
+        Ok(inputs)
     }
 
     /// What is done to every text.

@@ -15,6 +15,8 @@ use std::io::{self, Write};
 const HEADER: Style = Style::DIMMED;
 /// The share of a source above which its loss is worth a warning.
 const LARGE_SHARE: f64 = 0.5;
+/// Documents of a source below which a share says little.
+const LEAST_DOCUMENTS: u64 = 20;
 /// Sources that are warned about by name.
 const NAMED: usize = 5;
 
@@ -77,6 +79,7 @@ impl Table<'_> {
         let large: Vec<_> = self
             .sorted()
             .into_iter()
+            .filter(|source| source.documents >= LEAST_DOCUMENTS)
             .filter(|source| share(source.documents, source.duplicates) > LARGE_SHARE)
             .collect();
         let (go, advice) = match self.fate {
@@ -135,6 +138,7 @@ mod tests {
             source("a", 10, 5, false),
             source("b", 2_000, 1_001, false),
             source("c", 0, 0, false),
+            source("d", 19, 19, false),
             source("r", 9, 0, true),
         ];
         let table = Table { sources: &sources, fate: Fate::WouldGo };
@@ -142,19 +146,19 @@ mod tests {
         assert_eq!(
             text(1),
             "  documents           go     share  source\n\
-             \x20     2,000        1,001   50.04 %  b\n\
-             \x20        10            5   50.00 %  … 2 more sources\n\
-             \x20     2,010        1,006   50.04 %  all\n"
+             \x20     2,000        1,001   50.05 %  b\n\
+             \x20        29           24   82.76 %  … 3 more sources\n\
+             \x20     2,029        1,025   50.52 %  all\n"
         );
-        assert_eq!(text(9).lines().count(), 5);
+        assert_eq!(text(9).lines().count(), 6);
         let mut bytes = Vec::new();
         table.warn(&mut bytes).unwrap();
         let text = String::from_utf8(bytes).unwrap();
         assert_eq!(text.lines().count(), 1, "{text}");
-        assert!(text.starts_with("warning: 50.04 % of b would go (1,001 of 2,000 documents)"));
+        assert!(text.starts_with("warning: 50.05 % of b would go (1,001 of 2,000 documents)"));
         let mut bytes = Vec::new();
         Table { sources: &sources, fate: Fate::Reported }.warn(&mut bytes).unwrap();
         let text = String::from_utf8(bytes).unwrap();
-        assert!(text.starts_with("warning: 50.04 % of b are duplicates (1,001"), "{text}");
+        assert!(text.starts_with("warning: 50.05 % of b are duplicates (1,001"), "{text}");
     }
 }

@@ -75,6 +75,10 @@ impl Summary<'_> {
             let copies = thousands(copies as u64);
             writeln!(out, "  {copies} of them {are} the same bytes as another: {copy} as {first}")?;
         }
+        write_warnings(out, self.findings)?;
+        if self.findings.ids_by_file {
+            writeln!(out, "  ids of records begin with the file, since files share ids")?;
+        }
         if !self.skipped_listed && counts.skipped > 0 {
             writeln!(out, "  --skipped FILE.csv lists them, and the empty documents")?;
         } else if !self.skipped_listed && counts.empty > 0 {
@@ -136,6 +140,7 @@ pub(crate) fn write_skipped(
     findings: &Findings,
     listed: bool,
 ) -> io::Result<()> {
+    write_warnings(out, findings)?;
     if findings.skipped.is_empty() {
         return Ok(());
     }
@@ -145,6 +150,33 @@ pub(crate) fn write_skipped(
         .collect();
     let remedy = if listed { "" } else { "; --skipped FILE.csv lists them" };
     writeln!(out, "skipped: {}{remedy}", one_line(&parts.join(", ")))
+}
+
+/// What was read in another way than its name or the options promise.
+fn write_warnings(out: &mut impl Write, findings: &Findings) -> io::Result<()> {
+    for field in &findings.missing_fields {
+        writeln!(
+            out,
+            "warning: no document has a value in the field {field:?}, so --keep \
+             field:{} decides nothing",
+            one_line(field)
+        )?;
+    }
+    write_as_text(out, &findings.read_as_text)
+}
+
+/// The files that are one text each although their names promise records, with the first of them.
+pub(crate) fn write_as_text(out: &mut impl Write, files: &[Skipped]) -> io::Result<()> {
+    let Some(first) = files.first() else { return Ok(()) };
+    let number = files.len() as u64;
+    let (are, each) = if number == 1 { ("is", "") } else { ("are", " each") };
+    writeln!(
+        out,
+        "warning: {} {are} read as one text{each}, not as records; {}: {}",
+        count(number, "table"),
+        one_line(&first.source),
+        first.reason
+    )
 }
 
 /// One line for each reason of what was skipped, with the first of it.
@@ -190,6 +222,9 @@ fn kind(reason: &SkipReason) -> Cow<'static, str> {
         SkipReason::NoText { failure, .. } => return without_text(failure),
         SkipReason::Unreadable { .. } => "unreadable",
         SkipReason::TooLong => "too long",
+        SkipReason::NotRecords { .. } => "without the columns of records",
+        SkipReason::NoContent => "empty",
+        SkipReason::OverLimit { option, .. } => return format!("above {option}").into(),
         SkipReason::NotStored { .. } => "that no index takes",
         SkipReason::NotUtf8 { .. } => "not UTF-8",
         SkipReason::BrokenJson { .. } => "not JSON",
@@ -240,9 +275,10 @@ pub(crate) fn count(number: u64, thing: &str) -> String {
     format!("{} {thing}{}", thousands(number), if number == 1 { "" } else { "s" })
 }
 
-/// A share with two decimals, cut, so that only certainty is 100.
+/// A share in percent, rounded to two decimals; only certainty is 100.
 pub(crate) fn percent(share: f64) -> String {
-    let hundredths = (share * 10_000.0).floor() as u64;
+    let hundredths = (share * 10_000.0).round() as u64;
+    let hundredths = if share < 1.0 { hundredths.min(9_999) } else { hundredths };
     format!("{}.{:02}", hundredths / 100, hundredths % 100)
 }
 
@@ -290,6 +326,7 @@ mod tests {
         assert_eq!(percent(0.999_999), "99.99");
         assert_eq!(percent(1.0), "100.00");
         assert_eq!(percent(0.5), "50.00");
+        assert_eq!((percent(5.0 / 22.0), percent(0.0)), ("22.73".to_owned(), "0.00".to_owned()));
     }
 
     #[test]

@@ -205,7 +205,8 @@ fn long_texts_take_seconds_and_cut_is_said() {
     };
     let start = Instant::now();
     let (text, _) = printed(words(1), words(2), &[]);
-    assert!(start.elapsed() < Duration::from_secs(30), "{:?}", start.elapsed());
+    // Hours, if the time were quadratic.
+    assert!(start.elapsed() < Duration::from_secs(300), "{:?}", start.elapsed());
     // How many differences were found by then depends on the machine.
     assert_has(&text, &["Not similar", " words …", "cut short"]);
     assert!(text.len() < 200_000, "{}", text.len());

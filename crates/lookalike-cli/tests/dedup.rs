@@ -84,19 +84,19 @@ fn annotated_documents_say_what_find_says() {
 fn a_dry_run_tells_what_would_go_and_writes_nothing() {
     let place = place();
     let text = words(999, 100);
-    let copies: String = (0..5)
+    let copies: String = (0..25)
         .map(|n| serde_json::json!({ "id": format!("c{n}"), "text": text }).to_string() + "\n")
         .collect();
     place.file("copies.jsonl", copies);
     let run = place.run(&["dedup", "in.jsonl", "copies.jsonl", "--dry-run", "-o", "x.jsonl"]);
-    assert!(run.err.contains("warning: 80.00 % of copies.jsonl would go (4 of 5"), "{}", run.err);
+    assert!(run.err.contains("warning: 96.00 % of copies.jsonl would go (24 of 25"), "{}", run.err);
     let out = run.ok();
     let find = |name: &str| {
         let line = out.lines().find(|line| line.ends_with(name)).unwrap();
         line.split_whitespace().map(str::to_owned).collect::<Vec<_>>()
     };
-    assert_eq!(find("copies.jsonl")[..3], ["5", "4", "80.00"]);
-    assert_eq!(find("all")[0], "24");
+    assert_eq!(find("copies.jsonl")[..3], ["25", "24", "96.00"]);
+    assert_eq!(find("all")[0], "44");
     assert!(!place.path("x.jsonl").exists());
     let code = place.run(&["dedup", "in.jsonl", "--dry-run", "--exit-code", "-q"]);
     assert_eq!(code.code, Some(3));

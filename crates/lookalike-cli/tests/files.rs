@@ -4,7 +4,7 @@
 
 mod command;
 
-use command::{Place, root, words};
+use command::{Place, collection, jsonl, root, words};
 use std::fs;
 use std::path::Path;
 
@@ -211,6 +211,286 @@ fn spellings_and_words_are_one_where_that_is_asked_for() {
     place.file("en/a.txt", first).file("en/b.txt", second);
     assert_eq!(groups(&place, &auto[..3]).len(), 0);
     assert_eq!(groups(&place, &auto), [["b.txt", "a.txt"]]);
+}
+
+fn tool(place: &Place, program: &str, args: &[&str]) {
+    let done = std::process::Command::new(program).args(args).current_dir(place.path(".")).status();
+    assert!(done.unwrap().success(), "{program} {args:?}");
+}
+
+/// Keeps the first `share` of a file's bytes.
+fn truncate(place: &Place, name: &str, share: f64) {
+    let bytes = fs::read(place.path(name)).unwrap();
+    fs::write(place.path(name), &bytes[..(bytes.len() as f64 * share) as usize]).unwrap();
+}
+
+fn json(place: &Place, args: &[&str]) -> serde_json::Value {
+    let out = place.run(&[&["find", "--json"], args].concat()).ok();
+    serde_json::from_str(&out).unwrap()
+}
+
+fn table(rows: std::ops::Range<u64>) -> String {
+    let row = |n| format!("{n},{}\n", words(n % 50 + 1, 40));
+    std::iter::once("id,text\n".to_owned()).chain(rows.map(row)).collect()
+}
+
+#[test]
+fn tables_in_a_folder_are_records_where_they_have_the_columns() {
+    let place = Place::new();
+    place
+        .file("in/a.csv", table(0..50))
+        .file("in/b.csv", table(50..100))
+        .file("in/c.tsv", table(100..120).replace(',', "\t"))
+        .file("in/prices.csv", "item,price\nbread,3\n");
+    let found = json(&place, &["in"]);
+    assert_eq!(found["counts"]["documents"], 121);
+    assert_eq!(found["counts"]["duplicates"], 70);
+    let as_text = found["read_as_text"].as_array().unwrap();
+    assert_eq!(as_text.len(), 1, "{as_text:?}");
+    assert_eq!(as_text[0]["source"], "in/prices.csv");
+    assert!(as_text[0]["reason"].as_str().unwrap().contains("no column \"id\""), "{as_text:?}");
+    for quiet in [&["find", "in"][..], &["find", "in", "-q"]] {
+        let run = place.run(quiet);
+        assert!(run.err.contains("1 table is read as one text, not as records; in/prices.csv"));
+    }
+    let run = place.run(&["dedup", "in", "-o", "out/"]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    let rows = |name: &str| place.read(name).lines().count() - 1;
+    assert_eq!(rows("out/a.csv") + rows("out/b.csv") + rows("out/c.tsv"), 50);
+    assert_eq!(place.read("out/prices.csv"), "item,price\nbread,3\n");
+}
+
+#[test]
+fn broken_containers_in_a_folder_are_listed_and_the_rest_is_read() {
+    let place = Place::new();
+    let documents = collection(400);
+    let messages: String =
+        (0..400).map(|n| message(n % 60, &words(u64::from(n) + 9, 120))).collect();
+    let record = |n: u64| {
+        let text = words(n + 3, 120);
+        format!(
+            "WARC/1.0\r\nWARC-Type: conversion\r\nWARC-Record-ID: <urn:{n}>\r\n\
+             Content-Type: text/plain\r\nContent-Length: {}\r\n\r\n{text}\r\n\r\n",
+            text.len()
+        )
+    };
+    place
+        .file("in/a.jsonl", jsonl(&documents))
+        .file("in/m.mbox", &messages)
+        .file("in/w.warc", (0..400).map(record).collect::<String>())
+        .file("in/p.parquet", b"PAR1 and no footer")
+        .file("in/log.jsonl", "{\"time\":1,\"level\":\"info\"}\n{\"time\":2}\n")
+        .file("in/ok.txt", words(7, 50));
+    for (id, text) in &documents {
+        place.file(&format!("t/{id}.txt"), text);
+    }
+    tool(&place, "tar", &["--sort=name", "-cf", "in/t.tar", "t"]);
+    for name in ["a.jsonl", "m.mbox", "w.warc", "t.tar"] {
+        tool(&place, "gzip", &["-n", &format!("in/{name}")]);
+        truncate(&place, &format!("in/{name}.gz"), 0.9);
+    }
+    for skip in [&[][..], &["--skip-bad"]] {
+        let found = json(&place, &[&["in", "--skipped", "s.csv"], skip].concat());
+        let skipped = place.read("s.csv");
+        for name in ["a.jsonl.gz", "m.mbox.gz", "w.warc.gz", "t.tar.gz"] {
+            let listed = |line: &&str| line.contains(name) && line.contains("cannot be read: ");
+            assert_eq!(skipped.lines().filter(listed).count(), 1, "{name} {skip:?}\n{skipped}");
+            let sources = found["sources"].as_array().unwrap();
+            let read = sources.iter().find(|s| s["name"] == format!("in/{name}"));
+            let read = read.unwrap_or_else(|| panic!("{name}: {sources:?}"))["documents"].as_u64();
+            assert!(read.is_some_and(|read| (200..700).contains(&read)), "{name} {read:?}");
+        }
+        assert!(skipped.contains("no whole Parquet file"), "{skipped}");
+        assert!(skipped.contains("in/log.jsonl,1,") && skipped.contains("no field"), "{skipped}");
+    }
+    // A file that is named is an error, unless bad records are skipped.
+    let message = place.run(&["find", "in/a.jsonl.gz"]).fails(1);
+    assert!(message.contains("in/a.jsonl.gz: cannot be read"), "{message}");
+    let found = json(&place, &["in/a.jsonl.gz", "in/p.parquet", "--skip-bad"]);
+    assert!(found["counts"]["documents"].as_u64().unwrap() > 200, "{}", found["counts"]);
+    assert_eq!(found["counts"]["skipped"], 2);
+}
+
+#[test]
+fn limits_hold_for_compressed_texts_and_records() {
+    let place = Place::new();
+    let zeros = "a".repeat(20 << 20);
+    let records = |text: &str| {
+        format!(
+            "{{\"id\":1,\"text\":\"x y z\"}}\n{{\"id\":2,\"text\":\"{text}\"}}\n\
+             {{\"id\":3,\"text\":\"u\"}}\n"
+        )
+    };
+    place.file("in/a.txt", &zeros).file("in/b.jsonl", records(&zeros)).file("in/c.txt", "x y");
+    place.file("long.jsonl", records(&zeros));
+    tool(&place, "gzip", &["in/a.txt", "in/b.jsonl"]);
+    let args = ["in", "--max-expanded", "1MiB", "--skipped", "s.csv"];
+    let found = json(&place, &args);
+    assert_eq!(found["counts"]["skipped"], 2, "{}", found["skipped"]);
+    let skipped = place.read("s.csv");
+    assert_eq!(skipped.matches("more than 1048576 bytes").count(), 2, "{skipped}");
+    // Without an explicit limit on the whole there is one on each record.
+    assert_eq!(json(&place, &["in"])["counts"]["documents"], 5);
+    let little = ["--memory", "64MiB", "--threads", "1"];
+    // A limit on memory changes nothing that is found: what does not fit ends the run.
+    for args in [&["long.jsonl"][..], &["long.jsonl", "--skip-bad"], &["in"]] {
+        let message = place.run(&[&["find"], args, &little].concat()).fails(1);
+        assert!(message.contains("64MiB is too small: this run needs at least"), "{message}");
+    }
+}
+
+#[test]
+fn equal_ids_in_two_files_of_a_folder_are_told_apart_by_file() {
+    let place = Place::new();
+    let records = jsonl(&collection(20));
+    place.file("in/a.jsonl", &records).file("in/b.jsonl", &records).file("in/c.txt", words(3, 9));
+    for memory in [&[][..], &["--memory", "80MiB", "--threads", "2"], &["--exact"]] {
+        let args = [&["in", "--report", "r.json"], memory].concat();
+        let found = groups(&place, &args);
+        let first = found.iter().find(|group| group.contains(&"a.jsonl/g1".to_owned())).unwrap();
+        assert_eq!(first, &["a.jsonl/g1", "b.jsonl/g1"]);
+        let report: serde_json::Value = serde_json::from_str(&place.read("r.json")).unwrap();
+        assert_eq!(report["ids_by_file"], true);
+        place.run(&["audit", "r.json", "in", "-q"]).ok();
+    }
+    place.run(&["find", "in", "--audit", "20", "-q"]).ok();
+    place.run(&["dedup", "in", "-o", "out/", "-q"]).ok();
+    assert_eq!(place.read("out/b.jsonl"), "");
+    // Within one file, and between files that are named, an id that repeats is an error.
+    place.run(&["find", "in/a.jsonl", "in/b.jsonl"]).fails(1);
+}
+
+#[test]
+fn documents_count_under_the_file_they_are_in() {
+    let place = Place::new();
+    fixtures(&place, "docs");
+    let (odt, docx, zip) =
+        ("docs/office/text.odt", "docs/office/text.docx", "docs/office/plain.zip");
+    let dry = place.run(&["dedup", odt, docx, "--dry-run"]).ok();
+    assert!(dry.contains("  docs/office/text.odt\n") && dry.contains("  docs/office/text.docx\n"));
+    let found = json(&place, &[zip, odt]);
+    let names: Vec<&str> =
+        found["sources"].as_array().unwrap().iter().map(|s| s["name"].as_str().unwrap()).collect();
+    assert_eq!(names, [zip, odt]);
+}
+
+#[test]
+fn utf_16_without_a_mark_is_read() {
+    let place = Place::new();
+    let wide = |text: &str, big: bool| -> Vec<u8> {
+        let bytes = |unit: u16| if big { unit.to_be_bytes() } else { unit.to_le_bytes() };
+        text.encode_utf16().flat_map(bytes).collect()
+    };
+    let text = format!("{} Grüße 世界 😀", words(1, 60));
+    place
+        .file("in/a.txt", wide(&text, false))
+        .file("in/b.txt", wide(&text, true))
+        .file("in/c.txt", &text)
+        .file("in/d.jsonl", wide(&jsonl(&[("d".to_owned(), text.clone())]), false))
+        .file("in/e.bin", (0..2000u16).flat_map(u16::to_le_bytes).collect::<Vec<u8>>());
+    assert_eq!(groups(&place, &["in"]), [["a.txt", "b.txt", "c.txt", "d"]]);
+}
+
+#[test]
+fn empty_files_of_a_folder_are_empty_documents() {
+    let place = Place::new();
+    for end in ["csv", "jsonl", "mbox", "tar", "zip", "warc", "tsv"] {
+        place.file(&format!("in/empty.{end}"), "");
+    }
+    place.file("in/none.zip", b"PK\x05\x06\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0");
+    place.file("in/none.tar", [0; 10240]);
+    let found = json(&place, &["in", "--skipped", "s.csv"]);
+    assert_eq!(found["counts"]["documents"], 7, "{found}");
+    assert_eq!(found["counts"]["empty"], 7);
+    let skipped = place.read("s.csv");
+    for name in ["empty.jsonl", "empty.mbox", "none.zip", "none.tar"] {
+        assert!(skipped.contains(name), "{name}\n{skipped}");
+    }
+}
+
+#[test]
+fn ids_do_not_depend_on_how_a_file_was_given() {
+    let place = Place::new();
+    let text = words(1, 60);
+    place.file("in/noext", [message(1, &text), message(2, &text)].concat());
+    let named = groups(&place, &["in/noext"]);
+    let found = groups(&place, &["in"]);
+    assert_eq!(named, [["in/noext:1", "in/noext:10"]]);
+    assert_eq!(found, [["noext:1", "noext:10"]]);
+}
+
+#[test]
+fn a_field_that_no_document_has_is_reported() {
+    let place = Place::new();
+    place.file("in.jsonl", jsonl(&collection(5)));
+    let run = place.run(&["find", "in.jsonl", "--keep", "field:date"]);
+    assert!(run.err.contains("no document has a value in the field \"date\""), "{}", run.err);
+    let run = place.run(&["find", "in.jsonl", "--keep", "field:text"]);
+    assert!(!run.err.contains("no document has a value"), "{}", run.err);
+}
+
+#[test]
+fn files_are_chosen_by_pattern_type_and_list() {
+    let place = Place::new();
+    for name in ["in/a.txt", "in/b.md", "in/sub/c.txt", "in/sub/d.log", "in/skip/e.txt"] {
+        place.file(name, words(1, 60));
+    }
+    place.file("in/.ignore", "*.log\n").file("in/sub/f.json", words(1, 60));
+    let ids = |args: &[&str]| -> Vec<String> {
+        let mut ids = groups(&place, args).concat();
+        ids.sort();
+        ids
+    };
+    assert_eq!(ids(&["in", "--include", "*.txt"]), ["a.txt", "skip/e.txt", "sub/c.txt"]);
+    // A pattern wins over an ignore file, as with ripgrep.
+    assert_eq!(ids(&["in", "--include", "*.log", "--include", "/a.txt"]), ["a.txt", "sub/d.log"]);
+    let some = ["in", "--exclude", "skip/", "--exclude", "*.md", "--skipped", "s.csv"];
+    assert_eq!(ids(&some), ["a.txt", "sub/c.txt", "sub/f.json"]);
+    let skipped = place.read("s.csv");
+    assert!(!skipped.contains("b.md") && skipped.contains("d.log"), "{skipped}");
+    assert_eq!(ids(&["in", "--type", "md", "--type", "json"]), ["b.md", "sub/f.json"]);
+    let message = place.run(&["find", "in", "--type", "nope"]).fails(2);
+    assert!(message.contains("--type cannot be \"nope\"") && message.contains("json"), "{message}");
+    place.run(&["find", "in", "--include", "a[b"]).fails(2);
+    place.file("list", "in/a.txt\nin/b.md\n\n").file("list0", b"in/a.txt\0in/sub/c.txt\0");
+    assert_eq!(ids(&["--files-from", "list"]), ["in/a.txt", "in/b.md"]);
+    let both = ids(&["in/b.md", "--files-from", "list0", "-0"]);
+    assert_eq!(both, ["in/a.txt", "in/b.md", "in/sub/c.txt"]);
+    let run = place.run_with_input(&["find", "--files-from", "-", "--json"], b"in/a.txt\nin/b.md");
+    assert!(run.ok().contains("\"documents\":2"));
+    place.file("none", "\n");
+    place.run(&["find", "--files-from", "none"]).fails(1);
+    place.run(&["find", "--files-from", "nowhere"]).fails(1);
+    for command in [&["dedup", "--dry-run"][..], &["tune"], &["index", "create", "ix"]] {
+        let run = place.run(&[command, &["--files-from", "list"]].concat());
+        assert_eq!(run.code, Some(0), "{command:?} {run:?}");
+    }
+    place.run(&["index", "add", "ix", "in", "--include", "/sub/c.txt"]).ok();
+    place.run(&["find", "--files-from", "list", "--report", "r.json", "-q"]).ok();
+    place.run(&["audit", "r.json", "--files-from", "list", "-q"]).ok();
+}
+
+#[test]
+fn a_document_of_a_file_is_compared_and_queried_by_its_id() {
+    let place = Place::new();
+    let (first, second) = (words(1, 60), words(2, 60));
+    place.file("t/x.txt", &first).file("t/sub/y.txt", &second).file("b.txt", &first);
+    place.file("in.mbox", [message(1, &first), message(2, &second)].concat());
+    tool(&place, "tar", &["-czf", "a.tgz", "t"]);
+    let exact = |a: &str, b: &str| {
+        let out = place.run(&["compare", a, b, "--json"]).ok();
+        serde_json::from_str::<serde_json::Value>(&out).unwrap()["similar"].as_bool().unwrap()
+    };
+    assert!(exact("a.tgz/t/x.txt", "b.txt"));
+    assert!(!exact("a.tgz/t/sub/y.txt", "b.txt"));
+    assert!(exact("in.mbox:1", "a.tgz/t/x.txt"));
+    let message = place.run(&["compare", "a.tgz/t/none.txt", "b.txt"]).fails(1);
+    assert!(message.contains("a.tgz holds no document with the id"), "{message}");
+    place.run(&["index", "create", "ix", "b.txt", "-q"]).ok();
+    let out = place.run(&["query", "ix", "a.tgz/t/x.txt"]).ok();
+    assert!(out.contains("b.txt"), "{out}");
+    let out = place.run(&["query", "ix", "a.tgz/t/sub/y.txt", "--json"]).ok();
+    assert!(!out.contains("b.txt"), "{out}");
 }
 
 #[test]

@@ -282,8 +282,9 @@ fn sources_that_are_mostly_duplicates_are_named() {
     let place = Place::new();
     let text = words(2, 50);
     place.file("first.jsonl", jsonl(&[("a".into(), format!("{text} more"))]));
-    place.file("second.jsonl", jsonl(&[("b".into(), text.clone()), ("c".into(), text)]));
-    let warning = "warning: 100.00 % of second.jsonl are duplicates (2 of 2 documents)";
+    let second: Vec<_> = (0..20).map(|n| (format!("b{n}"), text.clone())).collect();
+    place.file("second.jsonl", jsonl(&second));
+    let warning = "warning: 100.00 % of second.jsonl are duplicates (20 of 20 documents)";
     let find =
         |more: &[&str]| place.run(&[&["find", "first.jsonl", "second.jsonl"], more].concat());
     let run = find(&["--report", "r.html"]);

@@ -6,9 +6,9 @@ mod crash;
 
 use command::Place;
 use crash::{
-    Random, change_unseen, end, gzip, is_prepared, journal, names, short_documents, start,
+    Random, change_unseen, end, gzip, halted, is_prepared, journal, names, short_documents, start,
 };
-use crash::{stored_run, wait_for};
+use crash::{signal, stored_run};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -60,6 +60,12 @@ impl Scenario {
             content
         };
         self.files.iter().map(take).collect()
+    }
+
+    /// Starts the resumable run in a folder without results.
+    fn start(&self, place: &Place) -> std::process::Child {
+        self.files.iter().for_each(|name| drop(fs::remove_file(place.path(name))));
+        start(&place.path(""), &self.resumed())
     }
 
     /// Nothing but the result is left, and it is the right one.
@@ -181,9 +187,8 @@ fn killed_at_any_moment_it_ends_with_the_same_bytes() {
 /// A run that was killed when its journal had as many steps as are ever stored, or nearly so.
 fn killed_late(scenario: &Scenario, place: &Place) -> Vec<String> {
     let temp = place.path("t");
-    let mut child = start(&place.path(""), &scenario.resumed());
     let late = |steps: &[String]| steps.iter().any(|line| line.contains("\"Batch\""));
-    assert!(wait_for(&mut child, &temp, late), "{}: ended too early", scenario.name);
+    let mut child = halted(|| scenario.start(place), &temp, late);
     child.kill().unwrap();
     end(child);
     journal(&temp)
@@ -228,8 +233,7 @@ fn what_was_read_is_not_read_again() {
     let place = place_with_inputs();
     let scenario = Scenario::new("compressed", &[&["a.jsonl.gz"], SMALL].concat());
     let (expected, _) = scenario.expected(&place);
-    let mut child = start(&place.path(""), &scenario.resumed());
-    assert!(wait_for(&mut child, &place.path("t"), is_prepared));
+    let mut child = halted(|| scenario.start(&place), &place.path("t"), is_prepared);
     child.kill().unwrap();
     end(child);
     change_unseen(&place.path("a.jsonl.gz"));
@@ -310,10 +314,13 @@ fn what_cannot_be_resumed_says_so() {
     let scenario = Scenario::new("plain", &[&["a.jsonl"], SMALL].concat());
     let (expected, _) = scenario.expected(&place);
     let args = scenario.resumed();
-    let mut first = start(&place.path(""), &args);
-    assert!(wait_for(&mut first, &place.path("t"), |steps| !steps.is_empty()));
+    let started = |steps: &[String]| !steps.is_empty();
+    let first = halted(|| scenario.start(&place), &place.path("t"), started);
     let message = place.run(&args).fails(1);
     assert!(message.contains("in use by another run"), "{message}");
+    if cfg!(unix) {
+        signal(&first, "-CONT");
+    }
     assert_eq!(end(first).0, Some(0));
     scenario.check(&place, &expected, "beside a second one");
 }

@@ -6,6 +6,9 @@ use std::borrow::Cow;
 
 /// Bytes that the detector of encodings looks at.
 const EVIDENCE_BYTES: usize = 1 << 20;
+/// Bytes that the detector of UTF-16 looks at, and the least that it decides by.
+const UTF_16_BYTES: usize = 4096;
+const LEAST_UTF_16_BYTES: usize = 8;
 
 /// What a byte order mark says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,18 +37,46 @@ pub fn mark(bytes: &[u8]) -> Option<Mark> {
 /// Whether the first bytes of a file promise that it is binary: a NUL where no byte order mark
 /// and no forced UTF-16 explains it.
 pub fn is_binary(bytes: &[u8], forced: Option<&'static Encoding>) -> bool {
-    let wide = match mark(bytes) {
+    if memchr::memchr(0, bytes).is_none() {
+        return false;
+    }
+    !match mark(bytes) {
         Some(Mark::Utf32 { .. }) => true,
         Some(Mark::Other(encoding)) => encoding != UTF_8,
-        None => forced.is_some_and(|e| e == UTF_16LE || e == UTF_16BE),
+        None => match forced {
+            Some(encoding) => encoding == UTF_16LE || encoding == UTF_16BE,
+            None => unmarked_utf_16(bytes).is_some(),
+        },
+    }
+}
+
+/// UTF-16 without a byte order mark, by the zeros of its Latin letters and blanks: of the first
+/// characters at least two in five have a zero as their upper byte, and none is a control
+/// character other than white space.
+pub fn unmarked_utf_16(bytes: &[u8]) -> Option<&'static Encoding> {
+    let sample = &bytes[..bytes.len().min(UTF_16_BYTES) / 2 * 2];
+    if sample.len() < LEAST_UTF_16_BYTES {
+        return None;
+    }
+    let zeros = |offset: usize| sample.iter().skip(offset).step_by(2).filter(|b| **b == 0).count();
+    // A character such as U+1F600 has a zero as a lower byte.
+    let are_upper = |upper, lower| upper * 5 >= sample.len() && lower * 20 <= upper;
+    let encoding = match (zeros(0), zeros(1)) {
+        (lower, upper) if are_upper(upper, lower) => UTF_16LE,
+        (upper, lower) if are_upper(upper, lower) => UTF_16BE,
+        _ => return None,
     };
-    !wide && memchr::memchr(0, bytes).is_some()
+    let (text, _) = encoding.decode_without_bom_handling(sample);
+    // The sample may end within a surrogate pair.
+    let text = text.strip_suffix('\u{FFFD}').unwrap_or(&text);
+    let is_text = |c: char| !c.is_control() || c.is_ascii_whitespace();
+    text.chars().all(|c| is_text(c) && c != '\u{FFFD}').then_some(encoding)
 }
 
 /// The text of a whole file. The encoding is, in this order: the forced one; that of the byte
-/// order mark; UTF-8 if the bytes are valid (a character cut at the very end is forgiven); what
-/// the detector makes of up to 1 MiB. What has no meaning in it becomes U+FFFD.
-/// `None` where there is a NUL byte outside of UTF-16 and UTF-32.
+/// order mark; UTF-16 without one if the bytes look like it; UTF-8 if the bytes are valid (a
+/// character cut at the very end is forgiven); what the detector makes of up to 1 MiB. What has no
+/// meaning in it becomes U+FFFD. `None` where there is a NUL byte outside of UTF-16 and UTF-32.
 pub fn decode<'a>(bytes: &'a [u8], forced: Option<&'static Encoding>) -> Option<Cow<'a, str>> {
     if is_binary(bytes, forced) {
         return None;
@@ -61,6 +92,10 @@ pub fn decode<'a>(bytes: &'a [u8], forced: Option<&'static Encoding>) -> Option<
             return Some(Cow::Owned(text));
         }
         Some(Mark::Other(encoding)) => return Some(encoding.decode_with_bom_removal(bytes).0),
+        None if memchr::memchr(0, bytes).is_some() => {
+            let encoding = unmarked_utf_16(bytes)?;
+            return Some(encoding.decode_without_bom_handling(bytes).0);
+        }
         None => {}
     }
     match std::str::from_utf8(bytes) {
@@ -102,10 +137,10 @@ pub(crate) fn detected(evidence: &[u8], whole: bool) -> &'static Encoding {
 
 /// As [`decode`] for the ASCII in a text, without the detector, which is slow.
 pub(crate) fn glance(bytes: &[u8]) -> Option<Cow<'_, str>> {
-    if mark(bytes).is_some() {
+    if mark(bytes).is_some() || memchr::memchr(0, bytes).is_some() {
         return decode(bytes, None);
     }
-    (!is_binary(bytes, None)).then(|| UTF_8.decode_without_bom_handling(bytes).0)
+    Some(UTF_8.decode_without_bom_handling(bytes).0)
 }
 
 /// The character of four bytes of UTF-32, or U+FFFD.

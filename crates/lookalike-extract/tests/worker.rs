@@ -80,6 +80,12 @@ fn child(argument: &str) -> ExitCode {
             return ExitCode::from(3);
         }
         "sleep" => std::thread::sleep(Duration::from_secs(600)),
+        // Says that it has the task by making the file that its argument names.
+        argument if argument.starts_with("hang ") => {
+            task();
+            std::fs::write(&argument["hang ".len()..], "").expect("a folder");
+            std::thread::sleep(Duration::from_secs(600));
+        }
         "half" => {
             task();
             say(&100u64.to_le_bytes());
@@ -155,11 +161,22 @@ fn what_takes_too_long_is_killed() {
         let started = Instant::now();
         assert_eq!(read(&mut extractor, &big), Err(Failure::TooSlow { seconds: 1 }));
         let took = started.elapsed();
-        assert!(took > Duration::from_secs(1) && took < Duration::from_secs(20), "{took:?}");
+        assert!(took > Duration::from_secs(1) && took < Duration::from_secs(300), "{took:?}");
     }
 }
 
-/// Kills the only child of this process that is `sleeping`, from outside.
+/// Waits for a state, which must come.
+#[cfg(target_os = "linux")]
+#[track_caller]
+fn wait_until(is_so: impl Fn() -> bool) {
+    let started = Instant::now();
+    while !is_so() {
+        assert!(started.elapsed() < Duration::from_secs(60), "the state does not come");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Kills the only child of this process from outside, between two files and in the middle of one.
 #[cfg(target_os = "linux")]
 fn a_killed_child_is_replaced() {
     let children = || {
@@ -181,22 +198,25 @@ fn a_killed_child_is_replaced() {
     assert_eq!(children(), first, "the same child");
     // Between two files.
     kill(&first[0]);
-    std::thread::sleep(Duration::from_millis(200));
+    wait_until(|| {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", first[0])).unwrap_or_default();
+        stat.rsplit_once(") ").is_none_or(|(_, state)| state.starts_with('Z'))
+    });
     assert_eq!(read(&mut extractor, &simple), good);
     let second = children();
     assert_ne!(second, first);
     drop(extractor);
     assert_eq!(children(), Vec::<String>::new(), "no child outlives its extractor");
     // In the middle of one.
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    let sign = folder.join(format!("worker {} has the task", std::process::id()));
+    let argument = format!("hang {}", sign.display());
     let killer = std::thread::spawn(move || {
-        let started = Instant::now();
-        while children().is_empty() && started.elapsed() < Duration::from_secs(20) {
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        std::thread::sleep(Duration::from_millis(100));
+        wait_until(|| sign.exists());
+        std::fs::remove_file(&sign).expect("the file that the child made");
         children().first().map(|child| kill(child))
     });
-    let result = read(&mut Extractor::new(&options("sleep")), &simple);
+    let result = read(&mut Extractor::new(&options(&argument)), &simple);
     assert_eq!(crashed(&result), "signal 9: it was killed");
     assert!(killer.join().expect("no panic").is_some());
 }

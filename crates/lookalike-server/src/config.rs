@@ -52,7 +52,11 @@ pub struct Limits {
     pub head_time: Duration,
     /// For the next piece of a body.
     pub idle_time: Duration,
-    /// How long a list of groups is kept for the client that reads it page by page, after each page.
+<<<<<<< HEAD
+    /// How long a list of groups is kept after each page, for the client that reads the next one.
+=======
+    /// How long a list of groups is kept after each page, for the client that reads it.
+>>>>>>> main
     pub cursor_time: Duration,
     /// For requests that are under way when the server is told to stop.
     pub grace: Duration,

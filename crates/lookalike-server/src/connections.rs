@@ -1,4 +1,8 @@
-//! Which connections are idle, so that a new one can take the place of the one that is idle longest.
+<<<<<<< HEAD
+//! Which connections are idle, so that a new one can take the place of the longest idle one.
+=======
+//! Which connections are idle: a new one can take the place of the one that is idle longest.
+>>>>>>> main
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

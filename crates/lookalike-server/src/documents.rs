@@ -224,8 +224,8 @@ pub(crate) fn find(worker: &Worker, id: &str, wanted: Wanted) -> Result<Record, 
     found.ok_or_else(|| Problem::unknown_document(id))
 }
 
-/// A list in JSON that is written value by value, so that no more than one of them takes more memory
-/// than its JSON.
+/// A list in JSON, written value by value: only one of them at a time takes more memory than its
+/// JSON.
 #[derive(Default)]
 pub(crate) struct JsonList {
     json: Vec<u8>,

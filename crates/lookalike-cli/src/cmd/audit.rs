@@ -39,7 +39,7 @@ pub(crate) struct Args {
     report: PathBuf,
 
     /// The files and folders that the run read
-    #[arg(required = true, value_name = "INPUT")]
+    #[arg(required_unless_present = "files_from", value_name = "INPUT")]
     inputs: Vec<PathBuf>,
 
     /// The pairs that the run wrote: a pair is found if it is among them, not by the groups
@@ -88,6 +88,14 @@ pub(super) fn positive(text: &str) -> Result<NonZeroUsize, String> {
     text.parse().map_err(|_| "expected a whole number from 1, such as 2000".to_owned())
 }
 
+impl Args {
+    /// Adds the inputs of `--files-from`.
+    pub(crate) fn read_list(&mut self) -> Result<(), Failure> {
+        self.inputs = self.reading.inputs(&self.inputs)?;
+        Ok(())
+    }
+}
+
 /// Runs the command.
 pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
     args.inputs.iter().chain(&args.reference).try_for_each(|input| refuse_streams(input))?;
@@ -99,7 +107,13 @@ pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
     let options = audit_options(args)?;
     let bar = (!args.quiet).then(Bar::new);
     let progress: &dyn Progress = bar.as_ref().map_or(&Silent, |bar| bar);
-    let open = || Ok(Collection::open_with_reference(&args.inputs, &args.reference, &reading)?);
+    let open = || {
+        let collection = Collection::open_with_reference(&args.inputs, &args.reference, &reading)?;
+        if report.ids_by_file {
+            collection.name_ids_by_file();
+        }
+        Ok(collection)
+    };
     let neighbours = audit::true_neighbours(open, &report.params, &options, progress)?;
     drop(bar);
     report.check(neighbours.inputs())?;

@@ -4,6 +4,7 @@ use super::{Failure, Outcome};
 use crate::difference::{self, Layout, differences, plural, thousands};
 use crate::exit_code::ExitCode;
 use crate::extraction::{ExtractArgs, Worker};
+use crate::member::Member;
 use crate::options::{ParameterArgs, ShingleArgs};
 use crate::terminal::{self, Style};
 use crate::text_width::one_line;
@@ -35,7 +36,8 @@ Examples:
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 #[command(after_help = EXAMPLE)]
 pub(crate) struct Args {
-    /// The first text: a file, also .gz or .zst, or - for standard input
+    /// The first text: a file, also .gz or .zst, a document in a file by its id (a.zip/x.txt), or -
+    /// for standard input
     a: PathBuf,
 
     /// The second text, in the same way
@@ -135,6 +137,12 @@ fn read(path: &Path, args: &Args, worker: Worker<'_>) -> Result<String, Failure>
         encoding: args.encoding.clone(),
         ..ReadOptions::default()
     };
+    if let Some(member) = Member::of(path) {
+        let mut text = String::new();
+        let options = ReadOptions { format: None, ..options };
+        member.read(&options, &mut |document| document.text.clone_into(&mut text))?;
+        return Ok(text);
+    }
     let collection = Collection::open(&[path.to_owned()], &options)?;
     let (mut text, mut scratch) = (Text::default(), Scratch::default());
     while let Some(block) = collection.next_block()? {
@@ -151,10 +159,11 @@ fn read(path: &Path, args: &Args, worker: Worker<'_>) -> Result<String, Failure>
         return Ok(text.0);
     }
     Err(Failure::Usage(format!(
-        "{} holds {} documents; compare takes two texts, `lookalike find` takes files that hold \
-         several",
+        "{} holds {} documents; compare takes two texts: name one of them by its id, as \
+         `lookalike find {}` prints it",
         path.display(),
-        text.1
+        text.1,
+        path.display()
     )))
 }
 
@@ -418,9 +427,11 @@ fn standard_error(jaccard: f64, num_hashes: usize) -> f64 {
     (jaccard * (1.0 - jaccard) / num_hashes.max(1) as f64).sqrt()
 }
 
-/// A share in percent with one decimal, rounded down, so that 100.0 % is all of it.
+/// A share in percent, rounded to one decimal; 100.0 % is all of it.
 fn percent(part: u64, whole: u64) -> String {
-    let tenths = u128::from(part) * 1000 / u128::from(whole.max(1));
+    let (part, whole) = (u128::from(part), u128::from(whole.max(1)));
+    let tenths = (part * 2000 + whole) / (2 * whole);
+    let tenths = if part < whole { tenths.min(999) } else { tenths };
     format!("{}.{} %", tenths / 10, tenths % 10)
 }
 

@@ -39,7 +39,7 @@ const DUPLICATES_FOUND: u8 = 3;
 #[command(after_help = EXAMPLE)]
 pub(crate) struct Args {
     /// Files, folders, or - for standard input
-    #[arg(required = true, value_name = "INPUT")]
+    #[arg(required_unless_present = "files_from", value_name = "INPUT")]
     inputs: Vec<PathBuf>,
 
     #[command(flatten)]
@@ -105,6 +105,14 @@ pub(super) struct ResultArgs {
     /// Summary with candidates, comparisons, the time of each stage, and all parameters
     #[arg(long, short, conflicts_with = "quiet")]
     verbose: bool,
+}
+
+impl Args {
+    /// Adds the inputs of `--files-from`.
+    pub(crate) fn read_list(&mut self) -> Result<(), Failure> {
+        self.inputs = self.reading.inputs(&self.inputs)?;
+        Ok(())
+    }
 }
 
 /// Runs the command.

@@ -15,7 +15,7 @@ mod upkeep;
 pub(super) use open::{PlaceArgs, place};
 pub(super) use settings::Asked;
 
-use super::Outcome;
+use super::{Failure, Outcome};
 use crate::extraction::Worker;
 use clap::Subcommand;
 
@@ -47,6 +47,18 @@ enum Command {
     Check(upkeep::CheckArgs),
     Backup(upkeep::BackupArgs),
     Restore(upkeep::RestoreArgs),
+}
+
+impl Args {
+    /// Adds the inputs of `--files-from`.
+    pub(crate) fn read_list(&mut self) -> Result<(), Failure> {
+        match &mut self.command {
+            Command::Create(args) => args.read_list(),
+            Command::Add(args) => args.read_list(),
+            Command::Update(args) => args.read_list(),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// Runs the command.

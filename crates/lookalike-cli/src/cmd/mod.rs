@@ -92,6 +92,7 @@ impl From<ReadError> for Failure {
         match error {
             ReadError::NoInputs
             | ReadError::StdinTwice
+            | ReadError::Filter { .. }
             | ReadError::UnknownFormat { .. }
             | ReadError::UnknownEncoding { .. } => Self::Usage(error.to_string()),
             error => Self::Run(error.into()),

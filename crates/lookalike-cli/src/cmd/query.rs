@@ -6,6 +6,7 @@ use super::index::{Asked, PlaceArgs};
 use super::{Failure, Outcome};
 use crate::exit_code::ExitCode;
 use crate::extraction::Worker;
+use crate::member::Member;
 use crate::options::{ReadArgs, threshold};
 use crate::told::Told;
 use answer::Asking;
@@ -39,7 +40,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     place: PlaceArgs,
 
-    /// Files or folders with the documents to ask for, or - for a text on standard input
+    /// Files or folders with the documents to ask for, a document in a file by its id
+    /// (a.zip/x.txt), or - for a text on standard input
     #[arg(value_name = "DOC")]
     documents: Vec<PathBuf>,
 
@@ -84,6 +86,14 @@ pub(crate) struct Args {
     reading: Told<ReadArgs>,
 }
 
+impl Args {
+    /// Adds the inputs of `--files-from`.
+    pub(crate) fn read_list(&mut self) -> Result<(), Failure> {
+        self.documents = self.reading.args.inputs(&self.documents)?;
+        Ok(())
+    }
+}
+
 /// Runs the command.
 pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
     if args.documents.is_empty() && args.id.is_empty() {
@@ -101,9 +111,13 @@ pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
             index.name()
         )));
     }
-    let documents = match args.documents.as_slice() {
+    let reading = reading(args, worker);
+    let members: Vec<Member> = args.documents.iter().filter_map(|path| Member::of(path)).collect();
+    let mut files = args.documents.clone();
+    files.retain(|path| Member::of(path).is_none());
+    let documents = match files.as_slice() {
         [] => None,
-        inputs => Some(Collection::open(inputs, &reading(args, worker))?),
+        inputs => Some(Collection::open(inputs, &reading)?),
     };
     let asker = Asker { index: &index, args, now: time::now() };
     let mut snapshot = index.snapshot()?;
@@ -113,6 +127,9 @@ pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
     }
     if let Some(documents) = documents {
         asker.documents(&documents, &mut *snapshot, &mut asking)?;
+    }
+    for member in &members {
+        asker.member(member, &reading, &mut *snapshot, &mut asking)?;
     }
     let found = asking.finish()?;
     Ok(if args.exit_code && found { ExitCode::from(FOUND) } else { ExitCode::SUCCESS })
@@ -168,6 +185,26 @@ impl Asker<'_> {
         let found = query_stored(snapshot, settings, id, &question, &mut Buffers::default())?;
         let (stored, answer) = found.ok_or_else(unknown)?;
         Ok(asking.tell(id, &stored.probe(), question.threshold, &answer)?)
+    }
+
+    /// Asks for one document of a file.
+    fn member(
+        &self,
+        member: &Member,
+        reading: &ReadOptions,
+        snapshot: &mut dyn Snapshot,
+        asking: &mut Asking<'_>,
+    ) -> Result<(), Failure> {
+        let mut sink = Ask {
+            asker: self,
+            preparer: Preparer::new(self.index.settings())?,
+            buffers: Buffers::default(),
+            snapshot,
+            asking,
+            outcome: Ok(()),
+        };
+        member.read(reading, &mut |document| sink.document(document))?;
+        sink.outcome
     }
 
     /// Asks for all documents of a collection, in order.

@@ -137,7 +137,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
     }
     let settings = settings::read(&layers)?;
     for warning in &settings.warnings {
-        writeln!(anstream::stderr(), "warning: {warning}")?;
+        terminal::stderr().message(&format!("warning: {warning}"))?;
     }
     if args.print_config {
         write!(terminal::stdout(), "{}", layers.shown())?;

@@ -70,6 +70,14 @@ pub(crate) struct Args {
     reading: ReadArgs,
 }
 
+impl Args {
+    /// Adds the inputs of `--files-from`.
+    pub(crate) fn read_list(&mut self) -> Result<(), Failure> {
+        self.inputs = self.reading.inputs(&self.inputs)?;
+        Ok(())
+    }
+}
+
 /// Measures, chooses and prints.
 pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
     let wishes = args.parameters.wishes(args.shingle.rule(args.reading.wording())?);

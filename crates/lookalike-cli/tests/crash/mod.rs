@@ -97,13 +97,71 @@ pub(crate) fn journal(parent: &Path) -> Vec<String> {
     steps[..whole].lines().map(str::to_owned).collect()
 }
 
-/// Waits until the journal of the run that `child` does in `parent` is as `wanted`; false if the
-/// run ended before.
-pub(crate) fn wait_for(
-    child: &mut Child,
+/// Sends a signal.
+pub(crate) fn signal(child: &Child, name: &str) {
+    let sent = Command::new("kill").args([name, &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+}
+
+/// Starts a run by `start` and halts it while its journal in `parent` is as `wanted`; the signal
+/// `CONT` lets it go on. A run that is past that state before it can be halted is started again.
+pub(crate) fn halted(
+    start: impl Fn() -> Child,
     parent: &Path,
     wanted: impl Fn(&[String]) -> bool,
-) -> bool {
+) -> Child {
+    for _ in 0..50 {
+        let mut child = start();
+        if wait_for(&mut child, parent, &wanted) && halt(&mut child) {
+            if wanted(&journal(parent)) {
+                return child;
+            }
+            if cfg!(unix) {
+                signal(&child, "-CONT");
+            }
+        }
+        let (code, message) = end(child);
+        assert_eq!(code, Some(0), "{message}");
+    }
+    panic!("every run was past that state before it could be halted");
+}
+
+/// Halts a process with all its threads; false if it has ended. Where there are no such signals it
+/// runs on.
+fn halt(child: &mut Child) -> bool {
+    if cfg!(not(unix)) {
+        return child.try_wait().unwrap().is_none();
+    }
+    signal(child, "-STOP");
+    let begun = Instant::now();
+    loop {
+        if child.try_wait().unwrap().is_some() {
+            return false;
+        }
+        if threads_are_halted(child.id()) {
+            return true;
+        }
+        assert!(begun.elapsed() < PATIENCE, "the run is not halted");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Whether every thread of a process is halted, as Linux shows it; elsewhere the signal is trusted.
+fn threads_are_halted(process: u32) -> bool {
+    if cfg!(not(target_os = "linux")) {
+        return true;
+    }
+    let Ok(threads) = fs::read_dir(format!("/proc/{process}/task")) else { return false };
+    threads.flatten().all(|thread| {
+        let state = fs::read_to_string(thread.path().join("stat")).unwrap_or_default();
+        // Behind the name, which is in parentheses.
+        state.rsplit_once(") ").is_some_and(|(_, state)| state.starts_with('T'))
+    })
+}
+
+/// Waits until the journal of the run that `child` does in `parent` is as `wanted`; false if the
+/// run ended before.
+fn wait_for(child: &mut Child, parent: &Path, wanted: &impl Fn(&[String]) -> bool) -> bool {
     let begun = Instant::now();
     while !wanted(&journal(parent)) {
         if child.try_wait().unwrap().is_some() {

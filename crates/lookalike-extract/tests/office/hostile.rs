@@ -377,5 +377,5 @@ fn deep_nesting_takes_no_stack_and_little_time() {
         check(&extract("x", &bytes), 100 << 20);
     }
     // Some seconds, without optimization; hours, if it were quadratic.
-    assert!(started.elapsed() < Duration::from_secs(60), "{:?}", started.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(600), "{:?}", started.elapsed());
 }

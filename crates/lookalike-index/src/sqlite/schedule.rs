@@ -441,20 +441,25 @@ mod tests {
     #[test]
     fn what_was_given_up_is_merged_later() {
         let above = tempfile::tempdir().unwrap();
-        let shared = unmerged(&above.path().join("index"));
+        let path = above.path().join("index");
+        let shared = unmerged(&path);
         let thread = {
             let shared = Arc::clone(&shared);
             std::thread::spawn(move || work(&shared))
         };
+        let wait_until = |is_so: &dyn Fn() -> bool| {
+            let begun = Instant::now();
+            while !is_so() {
+                assert!(begun.elapsed() < Duration::from_secs(60), "nobody merges");
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        };
+        // A merge is under way, or done.
+        wait_until(&|| files(&path) != 40);
         let turn = shared.signal.alone();
-        std::thread::sleep(Duration::from_millis(10));
-        assert_eq!(shared.parts().segments.len(), 40);
+        assert_eq!(files(&path), shared.parts().segments.len());
         drop(turn);
-        let begun = Instant::now();
-        while shared.parts().segments.len() > 6 {
-            assert!(begun.elapsed() < Duration::from_secs(60), "nobody merges");
-            std::thread::sleep(Duration::from_millis(1));
-        }
+        wait_until(&|| shared.parts().segments.len() <= 6);
         shared.signal.end();
         thread.join().unwrap();
     }

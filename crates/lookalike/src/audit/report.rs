@@ -25,6 +25,10 @@ pub struct Report {
     pub params: Params,
     /// What was read in that run.
     pub inputs: Inputs,
+    /// Whether ids of records found in folders begin with the name of their file: what
+    /// [`Collection::name_ids_by_file`](crate::read::Collection::name_ids_by_file) is to be called
+    /// for.
+    pub ids_by_file: bool,
 }
 
 impl Report {
@@ -45,7 +49,7 @@ impl Report {
         let visitor = ObjectVisitor { head: Some(&mut head), each: &mut |_| {} };
         let mut json = serde_json::Deserializer::from_reader(input);
         (&mut json).deserialize_map(visitor).map_err(|error| not_understood(path, &error))?;
-        let Head { format, parameters, inputs, group } = head;
+        let Head { format, parameters, inputs, ids_by_file, group } = head;
         match format {
             None if group => return Err(not_a_run(path, "groups alone")),
             None => return Err(not_a_run(path, "an object without the member format")),
@@ -64,7 +68,7 @@ impl Report {
             None => return Err(not_a_run(path, "a report that does not say what was read")),
         };
         let params = Members { path, of: &parameters }.params()?;
-        Ok(Self { path: path.to_owned(), params, inputs })
+        Ok(Self { path: path.to_owned(), params, inputs, ids_by_file })
     }
 
     /// Refuses documents that are not those of the run.
@@ -177,6 +181,7 @@ struct Head {
     format: Option<Value>,
     parameters: Option<Value>,
     inputs: Option<Value>,
+    ids_by_file: bool,
     /// Whether it has the members of a group.
     group: bool,
 }
@@ -200,6 +205,7 @@ impl<'de> Visitor<'de> for ObjectVisitor<'_> {
                 (Some(head), "format") => head.format = map.next_value()?,
                 (Some(head), "parameters") => head.parameters = map.next_value()?,
                 (Some(head), "inputs") => head.inputs = map.next_value()?,
+                (Some(head), "ids_by_file") => head.ids_by_file = map.next_value()?,
                 (Some(head), "keeper") => {
                     head.group = true;
                     map.next_value::<IgnoredAny>()?;

@@ -166,7 +166,8 @@ impl<'a> Pass<'a> {
         };
         let source = self.collection.source_name(standing.source).unwrap_or_default();
         if let Some(removed) = &mut self.removed {
-            removed.document(document.id, source, &decision)?;
+            let file = self.collection.file_of(standing.source, document.id);
+            removed.document(document.id, file, &decision)?;
         }
         match &mut self.taker {
             Taker::Survivors(survivors) => survivors.record(document.id, record, &decision),

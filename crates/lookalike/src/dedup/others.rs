@@ -58,13 +58,15 @@ impl UnreadParts {
 
     /// Whether something in the file could not be read.
     pub(super) fn any_in(&self, file: &Path) -> bool {
-        let mut name = name_of(file);
+        let name = name_of(file);
         if self.0.contains(&name) {
             return true;
         }
-        name.push('/');
-        let next = self.0.range(name.clone()..).next();
-        next.is_some_and(|next| next.starts_with(&name))
+        // A part of a file is `FILE/NAME`, a message of a mailbox `FILE:LINE`.
+        ['/', ':'].into_iter().any(|end| {
+            let start = format!("{name}{end}");
+            self.0.range(start.clone()..).next().is_some_and(|next| next.starts_with(&start))
+        })
     }
 }
 

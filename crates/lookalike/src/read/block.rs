@@ -30,6 +30,7 @@ enum Content {
     Files(Range<usize>),
     Stored(StoredBlock),
     Held(Range<usize>),
+    Refused(Skipped),
 }
 
 impl Block {
@@ -53,6 +54,11 @@ impl Block {
         Self { number, source, content: Content::Held(range) }
     }
 
+    pub(super) fn refused(source: Arc<Source>, index: u32, skipped: Skipped) -> Self {
+        let number = BlockNumber { source: source.number, index };
+        Self { number, source, content: Content::Refused(skipped) }
+    }
+
     /// Where the block stands in the reading order.
     pub fn number(&self) -> BlockNumber {
         self.number
@@ -68,7 +74,7 @@ impl Block {
             }
             (Content::Stored(block), _) => block.bytes(),
             // They are in memory already.
-            (Content::Files(_) | Content::Held(_), _) => 0,
+            (Content::Files(_) | Content::Held(_) | Content::Refused(_), _) => 0,
         }
     }
 
@@ -121,6 +127,10 @@ impl Block {
                 self.source.settings.consumed.fetch_add(bytes, Ordering::Relaxed);
                 held::read(&self.source, &*documents.rows, range.clone(), sink)
             }
+            (Content::Refused(skipped), _) => {
+                sink.skipped(skipped.clone());
+                Ok(())
+            }
             _ => Ok(()),
         };
         scratch.words = words;
@@ -132,7 +142,7 @@ impl Block {
     pub fn line(&self, place: Place) -> Option<u64> {
         match &self.content {
             Content::Records(records) => Some(records.first_line + u64::from(place.line)),
-            Content::Files(_) | Content::Stored(_) | Content::Held(_) => None,
+            Content::Files(_) | Content::Stored(_) | Content::Held(_) | Content::Refused(_) => None,
         }
     }
 
@@ -161,6 +171,7 @@ impl Block {
             Content::Files(range) => Kept::Files(range),
             Content::Stored(block) => Kept::Stored(block.stretch),
             Content::Held(range) => Kept::Held(range),
+            Content::Refused(_) => Kept::Nothing,
             Content::Records(records) => {
                 let stretch = Stretch {
                     offset: records.offset,

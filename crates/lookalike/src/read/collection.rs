@@ -32,6 +32,7 @@ pub struct Collection {
     first: AtomicUsize,
     settings: Arc<Settings>,
     listed: Vec<Skipped>,
+    as_text: Vec<Skipped>,
     bytes: Option<u64>,
 }
 
@@ -134,6 +135,7 @@ impl Collection {
             first_reference: 1,
             settings,
             listed: Vec::new(),
+            as_text: Vec::new(),
             bytes: None,
         };
         Ok(Self::of(opened, format!("the index {}", index.name())))
@@ -157,6 +159,7 @@ impl Collection {
             first: AtomicUsize::new(0),
             settings: opened.settings,
             listed: opened.listed,
+            as_text: opened.as_text,
             bytes: opened.bytes,
         }
     }
@@ -209,9 +212,76 @@ impl Collection {
     /// Reads the headers of all files of comma- or tab-separated values.
     ///
     /// # Errors
-    /// A [`ReadError`] when a file cannot be read or lacks a column.
+    /// A [`ReadError`] when a file cannot be read or lacks a column, unless that is listed when the
+    /// file is read.
     pub fn read_headers(&self) -> Result<(), ReadError> {
-        self.sources.iter().try_for_each(|source| source.know_columns())
+        self.sources.iter().try_for_each(|source| match source.know_columns() {
+            Err(error) if source.is_lenient() => error.into_skipped().map(drop),
+            known => known,
+        })
+    }
+
+    /// Limits records, texts of compressed files and windows of zstd to what the memory of a run
+    /// has room for: `bytes` each.
+    pub(crate) fn limit_records(&self, bytes: u64) {
+        self.settings.memory_record.store(bytes, Ordering::Relaxed);
+    }
+
+    /// The file that a document is in, by its id, where the source is made of files that were
+    /// named; otherwise the name of the source.
+    pub fn file_of(&self, source: u32, id: &str) -> &str {
+        let Some(source) = self.sources.get(source as usize) else { return "" };
+        source.named_file(id).unwrap_or(&source.shown)
+    }
+
+    /// The part of an id of a text file that is relative to its folder; `None` where the source is
+    /// no folder of text files.
+    pub(crate) fn id_in_folder<'a>(&self, source: u32, id: &'a str) -> Option<&'a str> {
+        let source = self.sources.get(source as usize)?;
+        if !source.in_folder || !matches!(source.kind, Kind::Files(_)) {
+            return None;
+        }
+        if source.relative {
+            return Some(id);
+        }
+        Some(id.strip_prefix(source.shown.as_str()).unwrap_or(id).trim_start_matches('/'))
+    }
+
+    /// Whether a source is a file of records that was found in a folder.
+    pub(crate) fn is_found_record_file(&self, source: u32) -> bool {
+        let source = self.sources.get(source as usize);
+        source.is_some_and(|s| s.in_folder && matches!(s.kind, Kind::Records { .. }))
+    }
+
+    /// From the next block on, ids of records found in folders begin with the name of their file
+    /// and a slash: `2024.jsonl/17`.
+    pub fn name_ids_by_file(&self) {
+        self.settings.ids_by_file.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether [`name_ids_by_file`](Self::name_ids_by_file) was called.
+    pub fn has_ids_by_file(&self) -> bool {
+        self.settings.ids_by_file.load(Ordering::Relaxed)
+    }
+
+    /// Gives all blocks out again. No other thread may be reading; there must be no
+    /// [`stream`](Self::stream).
+    pub(crate) fn rewind(&self) {
+        for source in &self.sources {
+            source.lanes_left.store(source.lanes, Ordering::Relaxed);
+        }
+        for lane in &self.lanes {
+            *lane.progress.lock().unwrap_or_else(PoisonError::into_inner) = Progress::Fresh;
+            lane.finished.store(false, Ordering::Release);
+        }
+        self.first.store(0, Ordering::Relaxed);
+        self.settings.consumed.store(0, Ordering::Relaxed);
+    }
+
+    /// Files of a folder that look like files of records by their names and are read as texts,
+    /// since they lack the columns, each with the reason.
+    pub fn read_as_text(&self) -> &[Skipped] {
+        &self.as_text
     }
 
     /// The header of a source of comma- or tab-separated values; known when its first block is.
@@ -274,7 +344,9 @@ impl Collection {
                 what: format!("a stored block is of it, there are {}", self.sources.len()),
             });
         };
-        source.know_columns()?;
+        if !state.is_nothing() {
+            source.know_columns()?;
+        }
         Retained::of_state(Arc::clone(source), state, spool)
     }
 
@@ -347,6 +419,9 @@ impl Collection {
                 Ok(Some(Block::files(source(), index, range)))
             }
             Ok(Some(Next::Held { index, range })) => Ok(Some(Block::held(source(), index, range))),
+            Ok(Some(Next::Refused { index, skipped })) => {
+                Ok(Some(Block::refused(source(), index, skipped)))
+            }
             end => {
                 // Closes the file.
                 *progress = Progress::Fresh;

@@ -1,6 +1,10 @@
 //! gzip and zstd, in one place. Several gzip members or zstd frames in a row are one stream.
 
-use std::io::{self, Read};
+use super::recover::OverLimit;
+use std::io::{self, BufRead, Read};
+
+/// The smallest limit on windows: that of the strongest ordinary levels.
+const LEAST_WINDOW_LOG: u32 = 23;
 
 /// A decoded stream that any thread may go on reading.
 pub(super) type Stream = Box<dyn Read + Send>;
@@ -38,18 +42,87 @@ impl Compression {
         }
     }
 
-    /// The decoded stream. Truncated or broken data is an error of its `read`.
-    pub(super) fn decode(self, reader: impl Read + Send + 'static) -> io::Result<Stream> {
+    /// The decoded stream. Truncated or broken data is an error of its `read`, and so is a zstd
+    /// frame whose window has more than `window` bytes (at least 8 MiB are allowed).
+    pub(super) fn decode(
+        self,
+        reader: impl Read + Send + 'static,
+        window: u64,
+    ) -> io::Result<Stream> {
         Ok(match self {
             Self::None => Box::new(reader),
             Self::Gzip => Box::new(flate2::read::MultiGzDecoder::new(reader)),
             Self::Zstd => {
                 let mut decoder = zstd::stream::read::Decoder::new(reader)?;
-                // What `zstd --long=31` writes; the default would refuse above 27.
-                decoder.window_log_max(31)?;
-                Box::new(decoder)
+                // `zstd --long=31` writes the largest window; the default limit is 27.
+                let log = window.max(1).ilog2().clamp(LEAST_WINDOW_LOG, 31);
+                decoder.window_log_max(log)?;
+                Box::new(ZstdStream { decoder, window: 1 << log })
             }
         })
+    }
+}
+
+/// A zstd decoder that names the limit which a frame exceeds.
+struct ZstdStream<R: BufRead> {
+    decoder: zstd::stream::read::Decoder<'static, R>,
+    /// The largest window it allows.
+    window: u64,
+}
+
+impl<R: BufRead> Read for ZstdStream<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.decoder.read(buffer).map_err(|error| {
+            if error.to_string().contains("too much memory") {
+                let message = format!(
+                    "a zstd window of more than {} bytes, the most that --memory and \
+                     --max-expanded allow",
+                    self.window
+                );
+                return io::Error::new(io::ErrorKind::InvalidData, message);
+            }
+            error
+        })
+    }
+}
+
+/// A stream that fails where it has more than `limit` bytes.
+pub(super) struct LimitedStream {
+    stream: Stream,
+    over: OverLimit,
+    /// Bytes that may still come.
+    left: u64,
+    exceeded: bool,
+}
+
+impl LimitedStream {
+    pub(super) fn new(stream: Stream, over: OverLimit) -> Self {
+        Self { stream, over, left: over.limit, exceeded: false }
+    }
+}
+
+impl Read for LimitedStream {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.exceeded {
+            return Err(self.over.into());
+        }
+        // One more byte distinguishes a stream of that length from a longer one.
+        let most = usize::try_from(self.left.saturating_add(1)).unwrap_or(usize::MAX);
+        let most = most.min(buffer.len());
+        let got = self.stream.read(&mut buffer[..most])?;
+        match self.left.checked_sub(got as u64) {
+            Some(left) => {
+                self.left = left;
+                Ok(got)
+            }
+            None => {
+                self.exceeded = true;
+                match std::mem::take(&mut self.left) {
+                    0 => Err(self.over.into()),
+                    rest => Ok(rest as usize),
+                }
+            }
+        }
     }
 }
 

@@ -139,6 +139,11 @@ impl Piece<'_> {
             start += done.max(1);
             line += memchr::memchr_iter(b'\n', raw).count() as u32;
         }
+        if format == Format::Tar && self.index == 0 && self.bytes.iter().all(|byte| *byte == 0) {
+            unclosed = false;
+            let (source, id) = (self.source.shown.clone(), Some(self.source.name.clone()));
+            sink.skipped(Skipped { source, line: None, id, reason: SkipReason::NoContent });
+        }
         if unclosed {
             let what = "the archive is cut off: it has no end mark".to_owned();
             let reason = SkipReason::NoText { failure: Failure::Damaged { what }, content: None };
@@ -311,13 +316,24 @@ impl<S> Parts<'_, S> {
 
     fn set_id(&mut self, within: &str, own: Option<&str>) {
         self.id.clear();
-        self.id.push_str(own.unwrap_or(&self.base));
-        let within = self.within(within);
-        if !within.is_empty() {
-            self.id.push('/');
-            self.id.push_str(within);
+        match own {
+            Some(own) if self.source.has_ids_by_file() => {
+                self.id.extend([self.source.name.as_str(), "/", own]);
+            }
+            own => self.id.push_str(own.unwrap_or(&self.base)),
         }
+        let within = self.within(within);
+        push_within(&mut self.id, within);
     }
+}
+
+/// Adds the name of a part in its file to the id of that: behind a slash, or as the line of a
+/// mailbox, `:23`.
+pub(super) fn push_within(id: &mut String, within: &str) {
+    if !within.is_empty() && !within.starts_with(':') {
+        id.push('/');
+    }
+    id.push_str(within);
 }
 
 impl Settings {

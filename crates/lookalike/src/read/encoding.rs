@@ -3,7 +3,7 @@
 use super::compress::Stream;
 use super::error::ReadError;
 use encoding_rs::{Decoder, Encoding, UTF_8};
-use lookalike_extract::encoding::{Mark, mark, utf32};
+use lookalike_extract::encoding::{Mark, mark, unmarked_utf_16, utf32};
 use std::io::{self, Read};
 
 /// Bytes decoded at a time by [`transcode`].
@@ -16,7 +16,8 @@ pub(super) fn by_label(label: &str) -> Result<&'static Encoding, ReadError> {
 }
 
 /// A stream of records as UTF-8: decoded when an encoding is forced or `head`, the stream's first
-/// bytes (at least four where it has them), is a mark of UTF-16 or UTF-32; `None` when the stream
+/// bytes (at least four where it has them), is a mark of UTF-16 or UTF-32, or looks like UTF-16
+/// without one; `None` when the stream
 /// can be read as it is. `stream` begins with `head`.
 pub(super) fn transcode(
     head: &[u8],
@@ -30,6 +31,10 @@ pub(super) fn transcode(
             Units::Other(encoding.new_decoder_with_bom_removal())
         }
         (None, Some(Mark::Utf32 { big_endian })) => Units::Utf32 { big_endian },
+        (None, None) => match unmarked_utf_16(head) {
+            Some(encoding) => Units::Other(encoding.new_decoder_without_bom_handling()),
+            None => return Err(stream),
+        },
         (None, _) => return Err(stream),
     };
     Ok(Box::new(Transcoder {

@@ -1,5 +1,6 @@
 //! What can go wrong with inputs, and why a document was skipped.
 
+use super::column_error::{NO_PARQUET, PARQUET_STREAM, column, column_type};
 use super::content::Content;
 use super::stamp::Stamp;
 use lookalike_extract::{Failure, LimitKind};
@@ -23,7 +24,7 @@ pub enum Field {
 
 impl Field {
     /// The option that names the field.
-    fn option(self) -> &'static str {
+    pub(super) fn option(self) -> &'static str {
         match self {
             Self::Id => "--id-field",
             Self::Text => "--text-field",
@@ -84,6 +85,20 @@ pub enum SkipReason {
     },
     /// Longer than [`MAX_DOCUMENT_BYTES`](super::MAX_DOCUMENT_BYTES).
     TooLong,
+    /// A file of records that cannot be read as such.
+    NotRecords {
+        /// What is missing in it, or wrong with it.
+        problem: String,
+    },
+    /// A file of records or an archive without anything in it.
+    NoContent,
+    /// More bytes than a limit allows.
+    OverLimit {
+        /// The limit, in bytes.
+        limit: u64,
+        /// The option that sets it.
+        option: Cow<'static, str>,
+    },
     /// No index takes it.
     NotStored {
         /// What is wrong with it, and what would be right.
@@ -182,6 +197,7 @@ impl SkipReason {
                 "name another field with --text-field, or "
             }
             Self::Binary | Self::NoText { .. } => "leave the file out, or ",
+            Self::OverLimit { .. } => "raise the limit, or ",
             _ => "mend it, or ",
         }
     }
@@ -206,6 +222,11 @@ impl fmt::Display for SkipReason {
                 "a document of more than {} bytes, the most there can be",
                 super::MAX_DOCUMENT_BYTES
             ),
+            Self::NotRecords { problem } => f.write_str(problem),
+            Self::NoContent => f.write_str("empty: there is nothing in it"),
+            Self::OverLimit { limit, option } => {
+                write!(f, "more than {limit} bytes, the most that {option} allows")
+            }
             Self::NotStored { why } => write!(f, "{why}"),
             Self::NotUtf8 { column } => write!(f, "not UTF-8 at byte {column}"),
             Self::BrokenJson { expected, got, column } => {
@@ -299,6 +320,15 @@ pub enum ReadError {
         /// The text given.
         got: String,
     },
+    /// A pattern or a type of files that has no meaning.
+    Filter {
+        /// The option.
+        option: &'static str,
+        /// Its value.
+        got: String,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// A text names no character encoding.
     UnknownEncoding {
         /// The text given.
@@ -370,6 +400,15 @@ pub enum ReadError {
         /// The line it begins on, from 1.
         line: u64,
     },
+    /// A record or a compressed text is longer than the memory of the run has room for.
+    OverMemory {
+        /// The file, or `stdin`.
+        source_name: String,
+        /// The line it begins on, from 1; `None` for a whole file.
+        line: Option<u64>,
+        /// Its length in bytes, as far as it is known.
+        bytes: u64,
+    },
     /// A document is no longer what it was when it was first read.
     Changed {
         /// The file.
@@ -416,6 +455,9 @@ impl fmt::Display for ReadError {
                 "{source_name}: cannot be read: {error}; check that the file is whole and may be \
                  read"
             ),
+            Self::Filter { option, got, problem } => {
+                write!(f, "{option} cannot be {got:?}: {problem}")
+            }
             Self::UnknownFormat { .. }
             | Self::UnknownEncoding { .. }
             | Self::FormatNeeded { .. }
@@ -443,6 +485,14 @@ impl fmt::Display for ReadError {
                  check that the format is right and the file has line feeds",
                 super::MAX_DOCUMENT_BYTES
             ),
+            Self::OverMemory { source_name, line, bytes } => {
+                let line = line.map_or_else(String::new, |line| format!(":{line}"));
+                write!(
+                    f,
+                    "{source_name}{line}: {bytes} bytes or more in one document, which --memory \
+                     has no room for; allow more"
+                )
+            }
             Self::Changed { source_name, line, what } => {
                 let line = line.map_or_else(String::new, |line| format!(":{line}"));
                 write!(f, "{source_name}{line}: changed while reading ({what}); {ALONE}")
@@ -505,47 +555,6 @@ impl ReadError {
 
 const ALONE: &str = "run again when nothing writes to it";
 const CHANGED: &str = "changed since it was opened: it had";
-const PARQUET_STREAM: &str = "Parquet cannot be read from a pipe or through gzip or zstd, since \
-                              its table of contents is at the end; name an uncompressed file";
-const NO_PARQUET: &str = "this program was built without Parquet; build it with --features \
-                          parquet, or convert the file to JSONL";
-
-/// What is wrong with a column of values, and the remedy.
-fn column_type(field: Field, name: &str, got: &str, present: &[String]) -> String {
-    let expected = match field {
-        Field::Id => "strings or whole numbers",
-        Field::Text => "strings",
-        Field::Further => "strings, numbers or booleans",
-    };
-    format!(
-        "the column {name:?} must hold {expected}, it holds {got}; the file has {}; name the \
-         column with {}",
-        present.join(", "),
-        field.option()
-    )
-}
-
-/// What is wrong with a header, and the remedy.
-fn column(field: Field, name: &str, found: usize, present: &[String]) -> String {
-    let option = field.option();
-    let or_lines = match field {
-        Field::Id => " or make ids of file and line with --line-ids",
-        Field::Text | Field::Further => "",
-    };
-    match (found, present) {
-        (0, []) => "it is empty, and a table needs a first line that names its columns; write one"
-            .to_owned(),
-        (0, _) => format!(
-            "no column {name:?} in the header, which has {}; name the column with \
-             {option}{or_lines}",
-            present.join(", ")
-        ),
-        _ => format!(
-            "{found} columns are called {name:?}; rename one, or name another with {option}"
-        ),
-    }
-}
-
 fn bad(skipped: &Skipped, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let remedy = skipped.reason.remedy();
     write!(f, "{skipped}; {remedy}let --skip-bad count and list such records and go on")

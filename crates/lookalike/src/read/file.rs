@@ -2,10 +2,12 @@
 
 use super::MAX_DOCUMENT_BYTES;
 use super::compress::Compression;
+use super::container::push_within;
 use super::content::Content;
 use super::error::{ReadError, SkipReason, Skipped};
 use super::options::Format;
 use super::part_texts::PartTexts;
+use super::recover::{MEMORY, OverLimit, unreadable};
 use super::source::{Settings, Source};
 use super::stamp::Stamp;
 use super::walk::name_of;
@@ -138,31 +140,27 @@ pub(super) fn read<'a>(
     if let Some(member) = &file.member {
         return read_member(&file.path, &member.entry, (compression, stem), settings, bytes);
     }
-    let opened = File::open(&file.path).map_err(unreadable)?;
-    let size = opened.metadata().map_err(unreadable)?.len();
+    let opened = File::open(&file.path).map_err(|e| unreadable(&e))?;
+    let size = opened.metadata().map_err(|e| unreadable(&e))?.len();
     bytes.clear();
     if compression == Compression::None {
         bytes
             .try_reserve(size.min(MAX_DOCUMENT_BYTES as u64) as usize + 1)
             .map_err(|error| SkipReason::Unreadable { message: error.to_string() })?;
-        fill(opened, stem, settings, bytes)?;
+        fill(opened, stem, false, settings, bytes)?;
     } else {
-        fill(compression.decode(opened).map_err(unreadable)?, stem, settings, bytes)?;
+        let stream = settings.decode(compression, opened).map_err(|e| unreadable(&e))?;
+        fill(stream, stem, true, settings, bytes)?;
     }
     let length = if compression == Compression::None { bytes.len() as u64 } else { size };
     Ok(Contents { kind: kind(stem, bytes, settings), bytes, length, name: stem.to_owned() })
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "it is given to `map_err`")]
-pub(super) fn unreadable(error: io::Error) -> SkipReason {
-    SkipReason::Unreadable { message: error.to_string() }
 }
 
 /// What a file is. Binary ones count as text until they are decoded: with the encoding that was
 /// named, they may be.
 pub(super) fn kind(name: &str, bytes: &[u8], settings: &Settings) -> Kind {
     match Kind::of(name, bytes) {
-        _ if settings.as_text => Kind::Text,
+        _ if settings.as_text || bytes.is_empty() => Kind::Text,
         Kind::Binary => Kind::Text,
         kind => kind,
     }
@@ -172,23 +170,34 @@ pub(super) fn kind(name: &str, bytes: &[u8], settings: &Settings) -> Kind {
 pub(super) fn fill(
     mut stream: impl Read,
     name: &str,
+    compressed: bool,
     settings: &Settings,
     bytes: &mut Vec<u8>,
 ) -> Result<(), SkipReason> {
+    let unreadable = |error: io::Error| unreadable(&error);
     stream.by_ref().take(FIRST_BYTES).read_to_end(bytes).map_err(unreadable)?;
     let kind = kind(name, bytes, settings);
     if kind == Kind::Text && encoding::is_binary(bytes, settings.encoding) {
         return Err(SkipReason::Binary);
     }
+    let longest = settings.longest_record(compressed).filter(|_| kind == Kind::Text && compressed);
     let limit = match kind {
-        Kind::Text => MAX_DOCUMENT_BYTES,
-        _ => settings.extract.limits.bytes.min(MAX_DOCUMENT_BYTES as u64) as usize,
+        Kind::Text => longest.map_or(u64::MAX, |longest| longest.limit),
+        _ if compressed => settings.extract.limits.bytes.min(settings.extract.limits.expanded),
+        _ => settings.extract.limits.bytes,
     };
+    let limit = limit.min(MAX_DOCUMENT_BYTES as u64) as usize;
     let rest = (limit + 1).saturating_sub(bytes.len()) as u64;
-    stream.take(rest).read_to_end(bytes).map_err(unreadable)?;
+    stream.by_ref().take(rest).read_to_end(bytes).map_err(unreadable)?;
+    if let Some(over) = longest.filter(|over| over.is_memory() && bytes.len() as u64 > over.limit) {
+        // The rest tells how much memory is needed.
+        let rest = stream.take(MAX_DOCUMENT_BYTES as u64 - bytes.len() as u64);
+        let rest = io::copy(&mut { rest }, &mut io::sink()).map_err(unreadable)?;
+        return Err(OverLimit { limit: bytes.len() as u64 + rest, ..over }.reason());
+    }
     match kind {
         _ if bytes.len() <= limit => Ok(()),
-        Kind::Text => Err(SkipReason::TooLong),
+        Kind::Text => Err(longest.map_or(SkipReason::TooLong, OverLimit::reason)),
         _ => Err(SkipReason::NoText { failure: Failure::bytes(limit as u64), content: None }),
     }
 }
@@ -237,6 +246,10 @@ fn read_one(
     let Scratch { bytes, further, extractor, part_texts, .. } = scratch;
     let contents = match read(file, settings, bytes) {
         Ok(contents) => contents,
+        Err(SkipReason::OverLimit { limit: bytes, option }) if option == MEMORY => {
+            let source_name = file.shown();
+            return Err(ReadError::OverMemory { source_name, line: None, bytes });
+        }
         Err(reason) => {
             sink.skipped(settings.refuse(file.named, skipped(file, "", reason))?);
             return Ok(used);
@@ -273,7 +286,10 @@ fn read_one(
 }
 
 fn skipped(file: &DocumentFile, within: &str, reason: SkipReason) -> Skipped {
-    let behind = |name: String| if within.is_empty() { name } else { format!("{name}/{within}") };
+    let behind = |mut name: String| {
+        push_within(&mut name, within);
+        name
+    };
     let (source, id) = (behind(file.shown()), Some(behind(file.id.clone())));
     Skipped { source, line: None, id, reason }
 }
@@ -298,10 +314,7 @@ impl<S: RawSink> Sink for Parts<'_, S> {
         }
         self.id.clear();
         self.id.push_str(&self.file.id);
-        if !part.within.is_empty() {
-            self.id.push('/');
-            self.id.push_str(part.within);
-        }
+        push_within(&mut self.id, part.within);
         self.further.clear();
         for name in &self.settings.fields.further {
             self.further.push(part.fields.get(name));

@@ -37,6 +37,17 @@ impl Source {
         }
     }
 
+    /// The number of the first block of a lane: the lane in the upper bits, its blocks in the
+    /// lower.
+    pub(super) fn first_block(&self, lane: u32) -> u32 {
+        (u64::from(lane) << self.block_bits()) as u32
+    }
+
+    /// Bits of a block's number that count the blocks of its lane.
+    pub(super) fn block_bits(&self) -> u32 {
+        self.lanes.saturating_sub(1).leading_zeros()
+    }
+
     /// A lane gives no more blocks. Of a Parquet file its share of the bytes counts as read, and
     /// with the last one the file is closed.
     pub(super) fn finish(&self, lane: u32) {
@@ -79,7 +90,7 @@ impl Source {
         };
         if table.groups() == 0 {
             // No rows at all: nothing to go on with.
-            return Ok(Progress::Files { next: 0, index: 0 });
+            return Ok(Progress::Ended);
         }
         let rows = RowGroup::open(&table, lane as usize, &self.shown)?;
         Ok(Progress::Rows(Box::new(rows)))
@@ -98,10 +109,8 @@ impl Source {
         if buffer.is_empty() {
             return Ok(None);
         }
-        // The row group in the upper bits, the block of it in the lower.
-        let lower = (self.lanes - 1).leading_zeros();
-        let index = u64::from(lane) << lower | u64::from(rows.blocks);
-        if u64::from(rows.blocks) >> lower > 0 {
+        let index = self.first_block(lane) | rows.blocks;
+        if u64::from(rows.blocks) >> self.block_bits() > 0 {
             return Err(ReadError::Parquet {
                 source_name: self.shown.clone(),
                 problem: format!("row group {lane} of {} has too much text", self.lanes),
@@ -111,7 +120,7 @@ impl Source {
         let usual = settings.block_bytes.saturating_mul(4);
         Ok(Some(Records {
             piece: Piece::whole(buffer, usual, &settings.pool),
-            index: index as u32,
+            index,
             offset: 0,
             first_line: first + 1,
             unclosed: false,

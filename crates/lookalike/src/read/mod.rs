@@ -33,6 +33,7 @@
 
 mod block;
 mod collection;
+mod column_error;
 mod compress;
 mod container;
 mod content;
@@ -54,6 +55,7 @@ mod parse;
 mod part_texts;
 mod position;
 mod record;
+mod recover;
 mod retained;
 mod rows;
 mod source;

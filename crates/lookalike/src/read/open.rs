@@ -9,6 +9,7 @@ use super::held;
 use super::options::{Format, ReadOptions};
 use super::source::{Kind, Origin, Settings, Source, peek, without_mark};
 use super::stamp::Stamp;
+use super::stream::fill;
 use super::walk::{self, name_of};
 use std::fs::{self, File};
 use std::io;
@@ -25,6 +26,8 @@ pub(super) struct Opened {
     pub(super) first_reference: u32,
     pub(super) settings: Arc<Settings>,
     pub(super) listed: Vec<Skipped>,
+    /// Files of a folder that are read as texts and not as records, with the reason.
+    pub(super) as_text: Vec<Skipped>,
     pub(super) bytes: Option<u64>,
 }
 
@@ -48,6 +51,7 @@ pub(super) fn open(
             first_reference: 0,
             settings: Arc::new(settings),
             listed: Vec::new(),
+            as_text: Vec::new(),
             bytes: Some(0),
         },
     };
@@ -115,8 +119,7 @@ impl Opener<'_> {
         let format = if let Some(format) = self.options.format.or_else(|| format_of(stem)) {
             format
         } else {
-            let stream = compression.decode(file).map_err(failed)?;
-            let (head, _) = peek(stream, SNIFFED_BYTES).map_err(failed)?;
+            let head = first_bytes(self.opened.settings.decode(compression, file));
             if is_parquet(&head) {
                 Format::Parquet
             } else if is_jsonl(&head) {
@@ -134,7 +137,7 @@ impl Opener<'_> {
             self.named.extend(files);
         } else {
             let kind = Kind::Records { format, origin: Origin::File(compression, stamp) };
-            self.push(path.to_owned(), shown.clone(), shown, kind)?;
+            self.push(path.to_owned(), shown.clone(), shown, kind, false)?;
         }
         Ok(())
     }
@@ -157,6 +160,11 @@ impl Opener<'_> {
             return match super::zip_member::zipped(&path, &id, stamp, &self.options.extract.limits)
             {
                 Ok((files, refused)) => {
+                    if files.is_empty() && refused.is_empty() {
+                        let (source, reason) = (name_of(&path), SkipReason::NoContent);
+                        let skipped = Skipped { source, line: None, id: Some(id), reason };
+                        self.opened.listed.push(skipped);
+                    }
                     self.opened.listed.extend(refused);
                     Ok(files)
                 }
@@ -192,10 +200,22 @@ impl Opener<'_> {
         name: String,
         shown: String,
         kind: Kind,
+        in_folder: bool,
     ) -> Result<(), ReadError> {
         self.flush();
         self.push_source(path, name, shown, kind);
-        self.opened.sources.last_mut().map_or(Ok(()), Source::find_lanes)
+        let Some(source) = self.opened.sources.last_mut() else { return Ok(()) };
+        source.in_folder = in_folder;
+        source.relative = in_folder && self.alone;
+        match source.find_lanes() {
+            Err(error) if source.is_lenient() => {
+                let skipped = Skipped { id: Some(source.name.clone()), ..error.into_skipped()? };
+                self.opened.sources.pop();
+                self.opened.listed.push(skipped);
+                Ok(())
+            }
+            found => found,
+        }
     }
 
     fn push_source(&mut self, path: PathBuf, name: String, shown: String, kind: Kind) {
@@ -211,7 +231,7 @@ impl Opener<'_> {
         if is_parquet(&head) || self.options.format == Some(Format::Parquet) {
             return Err(ReadError::ParquetStream { source_name: shown });
         }
-        let mut stream = Compression::of_magic(&head).decode(stream).map_err(failed)?;
+        let mut stream = Compression::of_magic(&head).decode(stream, u64::MAX).map_err(failed)?;
         let format = if let Some(format) = self.options.format {
             // Nothing tells what it is but its bytes, which are not read twice.
             if format == Format::File { Format::Text } else { format }
@@ -227,11 +247,11 @@ impl Opener<'_> {
         self.opened.bytes = None;
         let origin = Origin::Stream(Mutex::new(Some(stream)));
         let kind = Kind::Records { format, origin };
-        self.push(path.to_owned(), shown.clone(), shown, kind)
+        self.push(path.to_owned(), shown.clone(), shown, kind, false)
     }
 
     fn folder(&mut self, folder: &Path, shown: &str) -> Result<(), ReadError> {
-        let walked = walk::walk(folder, self.options);
+        let walked = walk::walk(folder, self.options)?;
         if walked.files.is_empty() {
             let count = |reason: &SkipReason| {
                 walked.skipped.iter().filter(|skipped| skipped.reason == *reason).count()
@@ -252,15 +272,32 @@ impl Opener<'_> {
             let id = if self.alone { found.name.clone() } else { name_of(&found.path) };
             let (compression, stem) = Compression::of_name(&found.name);
             let by_name = format_of(stem).filter(|format| match format {
-                Format::Jsonl | Format::Mbox | Format::Warc | Format::Tar => true,
+                // An empty file is an empty document, whatever its name promises.
+                _ if stamp.bytes == 0 => false,
+                Format::Jsonl | Format::Csv | Format::Tsv => true,
+                Format::Mbox | Format::Warc | Format::Tar => true,
                 Format::Parquet => compression == Compression::None,
                 _ => false,
             });
-            match self.options.format.or(by_name).unwrap_or(Format::File) {
-                format @ (Format::Text | Format::File) => {
+            let format = match self.options.format.or(by_name) {
+                Some(format @ (Format::Csv | Format::Tsv | Format::Jsonl))
+                    if self.options.format.is_none() =>
+                {
+                    let origin = Origin::File(compression, stamp);
+                    let kind = Kind::Records { format, origin };
+                    self.holds_records(&found.path, &id, kind, format)?
+                }
+                format => Some(format.unwrap_or(Format::File)),
+            };
+            match format {
+                None => {}
+                Some(Format::File) if stamp.bytes == 0 => {
+                    texts.push(DocumentFile::new(found.path, id, stamp, false));
+                }
+                Some(format @ (Format::Text | Format::File)) => {
                     texts.extend(self.files(found.path, id, stamp, format, false)?);
                 }
-                format => {
+                Some(format) => {
                     let origin = Origin::File(compression, stamp);
                     let kind = Kind::Records { format, origin };
                     records.push((found.path, id, kind));
@@ -269,14 +306,49 @@ impl Opener<'_> {
         }
         if !texts.is_empty() {
             let name = shown.to_owned();
-            self.push(folder.to_owned(), name.clone(), name, Kind::Files(texts))?;
+            self.push(folder.to_owned(), name.clone(), name, Kind::Files(texts), true)?;
         }
         for (path, name, kind) in records {
             let shown = name_of(&path);
-            self.push(path, name, shown, kind)?;
+            self.push(path, name, shown, kind, true)?;
         }
         Ok(())
     }
+
+    /// What a file of a folder is whose name promises values or JSON: its format, or a text where
+    /// a table lacks the columns; `None` where it is listed because it cannot be read.
+    fn holds_records(
+        &mut self,
+        path: &Path,
+        id: &str,
+        kind: Kind,
+        format: Format,
+    ) -> Result<Option<Format>, ReadError> {
+        let settings = Arc::clone(&self.opened.settings);
+        let source = Source::new(0, path.to_owned(), id.to_owned(), name_of(path), kind, settings);
+        let found = match format {
+            Format::Jsonl if self.options.skip_bad => Ok(()),
+            Format::Jsonl => source.check_first_line(),
+            _ => source.know_columns(),
+        };
+        let Err(error) = found else { return Ok(Some(format)) };
+        let lacks_columns = matches!(error, ReadError::Column { .. });
+        let skipped = Skipped { id: Some(id.to_owned()), ..error.into_skipped()? };
+        if lacks_columns {
+            self.opened.as_text.push(skipped);
+            return Ok(Some(Format::File));
+        }
+        self.opened.listed.push(skipped);
+        Ok(None)
+    }
+}
+
+/// The first bytes of a stream, as many as can be read.
+fn first_bytes(stream: io::Result<Stream>) -> Vec<u8> {
+    let mut head = vec![0; SNIFFED_BYTES as usize];
+    let length = stream.map_or(0, |mut stream| fill(&mut stream, &mut head).0);
+    head.truncate(length);
+    head
 }
 
 /// The format a name promises, without the end that tells of compression.

@@ -118,6 +118,15 @@ pub struct ReadOptions {
     pub ignore_files: bool,
     /// Folders: symbolic links are followed. They are skipped and listed otherwise.
     pub follow_links: bool,
+    /// Folders: only files that match one of these patterns are read, if there are any. They are
+    /// those of `.gitignore`: `*.txt` matches in every folder, `/a/*.txt` in that one, and they win
+    /// over ignore files. What they leave out is neither read nor listed.
+    pub include: Vec<String>,
+    /// Folders: files, and folders, that match one of these patterns are neither read nor listed.
+    pub exclude: Vec<String>,
+    /// Folders: only files of these types are read, if there are any: the names that ripgrep has
+    /// (`txt`, `md`, `html`, `pdf`, `py`, …).
+    pub types: Vec<String>,
     /// Folders: files, and folders with all that is in them, that are neither read nor listed, such
     /// as those a run will write.
     pub leave_out: Vec<PathBuf>,
@@ -129,6 +138,9 @@ pub struct ReadOptions {
     /// What is wanted of files that are no plain text, and what they may cost. With
     /// [`Format::Text`] all files are taken as plain text.
     pub extract: lookalike_extract::Options,
+    /// The most bytes that a compressed file of records may become. There is no limit when `None`:
+    /// memory holds one block of it at a time.
+    pub max_expanded: Option<u64>,
     /// What is done to every text.
     pub wording: Wording,
 }
@@ -145,9 +157,13 @@ impl Default for ReadOptions {
             hidden: false,
             ignore_files: true,
             follow_links: false,
+            include: Vec::new(),
+            exclude: Vec::new(),
+            types: Vec::new(),
             leave_out: Vec::new(),
             encoding: None,
             extract: lookalike_extract::Options::default(),
+            max_expanded: None,
             wording: Wording::default(),
         }
     }

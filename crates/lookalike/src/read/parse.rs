@@ -1,7 +1,7 @@
 //! The bytes of a block, or the files of one → documents.
 
 use super::csv;
-use super::error::{ReadError, SkipReason};
+use super::error::{ReadError, SkipReason, Skipped};
 use super::jsonl;
 use super::options::Format;
 use super::record::{self, Bad, Record};
@@ -184,13 +184,19 @@ impl Piece<'_> {
                 return Ok(());
             }
         };
-        let id = if let Some(id) = id {
-            id
-        } else {
-            line_id.clear();
-            // Writing to a string does not fail.
-            let _ = write!(line_id, "{}:{line}", self.source.name);
-            line_id
+        let name = &self.source.name;
+        line_id.clear();
+        // Writing to a string does not fail.
+        let id = match id {
+            Some(id) if !self.source.has_ids_by_file() => id,
+            Some(id) => {
+                let _ = write!(line_id, "{name}/{id}");
+                line_id
+            }
+            None => {
+                let _ = write!(line_id, "{name}:{line}");
+                line_id
+            }
         };
         let document = Document {
             id,
@@ -212,6 +218,35 @@ impl Piece<'_> {
 }
 
 impl Source {
+    /// Looks at the first line of a file of JSON: whether the objects in it have the fields. What
+    /// cannot be read, and what is no JSON, is left to the reader.
+    pub(super) fn check_first_line(&self) -> Result<(), ReadError> {
+        let records = self.open(false).and_then(|mut stream| stream.next(&self.shown));
+        let Ok(Some(records)) = records else { return Ok(()) };
+        let mut line = records.first_line;
+        for record in without_mark(&records.piece).split(|byte| *byte == b'\n') {
+            if record::is_blank(record) {
+                line += 1;
+                continue;
+            }
+            let (mut id, mut text) = (String::new(), String::new());
+            let parsed = self.parse(Format::Jsonl, record, &mut id, &mut text);
+            return match parsed.map(drop) {
+                Err(Bad { id, reason })
+                    if matches!(
+                        reason,
+                        SkipReason::MissingField { .. } | SkipReason::NotAnObject { .. }
+                    ) =>
+                {
+                    let (source, line) = (self.shown.clone(), Some(line));
+                    Err(ReadError::BadRecord(Skipped { source, line, id, reason }))
+                }
+                _ => Ok(()),
+            };
+        }
+        Ok(())
+    }
+
     /// The document of one line or packed row.
     pub(super) fn parse<'a>(
         &self,

@@ -38,6 +38,8 @@ pub(super) enum Kept {
     Files(Range<usize>),
     Stored(stored::Stretch),
     Held(Range<usize>),
+    /// The block has no documents.
+    Nothing,
 }
 
 /// Where the bytes of a block stand, and what else is to be known to read them.
@@ -66,9 +68,15 @@ enum KeptState {
     Spooled(Stretch),
     Files { start: usize, end: usize },
     Stored(stored::Stretch),
+    Nothing,
 }
 
 impl RetainedState {
+    /// Whether the block has no documents.
+    pub(super) fn is_nothing(&self) -> bool {
+        matches!(self.kept, KeptState::Nothing)
+    }
+
     /// Where its bytes in the spool end; 0 when it has none there.
     pub fn spooled(&self) -> u64 {
         if let KeptState::Spooled(stretch) = &self.kept { stretch.end() } else { 0 }
@@ -92,6 +100,7 @@ impl Retained {
             Kept::Spooled(_, stretch) => KeptState::Spooled(*stretch),
             Kept::Files(range) => KeptState::Files { start: range.start, end: range.end },
             Kept::Stored(stretch) => KeptState::Stored(*stretch),
+            Kept::Nothing => KeptState::Nothing,
             Kept::Memory(..) | Kept::Held(_) => return None,
         };
         Some(RetainedState { number: self.number, kept })
@@ -110,6 +119,7 @@ impl Retained {
                 Kept::Files(start..end)
             }
             (KeptState::Stored(stretch), Kind::Stored(_), _) => Kept::Stored(stretch),
+            (KeptState::Nothing, ..) => Kept::Nothing,
             (KeptState::Disk(stretch), ..) if is_records => Kept::Disk(stretch),
             (KeptState::Spooled(stretch), _, Some(spool))
                 if is_records && stretch.end() <= spool.len() =>
@@ -159,7 +169,7 @@ impl Retained {
 
     fn stretch(&self) -> Option<&Stretch> {
         match &self.content {
-            Kept::Files(_) | Kept::Stored(_) | Kept::Held(_) => None,
+            Kept::Files(_) | Kept::Stored(_) | Kept::Held(_) | Kept::Nothing => None,
             Kept::Disk(stretch) | Kept::Spooled(_, stretch) | Kept::Memory(_, stretch) => {
                 Some(stretch)
             }
@@ -293,7 +303,9 @@ impl Retained {
         let stated =
             if *format == Format::Jsonl { Stated::Record(record) } else { Stated::Nothing };
         match parsed {
-            Ok(record) if record.id.is_none_or(|found| found == id) => Ok(f(record.text, stated)),
+            Ok(record) if record.id.is_none_or(|found| self.source.is_id(found, id)) => {
+                Ok(f(record.text, stated))
+            }
             Ok(record) => {
                 let found = record.id.unwrap_or_default();
                 Err(self.changed(place, format!("the id is {found:?}, was {id:?}")))
@@ -412,7 +424,7 @@ impl Retained {
             }
             Kept::Disk(stretch) => (stretch, None),
             Kept::Spooled(spool, stretch) => (stretch, Some(spool)),
-            Kept::Files(_) | Kept::Stored(_) | Kept::Held(_) => {
+            Kept::Files(_) | Kept::Stored(_) | Kept::Held(_) | Kept::Nothing => {
                 return Err(self.changed(place, "no such document".to_owned()));
             }
         };

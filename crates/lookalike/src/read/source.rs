@@ -1,7 +1,7 @@
 //! One input as it was found: a file or stream of records, or the text files of a folder.
 
 use super::MAX_DOCUMENT_BYTES;
-use super::compress::{Compression, Stream};
+use super::compress::{Compression, LimitedStream, Stream};
 #[cfg(feature = "archive")]
 use super::container;
 use super::csv::Columns;
@@ -14,26 +14,31 @@ use super::options::{Format, ReadOptions};
 use super::parquet::{RowGroup, Table};
 use super::position::read_exact_at;
 use super::record::Fields;
+use super::recover::{MEMORY, OverLimit};
 use super::stamp::Stamp;
 use super::stored::{Cursor as StoredCursor, StoredBlock, StoredDocuments};
 use super::stream::{Pool, RecordStream, Records};
+use super::walk::name_of;
 use super::wording::Wording;
 use encoding_rs::Encoding;
 #[cfg(feature = "archive")]
 use lookalike_extract::UniqueNames;
 #[cfg(feature = "archive")]
 use std::collections::HashMap;
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, Cursor, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 #[cfg(feature = "archive")]
 use std::sync::MutexGuard;
-use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Files of records kept open for fetching; others are opened for each document.
 const KEPT_OPEN: usize = 128;
+/// Bytes by which the encoding of records is found.
+const HEAD_BYTES: u64 = 1024;
 /// Text files in a block.
 const BLOCK_FILES: usize = 64;
 
@@ -54,6 +59,12 @@ pub(super) struct Settings {
     pub(super) consumed: AtomicU64,
     /// Files of records kept open.
     pub(super) open: AtomicUsize,
+    /// The most bytes that a compressed file of records may become.
+    max_expanded: Option<u64>,
+    /// The longest record that the memory of the run has room for.
+    pub(super) memory_record: AtomicU64,
+    /// Ids of records found in folders begin with the names of their files.
+    pub(super) ids_by_file: AtomicBool,
 }
 
 /// Where records come from.
@@ -87,7 +98,37 @@ impl Settings {
             pool: Arc::new(Pool::default()),
             consumed: AtomicU64::new(0),
             open: AtomicUsize::new(0),
+            max_expanded: options.max_expanded,
+            memory_record: AtomicU64::new(u64::MAX),
+            ids_by_file: AtomicBool::new(false),
         }
+    }
+
+    /// The limit on one record, or on one text.
+    pub(super) fn longest_record(&self, compressed: bool) -> Option<OverLimit> {
+        let expanded = OverLimit { limit: self.extract.limits.expanded, option: "--max-expanded" };
+        let memory = self.memory_record.load(Ordering::Relaxed);
+        let memory = (memory < u64::MAX).then_some(OverLimit { limit: memory, option: MEMORY });
+        let limits = memory.into_iter().chain(compressed.then_some(expanded));
+        limits.min_by_key(|limit| limit.limit)
+    }
+
+    /// A compressed file's content, within the limits.
+    pub(super) fn decode(
+        &self,
+        compression: Compression,
+        reader: impl Read + Send + 'static,
+    ) -> io::Result<Stream> {
+        let memory = self.memory_record.load(Ordering::Relaxed);
+        let window = self.max_expanded.unwrap_or(u64::MAX).min(memory);
+        let stream = compression.decode(reader, window)?;
+        Ok(match self.max_expanded.filter(|_| compression != Compression::None) {
+            Some(limit) => {
+                let over = OverLimit { limit, option: "--max-expanded" };
+                Box::new(LimitedStream::new(stream, over))
+            }
+            None => stream,
+        })
     }
 }
 
@@ -107,6 +148,12 @@ pub(super) struct Source {
     /// The name in messages.
     pub(super) shown: String,
     pub(super) kind: Kind,
+    /// Found in a folder, not named: it is listed where it cannot be read.
+    pub(super) in_folder: bool,
+    /// The ids of its files are relative to the folder.
+    pub(super) relative: bool,
+    /// The files named by the user, of a source made of these.
+    named: OnceLock<HashSet<String>>,
     pub(super) settings: Arc<Settings>,
     /// Of CSV and TSV, known when the first block is.
     columns: OnceLock<Columns>,
@@ -165,14 +212,27 @@ pub(super) enum Progress {
     Rows(Box<RowGroup>),
     Stored(StoredCursor),
     Held(held::Cursor),
+    /// Nothing more comes.
+    Ended,
 }
 
 /// What the next block holds.
 pub(super) enum Next {
     Records(Records),
-    Files { index: u32, range: Range<usize> },
+    Files {
+        index: u32,
+        range: Range<usize>,
+    },
     Stored(StoredBlock),
-    Held { index: u32, range: Range<usize> },
+    Held {
+        index: u32,
+        range: Range<usize>,
+    },
+    /// The source, or the rest of it, cannot be read.
+    Refused {
+        index: u32,
+        skipped: Skipped,
+    },
 }
 
 impl Source {
@@ -190,6 +250,9 @@ impl Source {
             name,
             shown,
             kind,
+            in_folder: false,
+            relative: false,
+            named: OnceLock::new(),
             settings,
             columns: OnceLock::new(),
             plain: OnceLock::new(),
@@ -204,14 +267,51 @@ impl Source {
         }
     }
 
-    /// The content of the next block of a lane; `None` at its end.
+    /// The content of the next block of a lane; `None` at its end. What cannot be read is an
+    /// error, or an entry of the list where the source was not named or bad records are skipped.
     pub(super) fn next(
+        &self,
+        lane: u32,
+        progress: &mut Progress,
+    ) -> Result<Option<Next>, ReadError> {
+        let mut skipped = match self.advance(lane, progress) {
+            Ok(None) if self.in_folder && is_empty(progress) => {
+                let (source, reason) = (self.shown.clone(), SkipReason::NoContent);
+                Skipped { source, line: None, id: None, reason }
+            }
+            Err(error) if self.is_lenient() => error.into_skipped()?,
+            Err(error) => return Err(error.with_limit()),
+            next => return next,
+        };
+        let (index, goes_on) = match progress {
+            Progress::Records(stream) => {
+                let (index, line) = stream.take_index();
+                skipped.line = skipped.line.or(line);
+                (index, !stream.is_ended())
+            }
+            #[cfg(feature = "parquet")]
+            Progress::Rows(rows) => (self.first_block(lane) | rows.blocks, false),
+            _ => (self.first_block(lane), false),
+        };
+        if !goes_on {
+            *progress = Progress::Ended;
+        }
+        skipped.id = skipped.id.or_else(|| Some(self.name.clone()));
+        Ok(Some(Next::Refused { index, skipped }))
+    }
+
+    /// Whether the run goes on where the source cannot be read.
+    pub(super) fn is_lenient(&self) -> bool {
+        self.in_folder || self.settings.skip_bad
+    }
+
+    fn advance(
         &self,
         #[cfg_attr(not(feature = "parquet"), expect(unused_variables, reason = "one lane only"))]
         lane: u32,
         progress: &mut Progress,
     ) -> Result<Option<Next>, ReadError> {
-        if let Progress::Fresh = progress {
+        if matches!(progress, Progress::Fresh) {
             *progress = match &self.kind {
                 #[cfg(feature = "parquet")]
                 Kind::Records { format: Format::Parquet, .. } => self.open_rows(lane)?,
@@ -257,24 +357,26 @@ impl Source {
     }
 
     /// The stream from its start; `counted` where it is part of the progress.
-    fn open(&self, counted: bool) -> Result<RecordStream, ReadError> {
+    pub(super) fn open(&self, counted: bool) -> Result<RecordStream, ReadError> {
         let Kind::Records { format, origin } = &self.kind else {
             return Err(self.io(io::ErrorKind::InvalidInput.into()));
         };
+        let compressed =
+            matches!(origin, Origin::File(compression, _) if *compression != Compression::None);
         let (stream, plain) = match origin {
             Origin::File(compression, _) => {
                 let file = File::open(&self.path).map_err(|error| self.io(error))?;
                 let settings = counted.then(|| Arc::clone(&self.settings));
                 let counted = Counted { file, settings };
-                let stream = compression.decode(counted).map_err(|error| self.io(error))?;
-                (stream, *compression == Compression::None)
+                let stream = self.settings.decode(*compression, counted);
+                (stream.map_err(|error| self.io(error))?, !compressed)
             }
             Origin::Stream(stream) => {
                 let stream = stream.lock().unwrap_or_else(PoisonError::into_inner).take();
                 (stream.unwrap_or_else(|| Box::new(io::empty())), false)
             }
         };
-        let (head, stream) = peek(stream, 4).map_err(|error| self.io(error))?;
+        let (head, stream) = peek(stream, HEAD_BYTES).map_err(|error| self.io(error))?;
         let decoded = match format {
             // A whole text is decoded like that of a file, with its encoding found.
             Format::Text | Format::Mbox | Format::Warc | Format::Tar => Err(stream),
@@ -286,7 +388,8 @@ impl Source {
         };
         let _ = self.plain.set(plain);
         let Settings { block_bytes, pool, .. } = &*self.settings;
-        Ok(RecordStream::new(stream, *format, *block_bytes, Arc::clone(pool)))
+        let longest = self.settings.longest_record(compressed);
+        Ok(RecordStream::new(stream, *format, *block_bytes, longest, Arc::clone(pool)))
     }
 
     fn find_columns(&self, format: Format, first: Option<&Records>) -> Result<(), ReadError> {
@@ -380,6 +483,37 @@ impl Source {
         file.into_iter().map(|stamp| (self.path.as_path(), stamp)).chain(files)
     }
 
+    /// The file that a document of files named by the user is in, by the document's id.
+    pub(super) fn named_file(&self, id: &str) -> Option<&str> {
+        let Kind::Files(files) = &self.kind else { return None };
+        if self.in_folder {
+            return None;
+        }
+        let named = self.named.get_or_init(|| {
+            let archives = files.chunk_by(|a, b| a.path == b.path);
+            archives.filter_map(|files| files.first()).map(|file| name_of(&file.path)).collect()
+        });
+        let ends = id.rmatch_indices(['/', ':']).map(|(at, _)| at);
+        std::iter::once(id.len())
+            .chain(ends)
+            .find_map(|end| named.get(&id[..end]))
+            .map(String::as_str)
+    }
+
+    /// Whether the ids of records begin with the name of the file.
+    pub(super) fn has_ids_by_file(&self) -> bool {
+        self.in_folder && self.settings.ids_by_file.load(Ordering::Relaxed)
+    }
+
+    /// Whether a record whose own id is `found` has the id `id`.
+    pub(super) fn is_id(&self, found: &str, id: &str) -> bool {
+        if !self.has_ids_by_file() {
+            return found == id;
+        }
+        let own = id.strip_prefix(self.name.as_str()).and_then(|rest| rest.strip_prefix('/'));
+        own == Some(found)
+    }
+
     /// The documents of an index, if it is one.
     pub(super) fn stored(&self) -> Option<&StoredDocuments> {
         if let Kind::Stored(stored) = &self.kind { Some(stored) } else { None }
@@ -439,6 +573,11 @@ impl Source {
             None => read_exact_at(&File::open(&self.path)?, buffer, offset),
         }
     }
+}
+
+/// Whether a source ended without a block.
+fn is_empty(progress: &Progress) -> bool {
+    matches!(progress, Progress::Records(stream) if stream.is_empty())
 }
 
 /// The bytes behind a UTF-8 byte order mark.

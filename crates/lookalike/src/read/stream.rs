@@ -2,9 +2,10 @@
 
 use super::MAX_DOCUMENT_BYTES;
 use super::compress::Stream;
-use super::error::ReadError;
+use super::error::{ReadError, Skipped};
 use super::options::Format;
 use super::record::{self, Cut};
+use super::recover::OverLimit;
 use std::io::{self, Read};
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -79,6 +80,8 @@ pub(super) struct RecordStream {
     block_bytes: usize,
     /// The longest record.
     limit: usize,
+    /// The option that sets this limit, unless it is that of the program.
+    limited_by: Option<OverLimit>,
     pool: Arc<Pool>,
     /// The beginning of a record that did not end in the last piece.
     carry: Vec<u8>,
@@ -88,15 +91,27 @@ pub(super) struct RecordStream {
     ended: bool,
     /// What was cut last goes on, or lacks its end.
     unclosed: bool,
+    /// Why the stream ends behind the records that were returned last.
+    failed: Option<ReadError>,
+    /// The next bytes belong to a line that is too long.
+    in_long_line: bool,
 }
 
 impl RecordStream {
-    pub(super) fn new(stream: Stream, format: Format, block_bytes: usize, pool: Arc<Pool>) -> Self {
+    pub(super) fn new(
+        stream: Stream,
+        format: Format,
+        block_bytes: usize,
+        longest: Option<OverLimit>,
+        pool: Arc<Pool>,
+    ) -> Self {
+        let longest = longest.filter(|longest| longest.limit < MAX_DOCUMENT_BYTES as u64);
         Self {
             stream,
             format,
             block_bytes,
-            limit: MAX_DOCUMENT_BYTES,
+            limit: longest.map_or(MAX_DOCUMENT_BYTES, |longest| longest.limit as usize),
+            limited_by: longest,
             pool,
             carry: Vec::new(),
             index: 0,
@@ -104,11 +119,20 @@ impl RecordStream {
             line: 1,
             ended: false,
             unclosed: false,
+            failed: None,
+            in_long_line: false,
         }
     }
 
     /// The next piece: about `block_bytes`, more only where a record is longer; `None` at the end.
+    /// After an error the rest follows, where there is one that can be read.
     pub(super) fn next(&mut self, source_name: &str) -> Result<Option<Records>, ReadError> {
+        if let Some(error) = self.failed.take() {
+            return Err(error);
+        }
+        if self.in_long_line {
+            self.leave_line(source_name)?;
+        }
         if self.ended && self.carry.is_empty() {
             return Ok(None);
         }
@@ -123,11 +147,23 @@ impl RecordStream {
         }
         buffer[..length].copy_from_slice(&self.carry);
         let cut = loop {
-            let got = fill(&mut self.stream, &mut buffer[length..goal])
-                .map_err(|error| ReadError::Io { source_name: source_name.to_owned(), error })?;
+            let (got, failed) = fill(&mut self.stream, &mut buffer[length..goal]);
             length += got;
             self.ended = length < goal;
             let mut cut = record::cut(self.format, &buffer[..length]);
+            if let Some(error) = failed {
+                // The last record may not be whole.
+                length = cut.whole;
+                self.ended = true;
+                let error = ReadError::Io { source_name: source_name.to_owned(), error };
+                if length == 0 {
+                    self.carry.clear();
+                    return Err(error);
+                }
+                self.failed = Some(error);
+                cut.unclosed = false;
+                break cut;
+            }
             if length == 0 {
                 cut.unclosed = self.unclosed;
             }
@@ -141,8 +177,7 @@ impl RecordStream {
                 break cut;
             }
             if goal == most {
-                let source_name = source_name.to_owned();
-                return Err(ReadError::RecordTooLong { source_name, line: self.line });
+                return Err(self.too_long(length, source_name));
             }
             goal = (goal * 2).min(most);
             buffer.resize(goal, 0);
@@ -151,6 +186,72 @@ impl RecordStream {
         self.carry.shrink_to(self.block_bytes * 4);
         self.carry.extend_from_slice(&buffer[cut.whole..length]);
         Ok(self.piece(buffer, cut))
+    }
+
+    /// The error for a record of which `length` bytes are read. Of lines those behind it follow.
+    fn too_long(&mut self, length: usize, source_name: &str) -> ReadError {
+        self.carry.clear();
+        self.offset += length as u64;
+        self.in_long_line = matches!(self.format, Format::Lines | Format::Jsonl);
+        self.ended = !self.in_long_line;
+        let (source_name, line) = (source_name.to_owned(), self.line);
+        match self.limited_by {
+            None => ReadError::RecordTooLong { source_name, line },
+            Some(over) if over.is_memory() => {
+                let before = self.offset - length as u64;
+                // The rest of the line tells how much memory is needed.
+                let rest = if self.in_long_line { self.leave_line(&source_name) } else { Ok(()) };
+                let bytes = self.offset - before;
+                rest.err().unwrap_or(ReadError::OverMemory { source_name, line: Some(line), bytes })
+            }
+            Some(over) => ReadError::BadRecord(Skipped {
+                source: source_name,
+                line: Some(line),
+                id: None,
+                reason: over.reason(),
+            }),
+        }
+    }
+
+    /// Reads up to the end of the line.
+    fn leave_line(&mut self, source_name: &str) -> Result<(), ReadError> {
+        self.in_long_line = false;
+        let mut buffer = vec![0; self.block_bytes.min(self.limit).max(1)];
+        loop {
+            let (got, failed) = fill(&mut self.stream, &mut buffer);
+            self.ended = got < buffer.len();
+            if let Some(error) = failed {
+                self.ended = true;
+                return Err(ReadError::Io { source_name: source_name.to_owned(), error });
+            }
+            if let Some(at) = memchr::memchr(b'\n', &buffer[..got]) {
+                self.carry.extend_from_slice(&buffer[at + 1..got]);
+                self.offset += at as u64 + 1;
+                self.line += 1;
+                return Ok(());
+            }
+            self.offset += got as u64;
+            if self.ended {
+                return Ok(());
+            }
+        }
+    }
+
+    /// A number for a block without records, and the line that it is about, unless the first.
+    pub(super) fn take_index(&mut self) -> (u32, Option<u64>) {
+        let line = (self.index > 0).then_some(self.line);
+        self.index += 1;
+        (self.index - 1, line)
+    }
+
+    /// Whether nothing more comes.
+    pub(super) fn is_ended(&self) -> bool {
+        self.ended && self.carry.is_empty() && self.failed.is_none()
+    }
+
+    /// Whether there was nothing in it.
+    pub(super) fn is_empty(&self) -> bool {
+        self.ended && self.index == 0
     }
 
     /// Whether `records`, just given, are the first there are, or there are none at all.
@@ -180,18 +281,18 @@ impl RecordStream {
     }
 }
 
-/// Reads until `buffer` is full or the stream ends.
-fn fill(stream: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
+/// Reads until `buffer` is full or the stream ends, or fails.
+pub(super) fn fill(stream: &mut impl Read, buffer: &mut [u8]) -> (usize, Option<io::Error>) {
     let mut length = 0;
     while length < buffer.len() {
         match stream.read(&mut buffer[length..]) {
             Ok(0) => break,
             Ok(got) => length += got,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
+            Err(error) => return (length, Some(error)),
         }
     }
-    Ok(length)
+    (length, None)
 }
 
 #[cfg(test)]
@@ -201,7 +302,7 @@ mod tests {
     fn stream(text: &str, limit: usize, block_bytes: usize) -> RecordStream {
         let stream = Box::new(io::Cursor::new(text.to_owned()));
         let mut stream =
-            RecordStream::new(stream, Format::Lines, block_bytes, Arc::new(Pool::default()));
+            RecordStream::new(stream, Format::Lines, block_bytes, None, Arc::new(Pool::default()));
         stream.limit = limit;
         stream
     }

@@ -1,8 +1,10 @@
 //! A folder → its files, in the byte order of their paths, and what was left out.
 
-use super::error::{SkipReason, Skipped};
+use super::error::{ReadError, SkipReason, Skipped};
 use super::options::ReadOptions;
 use super::stamp::Stamp;
+use ignore::overrides::{Override, OverrideBuilder};
+use ignore::types::{Types, TypesBuilder};
 use ignore::{DirEntry, WalkBuilder};
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -25,8 +27,12 @@ pub(super) struct Walked {
 }
 
 /// Walks `folder` twice: by the rules, and without them to see what the rules leave out.
-pub(super) fn walk(folder: &Path, options: &ReadOptions) -> Walked {
+///
+/// # Errors
+/// [`ReadError::Filter`] for a pattern or a type that has no meaning.
+pub(super) fn walk(folder: &Path, options: &ReadOptions) -> Result<Walked, ReadError> {
     let mut walked = Walked::default();
+    let (overrides, types) = (overrides(folder, options)?, types(options)?);
     let mut seen = BTreeSet::new();
     let rules = options.ignore_files;
     let builder = |hidden: bool, rules: bool| {
@@ -40,6 +46,8 @@ pub(super) fn walk(folder: &Path, options: &ReadOptions) -> Walked {
             .git_global(false)
             .git_exclude(false)
             .require_git(false)
+            .overrides(overrides.clone())
+            .types(types.clone())
             .follow_links(options.follow_links);
         builder.build()
     };
@@ -73,7 +81,54 @@ pub(super) fn walk(folder: &Path, options: &ReadOptions) -> Walked {
     }
     walked.files.sort_unstable_by(|a, b| a.name.as_bytes().cmp(b.name.as_bytes()));
     walked.skipped.sort_by(|a, b| a.source.as_bytes().cmp(b.source.as_bytes()));
-    walked
+    Ok(walked)
+}
+
+/// The patterns of files to read and not to read.
+fn overrides(folder: &Path, options: &ReadOptions) -> Result<Override, ReadError> {
+    if options.include.is_empty() && options.exclude.is_empty() {
+        return Ok(Override::empty());
+    }
+    let mut builder = OverrideBuilder::new(folder);
+    let include = options.include.iter().map(|glob| ("--include", glob, glob.clone()));
+    let exclude = options.exclude.iter().map(|glob| ("--exclude", glob, format!("!{glob}")));
+    for (option, got, glob) in include.chain(exclude) {
+        let refused = |problem: String| ReadError::Filter { option, got: got.clone(), problem };
+        if got.is_empty() || got.starts_with('!') {
+            return Err(refused("expected a pattern such as *.txt or /drafts/**".to_owned()));
+        }
+        builder.add(&glob).map_err(|error| refused(error.to_string()))?;
+    }
+    let failed = |error: ignore::Error| ReadError::Filter {
+        option: "--include",
+        got: options.include.join(", "),
+        problem: error.to_string(),
+    };
+    builder.build().map_err(failed)
+}
+
+/// The types of files to read.
+fn types(options: &ReadOptions) -> Result<Types, ReadError> {
+    if options.types.is_empty() {
+        return Ok(Types::empty());
+    }
+    let mut builder = TypesBuilder::new();
+    builder.add_defaults();
+    let known: Vec<String> =
+        builder.definitions().iter().map(|known| known.name().to_owned()).collect();
+    for name in &options.types {
+        if !known.contains(name) {
+            let problem = format!("the types are {}", known.join(", "));
+            return Err(ReadError::Filter { option: "--type", got: name.clone(), problem });
+        }
+        builder.select(name);
+    }
+    let failed = |error: ignore::Error| ReadError::Filter {
+        option: "--type",
+        got: options.types.join(", "),
+        problem: error.to_string(),
+    };
+    builder.build().map_err(failed)
 }
 
 fn file(folder: &Path, entry: &DirEntry, walked: &mut Walked) {

@@ -4,8 +4,9 @@
 use super::MAX_DOCUMENT_BYTES;
 use super::compress::Compression;
 use super::error::{SkipReason, Skipped};
-use super::file::{Contents, DocumentFile, fill, kind, unreadable};
+use super::file::{Contents, DocumentFile, fill, kind};
 use super::position::read_exact_at;
+use super::recover::unreadable;
 use super::source::Settings;
 use super::stamp::Stamp;
 use super::walk::name_of;
@@ -88,12 +89,13 @@ pub(super) fn read_member<'a>(
         return Err(SkipReason::TooLong);
     }
     let mut compressed = vec![0; entry.compressed_size as usize];
-    let archive = File::open(path).map_err(unreadable)?;
-    read_exact_at(&archive, &mut compressed, entry.data_offset).map_err(unreadable)?;
+    let archive = File::open(path).map_err(|e| unreadable(&e))?;
+    read_exact_at(&archive, &mut compressed, entry.data_offset).map_err(|e| unreadable(&e))?;
     *bytes = entry.inflate(&compressed, limits.expanded.min(most)).map_err(failed)?;
     if compression != Compression::None {
         let inner = std::mem::take(bytes);
-        fill(compression.decode(Cursor::new(inner)).map_err(unreadable)?, name, settings, bytes)?;
+        let stream = settings.decode(compression, Cursor::new(inner));
+        fill(stream.map_err(|e| unreadable(&e))?, name, true, settings, bytes)?;
     }
     if let Some(failure) = super::container::records(&entry.name) {
         return Err(failed(failure));
@@ -114,7 +116,7 @@ pub(super) fn zipped(
     limits: &Limits,
 ) -> Result<(Vec<DocumentFile>, Vec<Skipped>), SkipReason> {
     let failed = |failure| SkipReason::NoText { failure, content: None };
-    let archive = BufReader::new(File::open(path).map_err(unreadable)?);
+    let archive = BufReader::new(File::open(path).map_err(|e| unreadable(&e))?);
     let listed = zip_entries_within(archive, limits).map_err(failed)?;
     let (mut files, mut refused) = (Vec::new(), Vec::new());
     let shown = name_of(path);

@@ -52,6 +52,14 @@ pub struct Findings {
     pub pairs: Option<Pairs>,
     /// What is no document.
     pub skipped: SkippedRecords,
+    /// Files of folders that are documents although their names promise records, with the reason:
+    /// tables without the columns.
+    pub read_as_text: Vec<Skipped>,
+    /// Fields of the keep policy of which no document has a value.
+    pub missing_fields: Vec<String>,
+    /// Whether ids of records found in folders begin with the name of their file, since records
+    /// of two files have one id.
+    pub ids_by_file: bool,
     /// Files without text that are copies of each other.
     pub identical: Identical,
     /// Ids of the empty documents, ascending.
@@ -115,6 +123,9 @@ pub(super) fn findings(
         groups,
         pairs,
         skipped,
+        read_as_text: Vec::new(),
+        missing_fields: Vec::new(),
+        ids_by_file: false,
         identical,
         empty,
         counts,

@@ -18,12 +18,14 @@ const ID_BYTES: usize = 32;
 const FINGERPRINT_BYTES: usize = 56;
 
 /// Refuses repeated ids, or leaves the later documents out where that is asked for. Documents of
-/// inputs and of reference collections may share ids. Returns how many were left out.
+/// inputs and of reference collections may share ids. Returns how many were left out; `None` where
+/// `meet` says so of the sources of two documents, before anything is changed.
 pub(super) fn unique_ids(
     documents: &mut Documents,
     budget: &Budget,
     leave_out: bool,
-) -> Result<usize, Error> {
+    meet: impl Fn(u32, u32) -> bool,
+) -> Result<Option<usize>, Error> {
     let mut repeated = Vec::new();
     let (mut hashes, mut numbers) = (Vec::new(), Vec::new());
     let mut scratch = BandScratch::default();
@@ -43,10 +45,14 @@ pub(super) fn unique_ids(
         }
     }
     repeated.sort_unstable();
+    let source = |document| documents.part(documents.part_of(document)).number.source;
+    if repeated.iter().any(|&(second, first)| meet(source(first), source(second))) {
+        return Ok(None);
+    }
     for &(second, first) in &repeated {
         leave_out_or_refuse(documents, first, second, leave_out)?;
     }
-    Ok(repeated.len())
+    Ok(Some(repeated.len()))
 }
 
 /// Adds (later, first) of documents whose ids have equal hashes and are equal.

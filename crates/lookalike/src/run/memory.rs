@@ -156,6 +156,12 @@ impl Budget {
         self.need(above.saturating_mul(4 * self.threads))
     }
 
+    /// The longest record that [`block`](Self::block) allows; `None` without a limit on memory.
+    pub(super) fn longest_record(&self) -> Option<u64> {
+        let bytes = (self.work() / (4 * self.threads)).saturating_add(THREAD_BYTES) / BLOCK_FACTOR;
+        self.limit.map(|_| bytes.saturating_sub(1))
+    }
+
     /// Refuses more verified pairs of one component than are held at a time.
     pub(super) fn pairs(&self, bytes: u64) -> Result<(), Error> {
         self.need(bytes.saturating_mul(4))

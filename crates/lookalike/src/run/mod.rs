@@ -60,7 +60,7 @@ pub use sources::MAX_SOURCES;
 
 use crate::error::Error;
 use crate::progress::{Progress, Stage};
-use crate::read::{Collection, Spool};
+use crate::read::{Collection, ReadError, Spool};
 use crate::spill::TempSpace;
 use batch::{Batch, Connected, Links};
 use buckets::BucketLists;
@@ -81,6 +81,9 @@ use traits::KeepRules;
 
 /// The most threads that a run may be asked to have: more would take memory and save no time.
 pub const MAX_THREADS: usize = 1024;
+
+/// What the limit on one record is rounded by, when the least memory for it is computed.
+const BLOCK_ROUNDING: u64 = 16;
 
 /// How verified pairs become groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -156,8 +159,17 @@ pub fn find(
     options: &FindOptions,
     progress: &dyn Progress,
 ) -> Result<Findings, Error> {
-    let mut run = Run { collection, options, progress, times: Vec::new() };
+    let mut run =
+        Run { collection, options, progress, times: Vec::new(), missing_fields: Vec::new() };
     run.find()
+}
+
+/// The documents of a run, and what may be similar.
+struct Linked<'t> {
+    documents: Documents,
+    links: Links<'t>,
+    left_out: usize,
+    budget: Budget,
 }
 
 /// A run under way.
@@ -166,12 +178,17 @@ struct Run<'a> {
     options: &'a FindOptions,
     progress: &'a dyn Progress,
     times: Vec<(Stage, Duration)>,
+    /// Fields of the keep policy that no document has.
+    missing_fields: Vec<String>,
 }
 
 impl Run<'_> {
     fn find(&mut self) -> Result<Findings, Error> {
         let (collection, options) = (self.collection, self.options);
         let budget = Budget::new(&options.memory, options.threads.get())?;
+        if let Some(bytes) = budget.longest_record() {
+            collection.limit_records(bytes);
+        }
         let (checkpoint, temp) = if options.memory.resume {
             let (checkpoint, temp) = Checkpoint::open(collection, options)?;
             (Some(checkpoint), temp)
@@ -179,18 +196,61 @@ impl Run<'_> {
             (None, Arc::new(TempSpace::new(options.memory.temp_dir())))
         };
         let checkpoint = checkpoint.as_ref();
-        let counts =
-            options.params.exact().then(|| ShingleCounts::new(counters(collection, &budget)));
-        let mut documents = self.prepare(&budget, &temp, counts.as_ref(), checkpoint)?;
-        let (len, parts, held) = (documents.len(), documents.part_count(), documents.held());
-        let budget = budget.with_documents(len, parts, held)?;
-        let budget = budget.with_held(documents.sources_held)?;
-        let (links, left_out) = self.link(&mut documents, &budget, &temp, counts, checkpoint)?;
+        let mut linked = self.prepare_and_link(budget, &temp, checkpoint)?;
+        if linked.is_none() {
+            // Ids of records are those of their files: read again with ids that name the file.
+            collection.name_ids_by_file();
+            collection.rewind();
+            self.times.clear();
+            linked = self.prepare_and_link(budget, &temp, checkpoint)?;
+        }
+        let Some(Linked { mut documents, links, left_out, budget }) = linked else {
+            return Err(Error::TemporaryFile { what: "the ids of records".to_owned() });
+        };
         documents.drop_columns();
         let found = self.decide(&documents, &links, &budget, &temp, checkpoint)?;
         collection.check_unchanged()?;
         let times = std::mem::take(&mut self.times);
-        findings::findings(documents, found, left_out, &budget, times, Arc::clone(&temp))
+        let mut findings =
+            findings::findings(documents, found, left_out, &budget, times, Arc::clone(&temp))?;
+        findings.read_as_text = collection.read_as_text().to_vec();
+        findings.missing_fields = std::mem::take(&mut self.missing_fields);
+        findings.ids_by_file = collection.has_ids_by_file();
+        Ok(findings)
+    }
+
+    /// Reads all documents and finds what is equal and what shares a bucket; `None` where records
+    /// of two files of a folder have one id.
+    fn prepare_and_link<'t>(
+        &mut self,
+        budget: Budget,
+        temp: &'t Arc<TempSpace>,
+        checkpoint: Option<&Checkpoint>,
+    ) -> Result<Option<Linked<'t>>, Error> {
+        let (collection, options) = (self.collection, self.options);
+        let counts =
+            options.params.exact().then(|| ShingleCounts::new(counters(collection, &budget)));
+        let rules = KeepRules::new(options)?;
+        let prepared = self.prepare(&budget, temp, counts.as_ref(), &rules, checkpoint);
+        // An input that changes meanwhile is the cause of bad records in it.
+        let mut documents = prepared.or_else(|error| match error {
+            Error::Read(ReadError::BadRecord(_) | ReadError::Io { .. }) => {
+                collection.check_unchanged().map_err(Error::from).and(Err(error))
+            }
+            Error::Read(ReadError::OverMemory { bytes, .. }) => {
+                budget.block(bytes.saturating_add(BLOCK_ROUNDING)).and(Err(error))
+            }
+            error => Err(error),
+        })?;
+        let (len, parts, held) = (documents.len(), documents.part_count(), documents.held());
+        let budget = budget.with_documents(len, parts, held)?;
+        let budget = budget.with_held(documents.sources_held)?;
+        // Of documents that an earlier run has read it is not known.
+        if checkpoint.is_none_or(|c| c.done.chunks.is_empty()) && documents.len() > 0 {
+            self.missing_fields = rules.missing_fields();
+        }
+        let linked = self.link(&mut documents, &budget, temp, counts, checkpoint)?;
+        Ok(linked.map(|(links, left_out)| Linked { documents, links, left_out, budget }))
     }
 
     /// Reads all documents.
@@ -199,23 +259,15 @@ impl Run<'_> {
         budget: &Budget,
         temp: &Arc<TempSpace>,
         counts: Option<&ShingleCounts>,
+        rules: &KeepRules,
         checkpoint: Option<&Checkpoint>,
     ) -> Result<Documents, Error> {
         let (collection, options, progress) = (self.collection, self.options, self.progress);
         self.timed(Stage::Prepare, collection.bytes(), || {
-            let rules = KeepRules::new(options)?;
             let spool = spool(budget, temp, checkpoint)?;
             let spool = spool.as_ref();
-            let prepare = Prepare {
-                collection,
-                options,
-                budget,
-                temp,
-                spool,
-                counts,
-                rules: &rules,
-                checkpoint,
-            };
+            let prepare =
+                Prepare { collection, options, budget, temp, spool, counts, rules, checkpoint };
             Documents::new(prepare.run(progress)?, collection.listed())
         })
     }
@@ -228,8 +280,8 @@ impl Run<'_> {
         temp: &'t Arc<TempSpace>,
         counts: Option<ShingleCounts>,
         checkpoint: Option<&Checkpoint>,
-    ) -> Result<(Links<'t>, usize), Error> {
-        let (options, progress) = (self.options, self.progress);
+    ) -> Result<Option<(Links<'t>, usize)>, Error> {
+        let (collection, options, progress) = (self.collection, self.options, self.progress);
         let directed = options.params.exact();
         let readings = if options.params.measure() == Measure::Containment { 2 } else { 1 };
         let total = match counts {
@@ -239,7 +291,16 @@ impl Run<'_> {
         self.timed(Stage::Bucket, Some(total as u64), || {
             let mut equal = BucketLists::new(temp, "equal", budget);
             let mut shared = BucketLists::new(temp, "buckets", budget);
-            let left_out = identity::unique_ids(documents, budget, options.skip_duplicate_ids)?;
+            let again = checkpoint.is_none() && collection.stream().is_none();
+            let by_file = again && !collection.has_ids_by_file();
+            let meet = |a, b| {
+                let found = |source| collection.is_found_record_file(source);
+                by_file && a != b && found(a) && found(b)
+            };
+            let leave_out = options.skip_duplicate_ids;
+            let Some(left_out) = identity::unique_ids(documents, budget, leave_out, meet)? else {
+                return Ok(None);
+            };
             identity::equal_documents(documents, budget, &mut equal)?;
             if let Some(checkpoint) = checkpoint {
                 shared.resume(checkpoint)?;
@@ -259,7 +320,7 @@ impl Run<'_> {
                     }
                 }
             }
-            Ok((Links { equal, shared, directed }, left_out))
+            Ok(Some((Links { equal, shared, directed }, left_out)))
         })
     }
 

@@ -7,6 +7,7 @@ use globset::{GlobBuilder, GlobMatcher};
 use lookalike_core::error::ParamsError;
 use lookalike_core::keep::{KeepPolicy, Traits};
 use std::borrow::Cow;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The keep policy, ready to be asked about documents.
 pub(super) struct KeepRules {
@@ -15,6 +16,8 @@ pub(super) struct KeepRules {
     /// How many fields the policy looks at; the source's, if any, comes behind them.
     fields: usize,
     source_field: bool,
+    /// Of each field that the policy looks at: whether a document has it.
+    seen: Vec<AtomicBool>,
 }
 
 impl KeepRules {
@@ -34,7 +37,15 @@ impl KeepRules {
             globs: globs.collect::<Result<_, ParamsError>>()?,
             fields: options.keep.field_names().count(),
             source_field: options.source_field.is_some(),
+            seen: options.keep.field_names().map(|_| AtomicBool::new(false)).collect(),
         })
+    }
+
+    /// The fields that no document had.
+    pub(super) fn missing_fields(&self) -> Vec<String> {
+        let named = self.policy.field_names().zip(&self.seen);
+        let missing = named.filter(|(_, seen)| !seen.load(Ordering::Relaxed));
+        missing.map(|(name, _)| name.to_owned()).collect()
     }
 
     /// Appends the document's standing in the keep order.
@@ -52,6 +63,11 @@ impl KeepRules {
             let path = path(collection, position[0], document);
             self.globs.iter().map(|glob| glob.is_match(path)).collect()
         };
+        for (value, seen) in document.fields.iter().zip(&self.seen) {
+            if value.is_some_and(|value| !value.is_empty()) && !seen.load(Ordering::Relaxed) {
+                seen.store(true, Ordering::Relaxed);
+            }
+        }
         let traits = Traits {
             length: document.bytes(),
             position,
@@ -75,11 +91,10 @@ impl KeepRules {
                 document.fields.get(self.fields).copied().flatten().unwrap_or(""),
             );
         }
-        let name = collection.source_name(source).unwrap_or_default();
-        if !holds_texts(collection, source) {
+        let name = collection.file_of(source, document.id);
+        let Some(inside) = collection.id_in_folder(source, document.id) else {
             return Cow::Borrowed(name);
-        }
-        let inside = document.id.strip_prefix(name).unwrap_or(document.id).trim_start_matches('/');
+        };
         match inside.split_once('/') {
             Some((folder, _)) => Cow::Owned(format!("{}/{folder}", name.trim_end_matches('/'))),
             None => Cow::Borrowed(name),
@@ -94,9 +109,4 @@ fn path<'a>(collection: &'a Collection, source: u32, document: &'a Document<'_>)
     } else {
         collection.source_name(source).unwrap_or_default()
     }
-}
-
-/// Whether each document of the source is a file.
-fn holds_texts(collection: &Collection, source: u32) -> bool {
-    collection.source_format(source) == Some(Format::Text)
 }

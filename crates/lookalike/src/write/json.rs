@@ -55,6 +55,12 @@ struct SkippedView<'a> {
 }
 
 #[derive(Serialize)]
+struct AsTextView<'a> {
+    source: &'a str,
+    reason: String,
+}
+
+#[derive(Serialize)]
 struct TimeView {
     stage: String,
     seconds: f64,
@@ -129,7 +135,12 @@ pub fn summary(
         };
         serde_json::to_writer(&mut *out, &view)?;
     }
-    out.write_all(b"],\n\"empty\":[")?;
+    out.write_all(b"],\n")?;
+    if findings.ids_by_file {
+        out.write_all(b"\"ids_by_file\":true,\n")?;
+    }
+    read_as_text(out, findings)?;
+    out.write_all(b"\"empty\":[")?;
     for (i, id) in findings.empty.iter().enumerate() {
         out.write_all(if i == 0 { b"" } else { b"," })?;
         serde_json::to_writer(&mut *out, &id?)?;
@@ -146,6 +157,20 @@ pub fn summary(
     });
     serde_json::to_writer(&mut *out, &times.collect::<Vec<_>>())?;
     out.write_all(b"}\n")
+}
+
+/// The member `read_as_text`, where there are such files.
+fn read_as_text(out: &mut dyn Write, findings: &Findings) -> io::Result<()> {
+    if findings.read_as_text.is_empty() {
+        return Ok(());
+    }
+    out.write_all(b"\"read_as_text\":[")?;
+    for (i, each) in findings.read_as_text.iter().enumerate() {
+        out.write_all(if i == 0 { b"\n" } else { b",\n" })?;
+        let view = AsTextView { source: &each.source, reason: each.reason.to_string() };
+        serde_json::to_writer(&mut *out, &view)?;
+    }
+    out.write_all(b"],\n")
 }
 
 fn parameters(options: &FindOptions) -> Parameters<'_> {

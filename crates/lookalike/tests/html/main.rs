@@ -252,7 +252,7 @@ fn without_scripts_the_findings_are_there() {
     ] {
         assert!(text.contains(needed), "{needed}\n{text}");
     }
-    assert_eq!(browser.evaluate("document.querySelectorAll('#list > li').length"), 20);
+    assert_eq!(browser.evaluate("document.querySelectorAll('#list > li').length"), 50);
     assert_eq!(browser.evaluate("document.getElementById('controls').hidden"), true);
     browser.picture(&picture("plain.png"), 6_000);
 }

@@ -60,7 +60,15 @@ impl AuditArgs {
             kernel: options.kernel,
         };
         let clock = Clock { progress, times: Mutex::default() };
-        let neighbours = true_neighbours(|| Ok(open()?), &options.params, &how, &clock)?;
+        let by_file = findings.ids_by_file;
+        let open = || {
+            let collection = open()?;
+            if by_file {
+                collection.name_ids_by_file();
+            }
+            Ok(collection)
+        };
+        let neighbours = true_neighbours(open, &options.params, &how, &clock)?;
         let audit = neighbours.judge_findings(findings)?;
         findings.times.extend(clock.times.into_inner().unwrap_or_else(PoisonError::into_inner));
         Ok(Some(audit))

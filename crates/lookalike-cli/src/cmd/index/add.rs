@@ -9,7 +9,7 @@ use crate::extraction::Worker;
 use crate::options::{ReadArgs, ThreadArgs};
 use crate::progress_bar::Bar;
 use crate::span::lifetime;
-use crate::summary::{count, seconds, write_reasons};
+use crate::summary::{count, seconds, write_as_text, write_reasons};
 use crate::terminal;
 use crate::told::Told;
 use crate::waiting::WaitingNote;
@@ -79,7 +79,7 @@ struct CommonArgs {
     place: PlaceArgs,
 
     /// Files, folders, or - for standard input
-    #[arg(required = true, value_name = "INPUT")]
+    #[arg(required_unless_present = "files_from", value_name = "INPUT")]
     inputs: Vec<PathBuf>,
 
     #[command(flatten)]
@@ -93,6 +93,27 @@ struct CommonArgs {
 
     #[command(flatten)]
     reading: Told<ReadArgs>,
+}
+
+impl AddArgs {
+    /// Adds the inputs of `--files-from`.
+    pub(super) fn read_list(&mut self) -> Result<(), Failure> {
+        self.common.read_list()
+    }
+}
+
+impl UpdateArgs {
+    /// Adds the inputs of `--files-from`.
+    pub(super) fn read_list(&mut self) -> Result<(), Failure> {
+        self.common.read_list()
+    }
+}
+
+impl CommonArgs {
+    fn read_list(&mut self) -> Result<(), Failure> {
+        self.inputs = self.reading.args.inputs(&self.inputs)?;
+        Ok(())
+    }
 }
 
 /// One name; `\,` is a comma in it.
@@ -251,7 +272,7 @@ fn tell(added: &Added, adding: &Adding<'_>, elapsed: Duration) -> io::Result<()>
         writeln!(err, "{} skipped; --json lists them", thousands(added.skipped.len() as u64))?;
         write_reasons(&mut err, added.skipped.iter().cloned().map(Ok))?;
     }
-    Ok(())
+    write_as_text(&mut err, adding.inputs.read_as_text())
 }
 
 fn skipped(skipped: &Skipped) -> Value {

@@ -3,7 +3,7 @@
 use super::add::{Adding, HowArgs, add, collection};
 use super::open::PlaceArgs;
 use super::settings::{self, StoreArg};
-use crate::cmd::Outcome;
+use crate::cmd::{Failure, Outcome};
 use crate::exit_code::ExitCode;
 use crate::extraction::Worker;
 use crate::options::{AimArgs, ReadArgs, ShingleArgs, SignatureArgs};
@@ -49,6 +49,14 @@ pub(super) struct Args {
 
     #[command(flatten)]
     reading: ReadArgs,
+}
+
+impl Args {
+    /// Adds the inputs of `--files-from`.
+    pub(super) fn read_list(&mut self) -> Result<(), Failure> {
+        self.inputs = self.reading.inputs(&self.inputs)?;
+        Ok(())
+    }
 }
 
 /// Runs the command.

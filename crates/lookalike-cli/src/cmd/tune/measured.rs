@@ -6,7 +6,8 @@ use crate::cmd::Failure;
 use crate::difference::{plural, thousands};
 use crate::extraction::Worker;
 use crate::progress_bar::Bar;
-use crate::terminal::Style;
+use crate::summary::write_as_text;
+use crate::terminal::{self, Style};
 use crate::text_width::one_line;
 use lookalike::core::params::{ShingleRule, Wishes};
 use lookalike::read::{Collection, Skipped};
@@ -24,6 +25,7 @@ impl Measured {
     /// Draws from the inputs and measures.
     pub(super) fn of(args: &Args, wishes: &Wishes, worker: Worker<'_>) -> Result<Self, Failure> {
         let collection = Collection::open(&args.inputs, &args.reading.options(worker))?;
+        write_as_text(&mut terminal::stderr(), collection.read_as_text())?;
         let (size, rule) = (args.sample as usize, &wishes.shingle);
         let rules = tune::rules_to_try(rule, &args.tried);
         let of = tune::Measured::of(&collection, size, wishes.seed, &rules, rule, &Bar::new())?;

@@ -43,7 +43,7 @@ fn a_folder() {
         ],
     );
     let all = read_paths(&[folder.path()], &ReadOptions::default(), 20).unwrap();
-    let ids = ["a.txt", "a/z.md", "b.txt", "c.txt.gz", "empty", "h.csv", "j"];
+    let ids = ["a.txt", "a/z.md", "b.txt", "c.txt.gz", "empty", "j", "x"];
     assert_eq!(all.ids(), ids);
     assert_eq!(all.texts()[1], "café et thé, s'il vous plaît");
     assert_eq!(all.texts()[3], "packed");
@@ -244,4 +244,21 @@ fn pipes_are_streams() {
     assert_eq!(all.texts(), ["caf\u{FFFD} d"]);
     let all = through(b"a\0b\0".to_vec(), &forced("utf-16le")).unwrap();
     assert_eq!(all.texts(), ["ab"]);
+}
+
+/// The record that the end of a truncated file cuts is no bad record: the file has changed.
+#[test]
+fn a_truncated_input_is_reported_as_changed() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = |i: u32| format!("{{\"id\":{i},\"text\":\"some words of record {i}\"}}\n");
+    let whole: String = (0..100).map(line).collect();
+    let path = folder.path().join("a.jsonl");
+    fs::write(&path, &whole).unwrap();
+    let collection = open(&path, &ReadOptions::default()).unwrap();
+    fs::write(&path, &whole[..whole.len() - 9]).unwrap();
+    let params = lookalike_core::params::Params::new(&Default::default()).unwrap();
+    let options = crate::run::FindOptions::new(params);
+    let found = crate::run::find(&collection, &options, &crate::progress::Silent);
+    let error = found.map(drop).unwrap_err().to_string();
+    assert!(error.contains("a.jsonl: changed since it was opened"), "{error}");
 }

@@ -8,6 +8,8 @@ use std::io::{self, Write};
 
 /// A source that would lose more than this share is marked.
 const MUCH: f64 = 0.5;
+/// Documents of a source below which a share says little.
+const LEAST_DOCUMENTS: u64 = 20;
 /// Sources that are listed; of more, those with the most duplicates.
 const MOST_SOURCES: usize = 500;
 
@@ -294,7 +296,8 @@ pub(super) fn sources(out: &mut dyn Write, page: &Page) -> io::Result<()> {
     }
     open(out, "sources", "Where they come from")?;
     let share = |source: &Source| Share(source.duplicates, source.documents);
-    let much = page.sources.iter().filter(|source| share(source).of_one() > MUCH).count() as u64;
+    let is_much = |source: &&Source| loses_much(source, &share(source));
+    let much = page.sources.iter().filter(is_much).count() as u64;
     if much > 0 {
         writeln!(
             out,
@@ -329,8 +332,13 @@ pub(super) fn sources(out: &mut dyn Write, page: &Page) -> io::Result<()> {
     out.write_all(b"</section>\n")
 }
 
+/// Whether a source would lose so many of its documents that it is marked.
+fn loses_much(source: &Source, share: &Share) -> bool {
+    source.documents >= LEAST_DOCUMENTS && share.of_one() > MUCH
+}
+
 fn source_row(out: &mut dyn Write, source: &Source, share: &Share) -> io::Result<()> {
-    let much = share.of_one() > MUCH;
+    let much = loses_much(source, share);
     writeln!(
         out,
         "<tr{}><th scope=\"row\"><bdi>{}</bdi>{}</th><td class=\"similarity\">{} {share}{}\

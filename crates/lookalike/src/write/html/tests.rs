@@ -108,11 +108,11 @@ fn texts_of_the_user_add_no_tags() {
 fn the_page_says_what_is_needed() {
     let source = |name: &str, duplicates| Source {
         name: name.into(),
-        documents: 10,
+        documents: 100,
         duplicates,
         ..Source::default()
     };
-    let sources = [source("calm", 5), source("wild", 6)];
+    let sources = [source("calm", 50), source("wild", 60)];
     let html = shown("letters/", &[group("k", "d")], &[], &sources);
     tags(&html);
     for text in [

@@ -1,0 +1,79 @@
+//! A document in a file of several, named by its id: `a.zip/x.txt`, `inbox.mbox:23`.
+
+use crate::cmd::Failure;
+use lookalike::read::{Collection, Document, ReadOptions, Scratch, Sink, Skipped};
+use std::path::{Path, PathBuf};
+
+/// A document of a file.
+pub(crate) struct Member {
+    /// The file that holds it.
+    pub(crate) file: PathBuf,
+    /// Its id, as `find FILE` prints it.
+    id: String,
+}
+
+impl Member {
+    /// The member that a path names, where there is no such file, but one that may hold it.
+    pub(crate) fn of(path: &Path) -> Option<Self> {
+        if path.as_os_str() == "-" || path.symlink_metadata().is_ok() {
+            return None;
+        }
+        let id = path.to_str()?;
+        let ends = id.rmatch_indices(['/', ':']).map(|(at, _)| at).filter(|at| *at > 0);
+        let mut files = ends.map(|end| Path::new(&id[..end])).filter(|file| file.is_file());
+        let file = files.next()?.to_owned();
+        Some(Self { file, id: id.to_owned() })
+    }
+
+    /// Gives the document to `take`.
+    ///
+    /// # Errors
+    /// Those of reading, and where there is no document of this id.
+    pub(crate) fn read(
+        &self,
+        options: &ReadOptions,
+        take: &mut dyn FnMut(&Document<'_>),
+    ) -> Result<(), Failure> {
+        let options = ReadOptions { skip_bad: true, ..options.clone() };
+        let collection = Collection::open(std::slice::from_ref(&self.file), &options)?;
+        let mut wanted = Wanted { id: &self.id, take, found: false, skipped: None };
+        let mut scratch = Scratch::default();
+        while let Some(block) = collection.next_block_in_order()? {
+            block.read(&mut scratch, &mut wanted)?;
+            if wanted.found {
+                return Ok(());
+            }
+        }
+        let listed = collection.listed().iter().find(|each| each.id.as_ref() == Some(&self.id));
+        let reason = wanted.skipped.or_else(|| listed.cloned());
+        let (file, id) = (self.file.display(), &self.id);
+        Err(Failure::Data(match reason {
+            Some(skipped) => format!("{id}: {}", skipped.reason),
+            None => format!(
+                "{file} holds no document with the id {id:?}; `lookalike find {file}` prints ids"
+            ),
+        }))
+    }
+}
+
+struct Wanted<'a> {
+    id: &'a str,
+    take: &'a mut dyn FnMut(&Document<'_>),
+    found: bool,
+    skipped: Option<Skipped>,
+}
+
+impl Sink for Wanted<'_> {
+    fn document(&mut self, document: &Document<'_>) {
+        if document.id == self.id && !self.found {
+            self.found = true;
+            (self.take)(document);
+        }
+    }
+
+    fn skipped(&mut self, skipped: Skipped) {
+        if skipped.id.as_deref() == Some(self.id) {
+            self.skipped = Some(skipped);
+        }
+    }
+}

@@ -1,0 +1,80 @@
+"""Waiting for a state of the code under test, never for a length of time.
+
+Deadlines only bound failures: what does not come within :data:`PATIENCE` seconds fails.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import BinaryIO
+
+#: Seconds after which a state that does not come is a failure.
+PATIENCE = 60.0
+#: A thread at the same instruction this many times in a row is in native code without the lock.
+LOOKS = 20
+
+
+def wait_until(is_so: Callable[[], bool], what: str) -> None:
+    """Waits for a state; ``what`` names it where it does not come."""
+    deadline = time.monotonic() + PATIENCE
+    while not is_so():
+        assert time.monotonic() < deadline, f"{what}: not within {PATIENCE:.0f} s"
+        time.sleep(0.001)
+
+
+class NativeCode:
+    """Whether a thread is in native code that has released the interpreter's lock.
+
+    A thread that executes Python moves on between two looks, and one that waits for the lock gets
+    it while the caller sleeps. A short loop may be seen at the same instruction every time, so the
+    code under test is called with arguments that are ready.
+    """
+
+    def __init__(self, thread: int) -> None:
+        self.thread = thread
+        self.place: tuple[object, int] | None = None
+        self.looks = 0
+
+    def __call__(self) -> bool:
+        frame = sys._current_frames().get(self.thread)
+        place = None if frame is None else (frame.f_code, frame.f_lasti)
+        self.looks = self.looks + 1 if place == self.place and place is not None else 0
+        self.place = place
+        return self.looks >= LOOKS
+
+
+def interrupt(begun: threading.Event | None = None) -> None:
+    """Presses Ctrl-C when the calling thread, the main one, is in native code, or ``begun`` is set."""
+    in_native_code = NativeCode(threading.get_ident())
+
+    def press() -> None:
+        wait_until(
+            lambda: in_native_code() or (begun is not None and begun.is_set()),
+            "the call that is to be interrupted",
+        )
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=press, daemon=True).start()
+
+
+def writer(pipe: Path) -> BinaryIO:
+    """The writing end of a named pipe, once something has it open, or is opening it, for reading."""
+    ends: list[int] = []
+
+    def has_reader() -> bool:
+        try:
+            ends.append(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK))
+        except OSError as error:
+            assert error.errno == errno.ENXIO, error
+        return bool(ends)
+
+    wait_until(has_reader, f"a reader of {pipe}")
+    os.set_blocking(ends[0], True)
+    return os.fdopen(ends[0], "wb")
