@@ -31,9 +31,10 @@ pub(super) fn keep(place: &Place, catalogue_bytes: u64) {
     // File systems compress zeros, or store none.
     let mut random = SplitMix64::new(length);
     let mut bytes = Vec::with_capacity(PIECE as usize);
+    for _ in 0..PIECE / 8 {
+        bytes.extend_from_slice(&random.next_u64().to_le_bytes());
+    }
     for _ in length / PIECE..wanted / PIECE {
-        bytes.clear();
-        bytes.extend((0..PIECE / 8).flat_map(|_| random.next_u64().to_le_bytes()));
         if file.write_all(&bytes).is_err() {
             return;
         }
