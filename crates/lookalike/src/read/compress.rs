@@ -110,18 +110,14 @@ impl Read for LimitedStream {
         let most = usize::try_from(self.left.saturating_add(1)).unwrap_or(usize::MAX);
         let most = most.min(buffer.len());
         let got = self.stream.read(&mut buffer[..most])?;
-        match self.left.checked_sub(got as u64) {
-            Some(left) => {
-                self.left = left;
-                Ok(got)
-            }
-            None => {
-                self.exceeded = true;
-                match std::mem::take(&mut self.left) {
-                    0 => Err(self.over.into()),
-                    rest => Ok(rest as usize),
-                }
-            }
+        if let Some(left) = self.left.checked_sub(got as u64) {
+            self.left = left;
+            return Ok(got);
+        }
+        self.exceeded = true;
+        match std::mem::take(&mut self.left) {
+            0 => Err(self.over.into()),
+            rest => Ok(rest as usize),
         }
     }
 }

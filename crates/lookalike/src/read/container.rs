@@ -8,7 +8,8 @@ use super::options::Format;
 use super::parse::Piece;
 use super::part_texts::PartTexts;
 use super::record::Cut;
-use super::source::{Settings, Source};
+use super::settings::Settings;
+use super::source::Source;
 use super::{Document, Place, Raw, RawSink, Scratch};
 use lookalike_extract::{Extractor, Failed, Failure, Limits, Part, Sink, Used};
 #[cfg(feature = "mail")]

@@ -485,26 +485,18 @@ impl fmt::Display for ReadError {
                  check that the format is right and the file has line feeds",
                 super::MAX_DOCUMENT_BYTES
             ),
-            Self::OverMemory { source_name, line, bytes } => {
-                let line = line.map_or_else(String::new, |line| format!(":{line}"));
-                write!(
-                    f,
-                    "{source_name}{line}: {bytes} bytes or more in one document, which --memory \
-                     has no room for; allow more"
-                )
-            }
+            Self::OverMemory { source_name, line, bytes } => write!(
+                f,
+                "{source_name}{}: {bytes} bytes or more in one document, which --memory has no \
+                 room for; allow more",
+                after_colon(*line)
+            ),
             Self::Changed { source_name, line, what } => {
-                let line = line.map_or_else(String::new, |line| format!(":{line}"));
+                let line = after_colon(*line);
                 write!(f, "{source_name}{line}: changed while reading ({what}); {ALONE}")
             }
-            Self::InputChanged { source_name, before, after: Ok(after) } => {
-                write!(f, "{source_name}: {CHANGED} {before}; now it has {after}; {ALONE}")
-            }
-            Self::InputChanged { source_name, before, after: Err(error) } => {
-                write!(
-                    f,
-                    "{source_name}: {CHANGED} {before}; now the system says: {error}; {ALONE}"
-                )
+            Self::InputChanged { source_name, before, after } => {
+                write!(f, "{source_name}: {CHANGED} {before}; now {}; {ALONE}", state(after))
             }
             Self::Spool { path, error } => write!(
                 f,
@@ -513,6 +505,19 @@ impl fmt::Display for ReadError {
                 path.display()
             ),
         }
+    }
+}
+
+/// A line number as it follows the name of a source.
+fn after_colon(line: Option<u64>) -> String {
+    line.map_or_else(String::new, |line| format!(":{line}"))
+}
+
+/// What a file is like now, or why the system does not say.
+fn state(after: &io::Result<Stamp>) -> String {
+    match after {
+        Ok(after) => format!("it has {after}"),
+        Err(error) => format!("the system says: {error}"),
     }
 }
 

@@ -58,6 +58,7 @@ mod record;
 mod recover;
 mod retained;
 mod rows;
+mod settings;
 mod source;
 mod spool;
 mod stamp;

@@ -7,7 +7,8 @@ use super::error::{ReadError, SkipReason, Skipped};
 use super::file::DocumentFile;
 use super::held;
 use super::options::{Format, ReadOptions};
-use super::source::{Kind, Origin, Settings, Source, peek, without_mark};
+use super::settings::Settings;
+use super::source::{Kind, Origin, Source, peek, without_mark};
 use super::stamp::Stamp;
 use super::stream::fill;
 use super::walk::{self, name_of};
@@ -274,8 +275,12 @@ impl Opener<'_> {
             let by_name = format_of(stem).filter(|format| match format {
                 // An empty file is an empty document, whatever its name promises.
                 _ if stamp.bytes == 0 => false,
-                Format::Jsonl | Format::Csv | Format::Tsv => true,
-                Format::Mbox | Format::Warc | Format::Tar => true,
+                Format::Jsonl
+                | Format::Csv
+                | Format::Tsv
+                | Format::Mbox
+                | Format::Warc
+                | Format::Tar => true,
                 Format::Parquet => compression == Compression::None,
                 _ => false,
             });

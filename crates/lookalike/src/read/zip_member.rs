@@ -7,7 +7,7 @@ use super::error::{SkipReason, Skipped};
 use super::file::{Contents, DocumentFile, fill, kind};
 use super::position::read_exact_at;
 use super::recover::unreadable;
-use super::source::Settings;
+use super::settings::Settings;
 use super::stamp::Stamp;
 use super::walk::name_of;
 use lookalike_extract::archive::{EntryKind, ZipEntry, zip_entries_within};

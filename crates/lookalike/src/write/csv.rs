@@ -242,7 +242,14 @@ mod tests {
         }
         let pair = Pair { a: "=a,b".to_owned(), b: "x".to_owned(), overlap: EQUAL };
         let pairs_of = |cells| {
-            text(|out| pairs(out, &Pairs::of(&[pair.clone()]).unwrap(), Measure::Jaccard, cells))
+            text(|out| {
+                pairs(
+                    out,
+                    &Pairs::of(std::slice::from_ref(&pair)).unwrap(),
+                    Measure::Jaccard,
+                    cells,
+                )
+            })
         };
         assert_eq!(pairs_of(Cells::Exact), "id_a,id_b,jaccard\n\"=a,b\",x,1.000000\n");
         assert_eq!(pairs_of(Cells::FormulaSafe), "id_a,id_b,jaccard\n\"'=a,b\",x,1.000000\n");

@@ -158,8 +158,10 @@ fn blocks_of_a_tar_archive_are_numbered_alike_when_they_are_replayed() {
     let path = folder.path().join("in.tar");
     let bytes = [tar("a", b"one"), tar("a", b"two"), tar("a", b"three"), vec![0; 1024]].concat();
     std::fs::write(&path, bytes).unwrap();
-    let open =
-        || Collection::with_block_bytes(&[path.clone()], &[], &ReadOptions::default(), 1).unwrap();
+    let open = || {
+        Collection::with_block_bytes(std::slice::from_ref(&path), &[], &ReadOptions::default(), 1)
+            .unwrap()
+    };
     let first = blocks(&open()).unwrap();
     // A run that goes on after a stop makes its blocks of what was stored, in a new collection.
     let resumed = open();
@@ -207,7 +209,7 @@ fn documents_of_a_container_are_fetched_without_reading_it_again() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(name);
         std::fs::write(&path, bytes).unwrap();
-        let collection = Collection::open(&[path.clone()], &options).unwrap();
+        let collection = Collection::open(std::slice::from_ref(&path), &options).unwrap();
         let (mut scratch, mut taken) = (Scratch::retaining(), Taken::default());
         let block = collection.next_block().unwrap().unwrap();
         block.read(&mut scratch, &mut taken).unwrap();

@@ -256,7 +256,8 @@ fn a_truncated_input_is_reported_as_changed() {
     fs::write(&path, &whole).unwrap();
     let collection = open(&path, &ReadOptions::default()).unwrap();
     fs::write(&path, &whole[..whole.len() - 9]).unwrap();
-    let params = lookalike_core::params::Params::new(&Default::default()).unwrap();
+    let params =
+        lookalike_core::params::Params::new(&lookalike_core::params::Wishes::default()).unwrap();
     let options = crate::run::FindOptions::new(params);
     let found = crate::run::find(&collection, &options, &crate::progress::Silent);
     let error = found.map(drop).unwrap_err().to_string();
