@@ -370,9 +370,11 @@ fn write_differences(
     writeln!(out)?;
     let same_words = same_words(&found.places);
     if found.places.words == 0 {
-        let same_words = same_words.as_deref().unwrap_or_default();
-        let key = if layout.marks { "(-A-)(+B+)" } else { "dim: A, then B" };
-        writeln!(out, "No word differs; {same_words}  {}\n", Quiet(key))?;
+        // Both counts are zero only where the search was cut short, which is said below.
+        if let Some(same_words) = same_words {
+            let key = if layout.marks { "(-A-)(+B+)" } else { "dim: A, then B" };
+            writeln!(out, "No word differs; {same_words}  {}\n", Quiet(key))?;
+        }
     } else {
         let [shared, only_a, only_b] = found.counts;
         let key = if layout.marks {

@@ -147,10 +147,10 @@ export const showGroups = async (params, signal) => {
         return;
       }
       const wait = Math.min(found.retry_after || WAIT, MOST_WAIT);
-      const told = "The groups are being computed. This takes a while in a large index; this " +
+      const message = "The groups are being computed. This takes a while in a large index; this " +
         `page asks again every ${counted(wait, "second")}.`;
       // Said once, not at every turn.
-      if (at("groups-status").textContent !== told) show(told, []);
+      if (at("groups-status").textContent !== message) show(message, []);
       await later(wait, signal);
     } catch (error) {
       if (error.name === "AbortError") return;

@@ -24,7 +24,7 @@ pub struct Description {
     pub date: Option<String>,
 }
 
-/// What a document or its record states beside the text.
+/// What a document or its record states next to the text.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Stated<'a> {
     Nothing,
