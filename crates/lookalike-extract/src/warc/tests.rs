@@ -188,7 +188,7 @@ fn a_mailbox_is_its_messages() {
         return;
     }
     let wanted =
-        ["0 1 Mail \"one\\n\" - - - a".to_owned(), "1 2 Mail \"From two\\n\" - - - b".to_owned()];
+        ["0 :1 Mail \"one\\n\" - - - a".to_owned(), "1 :7 Mail \"From two\\n\" - - - b".to_owned()];
     assert_eq!(extract(mailbox.as_bytes()), wanted);
     let mut lines = Lines::default();
     Extractor::new(&Options::default()).extract_part("a", mailbox.as_bytes(), 1, &mut lines);
