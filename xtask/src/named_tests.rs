@@ -56,7 +56,8 @@ fn named(line: &str) -> impl Iterator<Item = (&str, &str)> {
 
 /// Whether a file of Rust or Python defines a function.
 fn defines(file: &str, source: &str, function: &str) -> bool {
-    let keyword = if file.ends_with(".py") { "def" } else { "fn" };
+    let is_python = Path::new(file).extension().is_some_and(|extension| extension == "py");
+    let keyword = if is_python { "def" } else { "fn" };
     let is_name = |rest: &str| {
         rest.strip_prefix(function).is_some_and(|rest| rest.starts_with(['(', '<', '[']))
     };
