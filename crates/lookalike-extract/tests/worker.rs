@@ -198,9 +198,12 @@ fn a_killed_child_is_replaced() {
     assert_eq!(children(), first, "the same child");
     // Between two files.
     kill(&first[0]);
+    // It has ended when its first thread is a zombie and the only one that is left.
+    let process = PathBuf::from(format!("/proc/{}", first[0]));
     wait_until(|| {
-        let stat = std::fs::read_to_string(format!("/proc/{}/stat", first[0])).unwrap_or_default();
-        stat.rsplit_once(") ").is_none_or(|(_, state)| state.starts_with('Z'))
+        let stat = std::fs::read_to_string(process.join("stat")).unwrap_or_default();
+        let threads = std::fs::read_dir(process.join("task")).map_or(0, Iterator::count);
+        threads <= 1 && stat.rsplit_once(") ").is_none_or(|(_, state)| state.starts_with('Z'))
     });
     assert_eq!(read(&mut extractor, &simple), good);
     let second = children();
