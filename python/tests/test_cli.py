@@ -234,4 +234,4 @@ def test_what_python_has_printed_comes_first() -> None:
     )
     done, out, _ = run([sys.executable, "-c", code], ROOT)
     assert done == 0
-    assert re.fullmatch(rb"first\s+lookalike \S+\s+", out)
+    assert re.fullmatch(rb"first\s+lookalike \S+\s+indexes: .+\s+", out)

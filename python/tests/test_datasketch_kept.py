@@ -833,8 +833,9 @@ def test_a_class_that_is_gone_is_told(tmp_path: Path) -> None:
     lsh = opened(path)
     lsh.insert("a", SKETCHES[0])
     lsh.close()
-    # A pickle of `no_such_module.Thing`.
-    damaged(path, "UPDATE docs SET id = 'p:Y25vX3N1Y2hfbW9kdWxlClRoaW5nCi4='")
+    # A pickle of `no_such_module.Thing`, in a row of version 1, which has no checksum.
+    damaged(path, "UPDATE docs SET id = 'p:Y25vX3N1Y2hfbW9kdWxlClRoaW5nCi4=', checksum = NULL")
+    damaged(path, "UPDATE state SET unchecked = 1")
     with pytest.raises(StoreError, match="no_such_module"):
         opened(path).keys.keys()
 
