@@ -12,7 +12,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
-/// Jobs on so many bytes are small: their memory is not reserved, and they do not wait for a turn.
+/// Jobs on up to this many bytes are small: no memory is reserved for them, and they do not wait
+/// for a turn.
 pub(crate) const SMALL: usize = 64 << 10;
 
 /// What a thread has at hand.

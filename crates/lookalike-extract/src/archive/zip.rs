@@ -99,7 +99,7 @@ pub fn zip_entries<R: Read + Seek>(reader: R) -> Result<ZipEntries, Failure> {
 }
 
 /// As [`zip_entries`], within limits on the members and on the time that listing them takes. An
-/// archive of more than 16 MiB may have so many members for each of them.
+/// archive of more than 16 MiB may have this many members for each of them.
 ///
 /// # Errors
 /// As [`zip_entries`], and [`Failure::Limit`] or [`Failure::TooSlow`].

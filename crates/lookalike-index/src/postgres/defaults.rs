@@ -88,7 +88,7 @@ fn from_file(file: &Path, address: &Address) -> Result<Option<String>, IndexErro
 }
 
 /// The password of a line `host:port:database:user:password` that fits; `*` fits anything, and
-/// `\` stands before a `:` or `\` that belongs to a value.
+/// `\` precedes a `:` or `\` that belongs to a value.
 fn matching(line: &str, wanted: [&str; 4]) -> Option<String> {
     if line.starts_with('#') {
         return None;

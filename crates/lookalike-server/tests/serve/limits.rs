@@ -357,7 +357,7 @@ fn rest_of_answer(stream: &mut TcpStream) {
 fn who_takes_nothing_is_cut_off() {
     let served = with_a_long_document(Duration::from_millis(200));
     let left: Vec<_> = (0..2).map(|_| ask_and_leave(&served)).collect();
-    // One that stands still for longer than `idle` is cut off, and has its status all the same.
+    // One that sends nothing for longer than `idle` is cut off, and has its status all the same.
     let head = b"GET /v1/documents/long?text=true HTTP/1.1\r\nhost: localhost\r\n\
         connection: close\r\n\r\n";
     until_ok(|| served.client.raw(head));

@@ -6,7 +6,7 @@ use crate::write::Output;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// What stands before the files. `$1` is the duplicate, `$2` its size in bytes and `$3` the file
+/// The part before the files. `$1` is the duplicate, `$2` its size in bytes and `$3` the file
 /// that stays for it, if that is one.
 const HEAD: &str = r#"#!/bin/sh
 # Files that `lookalike dedup` found to be duplicates. Nothing was done with them.
