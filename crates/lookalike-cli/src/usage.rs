@@ -18,14 +18,18 @@ pub(crate) fn print(error: &clap::Error, arguments: &[OsString]) -> io::Result<(
     }
 }
 
-/// clap mixes its colours and the values of arguments in one text. So the arguments are parsed
-/// again: with escapes where these are shown on a terminal, or without colours.
+/// clap mixes its colours and the values of arguments in one text. So arguments that it refuses are
+/// parsed again: with escapes where these are shown on a terminal, or without colours. Help and
+/// version have no values of arguments.
 fn write<W: Write>(
     out: &mut Stream<W>,
     error: &clap::Error,
     arguments: &[OsString],
 ) -> io::Result<()> {
-    let text = if out.is_terminal() {
+    let text = if !error.use_stderr() {
+        let text = error.render();
+        if out.has_colors() { trusted(&text.ansi().to_string()) } else { text.to_string() }
+    } else if out.is_terminal() {
         let escaped = arguments.iter().map(|text| visible(&text.to_string_lossy()).into_owned());
         match parse(escaped, Styles::styled()) {
             Some(error) => trusted(&error.render().ansi().to_string()),

@@ -16,32 +16,41 @@ use crate::error::IndexError;
 /// Appends the code of a set: ascending, without repeats.
 pub fn encode(set: &[u64], out: &mut Vec<u8>) {
     varint(set.len() as u64, out);
+    let Some(last) = set.last() else { return };
     let low = low_bits(set.len());
-    let mut bits = BitWriter { out, held: 0, count: 0 };
-    let mut before = 0;
-    for hash in set {
-        let upper = upper(*hash, low);
-        let mut zeros = upper - before;
-        while zeros >= 32 {
-            bits.push(0, 32);
-            zeros -= 32;
-        }
-        bits.push(1 << zeros, zeros as u32 + 1);
-        before = upper;
+    push_uppers(set, upper(*last, low), low, out);
+    push_lowers(set, low, out);
+}
+
+/// Appends the row of upper bits: the one of hash `i` stands behind `i` others and as many zeros as
+/// its upper part says.
+fn push_uppers(set: &[u64], last: u64, low: u32, out: &mut Vec<u8>) {
+    let bits = last as usize + set.len();
+    let start = out.len();
+    out.resize(start + bits.div_ceil(8), 0);
+    let row = &mut out[start..];
+    for (i, hash) in set.iter().enumerate() {
+        let at = upper(*hash, low) as usize + i;
+        row[at / 8] |= 1 << (at % 8);
     }
-    bits.finish();
-    let mut bits = BitWriter { out, held: 0, count: 0 };
+}
+
+/// Appends the `low` lower bits of each hash.
+fn push_lowers(set: &[u64], low: u32, out: &mut Vec<u8>) {
+    out.reserve((set.len() * low as usize).div_ceil(8));
     let mask = lower_mask(low);
+    let (mut word, mut filled) = (0, 0);
     for hash in set {
         let lower = hash & mask;
-        if low > 32 {
-            bits.push(lower & 0xffff_ffff, 32);
-            bits.push(lower >> 32, low - 32);
-        } else {
-            bits.push(lower, low);
+        word |= lower << filled;
+        filled += low;
+        if filled >= 64 {
+            out.extend_from_slice(&word.to_le_bytes());
+            filled -= 64;
+            word = if filled == 0 { 0 } else { lower >> (low - filled) };
         }
     }
-    bits.finish();
+    out.extend_from_slice(&word.to_le_bytes()[..filled.div_ceil(8) as usize]);
 }
 
 /// How many hashes an encoded set has, without decoding it.
@@ -165,31 +174,6 @@ fn damaged(why: &str) -> IndexError {
     IndexError::Damaged { what: "a shingle set".to_owned(), why: why.to_owned() }
 }
 
-struct BitWriter<'a> {
-    out: &'a mut Vec<u8>,
-    held: u64,
-    count: u32,
-}
-
-impl BitWriter<'_> {
-    /// Up to 32 bits.
-    fn push(&mut self, bits: u64, width: u32) {
-        self.held |= bits << self.count;
-        self.count += width;
-        while self.count >= 8 {
-            self.out.push(self.held as u8);
-            self.held >>= 8;
-            self.count -= 8;
-        }
-    }
-
-    fn finish(self) {
-        if self.count > 0 {
-            self.out.push(self.held as u8);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -237,7 +221,39 @@ mod tests {
         assert!(bits < 58.0, "{bits} bits a hash");
     }
 
+    /// The code as the text at the top of the file says it, bit by bit.
+    fn specified(set: &[u64]) -> Vec<u8> {
+        let low = low_bits(set.len());
+        let mut rows = [Vec::new(), Vec::new()];
+        let mut before = 0;
+        for hash in set {
+            rows[0].resize(rows[0].len() + (upper(*hash, low) - before) as usize, false);
+            rows[0].push(true);
+            before = upper(*hash, low);
+            rows[1].extend((0..low).map(|bit| hash >> bit & 1 == 1));
+        }
+        let mut code = Vec::new();
+        varint(set.len() as u64, &mut code);
+        for row in rows {
+            let byte = |bits: &[bool]| bits.iter().rev().fold(0, |b, bit| b << 1 | u8::from(*bit));
+            code.extend(row.chunks(8).map(byte));
+        }
+        code
+    }
+
     proptest! {
+        #[test]
+        fn the_code_is_the_specified_one(
+            set in proptest::collection::btree_set(any::<u64>(), 0..300),
+            shift in 0u32..64,
+        ) {
+            let set: std::collections::BTreeSet<u64> = set.iter().map(|h| h >> shift).collect();
+            let set: Vec<u64> = set.into_iter().collect();
+            let mut code = vec![9];
+            encode(&set, &mut code);
+            prop_assert_eq!(&code[1..], specified(&set));
+        }
+
         #[test]
         fn any_set_comes_back(set in proptest::collection::btree_set(any::<u64>(), 0..300),
                               shift in 0u32..64) {

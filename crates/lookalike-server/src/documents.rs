@@ -80,12 +80,14 @@ impl Given {
         let expires = expiry(self.expires.as_deref(), self.ttl_seconds.map(|ttl| ttl.0), now)?;
         let BoundedMetadata { metadata, memory } = self.metadata.unwrap_or_default();
         let prepared = preparer.prepare(&self.text);
+        let mut set = Vec::new();
+        prepared.encode_set(&mut set);
         let mut document = Document {
             id,
             fingerprint: prepared.fingerprint,
             bytes: self.text.len() as u64,
             signature: prepared.signature.to_vec(),
-            set: prepared.code.to_vec(),
+            set,
             text: None,
             metadata,
             metadata_memory: memory,

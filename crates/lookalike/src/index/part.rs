@@ -98,7 +98,7 @@ impl Part {
         let id = words(given.id);
         let text = keeps_texts.then(|| words(given.text));
         let (codes, signatures) = (self.codes.len(), self.signatures.len());
-        self.codes.extend_from_slice(prepared.code);
+        prepared.encode_set(&mut self.codes);
         self.signatures.extend_from_slice(prepared.signature);
         self.described += described;
         self.rows.push(Row {

@@ -18,7 +18,6 @@ pub struct Preparer {
     store: Store,
     upper: Vec<u32>,
     set: Vec<u64>,
-    code: Vec<u8>,
 }
 
 /// A text, shingled and signed.
@@ -30,12 +29,11 @@ pub struct Prepared<'a> {
     pub set: &'a [u64],
     /// Length in bytes of the text as it was cut.
     pub bytes: u64,
-    /// The set, encoded; empty where the index keeps no sets.
-    pub code: &'a [u8],
     /// Of its shingles.
     pub fingerprint: u128,
     /// Its signature; empty for a text without shingles.
     pub signature: &'a [u32],
+    keeps_set: bool,
 }
 
 impl Preparer {
@@ -61,7 +59,6 @@ impl Preparer {
             store: settings.store,
             upper: Vec::new(),
             set: Vec::new(),
-            code: Vec::new(),
         })
     }
 
@@ -77,12 +74,9 @@ impl Preparer {
         let fingerprint = self.shingler.set(worded, &mut self.set);
         self.upper.clear();
         self.upper.extend(self.set.iter().map(|hash| (hash >> 32) as u32));
-        self.code.clear();
-        if self.store != Store::Signatures {
-            set::encode(&self.set, &mut self.code);
-        }
         let signature = if self.set.is_empty() { &[][..] } else { self.signer.sign(&self.upper) };
-        Prepared { text, bytes, set: &self.set, code: &self.code, fingerprint, signature }
+        let keeps_set = self.store != Store::Signatures;
+        Prepared { text, bytes, set: &self.set, fingerprint, signature, keeps_set }
     }
 }
 
@@ -92,15 +86,28 @@ impl<'a> Prepared<'a> {
         Probe { set: self.set, fingerprint: self.fingerprint, signature: self.signature }
     }
 
-    /// To add the text to an index: `added` in ns since 1970. Times of change and expiry are not
-    /// set.
-    pub fn entry(&self, id: &'a str, metadata: &'a Metadata, added: i64) -> Entry<'a> {
+    /// Appends the encoded set as the index keeps it: nothing where it keeps no sets.
+    pub fn encode_set(&self, out: &mut Vec<u8>) {
+        if self.keeps_set {
+            set::encode(self.set, out);
+        }
+    }
+
+    /// To add the text to an index, with its [encoded set](Self::encode_set); `added` in ns since
+    /// 1970. Times of change and expiry are not set.
+    pub fn entry(
+        &self,
+        id: &'a str,
+        set: &'a [u8],
+        metadata: &'a Metadata,
+        added: i64,
+    ) -> Entry<'a> {
         Entry {
             id,
             fingerprint: self.fingerprint,
             bytes: self.bytes,
             signature: self.signature,
-            set: self.code,
+            set,
             text: Some(self.text),
             metadata,
             added,
@@ -133,8 +140,9 @@ mod tests {
             ("c", ""),
         ];
         for (id, text) in texts {
-            let entry = preparer.prepare(text).entry(id, &metadata, 5);
-            index.write(&[Change::Put(entry)]).unwrap();
+            let (prepared, mut set) = (preparer.prepare(text), Vec::new());
+            prepared.encode_set(&mut set);
+            index.write(&[Change::Put(prepared.entry(id, &set, &metadata, 5))]).unwrap();
         }
         let question = Question {
             threshold: 0.5,
