@@ -1,0 +1,313 @@
+#!/usr/bin/env python3
+"""The figures of docs/choosing.md: what settings of `find` find on documents whose truth is known.
+
+    bench/choosing.py --program target/release/lookalike --data ../shared/data [SECTION]...
+
+Every figure is of pairs that `lookalike find --exact --pairs` writes, counted against a truth:
+people's judgements (judged, plagiarism), or names of files (the same page of another release, the
+same source file of another version). The document sets are not part of this repository; a section
+whose set is missing is skipped, with a message. Python 3.10, standard library only.
+"""
+
+import argparse
+import csv
+import gzip
+import itertools
+import json
+import os
+import subprocess
+import sys
+import tarfile
+import tempfile
+
+SECTIONS = {}
+
+
+def section(function):
+    SECTIONS[function.__name__] = function
+    return function
+
+
+class Missing(Exception):
+    """A document set that is not there."""
+
+
+class Bench:
+    def __init__(self, program, data, folder):
+        self.program, self.data, self.folder = program, data, folder
+
+    def path(self, *parts):
+        path = os.path.join(self.data, *parts)
+        if not os.path.exists(path):
+            raise Missing(path)
+        return path
+
+    def pairs(self, source, least, options=(), measure="jaccard"):
+        """The similarity of every pair of documents from `least` on."""
+        out = os.path.join(self.folder, "pairs.csv")
+        command = [self.program, "find", source, "--quiet", "--threshold", str(least)]
+        command += ["--exact"] if measure == "jaccard" else ["--measure", measure]
+        command += ["--pairs", out, "--output", os.path.join(self.folder, "groups.csv"), *options]
+        subprocess.run(command, check=True)
+        with open(out, encoding="utf-8", newline="") as file:
+            rows = csv.DictReader(file)
+            return {tuple(sorted((r["id_a"], r["id_b"]))): float(r[measure]) for r in rows}
+
+
+def documents(path):
+    opened = gzip.open(path, "rt", encoding="utf-8") if path.endswith(".gz") else open(path, encoding="utf-8")
+    with opened as file:
+        return [json.loads(line) for line in file]
+
+
+def table(title, *rows):
+    print(f"\n{title}\n")
+    head, *rest = rows
+    print("| " + " | ".join(head) + " |")
+    print("|---" * len(head) + "|")
+    for row in rest:
+        print("| " + " | ".join(map(str, row)) + " |")
+    sys.stdout.flush()
+
+
+def share(part, whole):
+    return f"{100 * part / whole:.0f} % of {whole}" if whole else "-"
+
+
+@section
+def judged(bench):
+    """How similar are texts that people call near-duplicates?"""
+    source = bench.path("judged", "docs.jsonl.gz")
+    with open(bench.path("judged", "judgements.csv"), encoding="utf-8") as file:
+        truth = {tuple(sorted((r["id_a"], r["id_b"]))): int(r["label"]) for r in csv.DictReader(file)}
+    steps = [0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0]
+    settings = [
+        ("words:5", [], "jaccard"),
+        ("words:3", ["--shingle", "words:3"], "jaccard"),
+        ("bag", ["--shingle", "bag"], "jaccard"),
+        ("words:5, containment", [], "containment"),
+    ]
+    rows = [["shingles", *(f"{a} to {b}" for a, b in zip(steps, steps[1:]))]]
+    for name, options, measure in settings:
+        found = bench.pairs(source, 0.3, options, measure)
+        row = [name]
+        for low, high in zip(steps, steps[1:]):
+            labels = [
+                label
+                for pair, label in truth.items()
+                if low <= found.get(pair, 0) < high or (high == 1.0 and found.get(pair, 0) == 1.0)
+            ]
+            row.append(share(sum(label >= 1 for label in labels), len(labels)))
+        rows.append(row)
+    table("Share of pairs that people call near-duplicates, by similarity (judged)", *rows)
+    rows = [["pairs", "threshold", "are near-duplicates", "near-duplicates found"]]
+    found = bench.pairs(source, 0.3)
+    for kind, name in [("core", "news stories"), ("web", "web pages"), ("terabyte", "pages of .gov sites")]:
+        kept = {pair: label for pair, label in truth.items() if pair[0].startswith(kind + "/")}
+        for threshold in [0.5, 0.6, 0.7, 0.8]:
+            reached = [label for pair, label in kept.items() if found.get(pair, 0) >= threshold]
+            right, all_of = sum(label >= 1 for label in reached), sum(label >= 1 for label in kept.values())
+            rows.append([name, threshold, share(right, len(reached)), share(right, all_of)])
+    table("The same by kind of text, words:5 (the set has pairs from 0.3 on only)", *rows)
+
+
+@section
+def plagiarism(bench):
+    """Which settings find rewritten answers?"""
+    source = bench.path("plagiarism", "docs.jsonl")
+    with open(bench.path("plagiarism", "truth_human.csv"), encoding="utf-8") as file:
+        truth = {tuple(sorted((r["id_a"], r["id_b"]))): r["category"] for r in csv.DictReader(file)}
+    kinds = ["cut", "light", "heavy", "non"]
+    counts = {kind: sum(category == kind for category in truth.values()) for kind in kinds}
+    settings = [
+        ([], "jaccard", [0.8, 0.5]),
+        (["--shingle", "words:3"], "jaccard", [0.5, 0.3]),
+        (["--shingle", "bag"], "jaccard", [0.5]),
+        ([], "containment", [0.5, 0.3]),
+        (["--shingle", "words:3"], "containment", [0.5, 0.3, 0.2]),
+        (["--shingle", "words:2"], "containment", [0.5, 0.3, 0.2]),
+        (["--shingle", "bag"], "containment", [0.6, 0.5]),
+        (["--shingle", "bag", "--stop-words", "en"], "containment", [0.5, 0.4, 0.3]),
+    ]
+    rows = [["options of `find`", *(f"{kind} ({counts[kind]})" for kind in kinds)]]
+    for options, measure, thresholds in settings:
+        found = bench.pairs(source, min(thresholds), options, measure)
+        for threshold in thresholds:
+            reached = [truth.get(pair) for pair, value in found.items() if value >= threshold]
+            name = [] if measure == "jaccard" else [f"--measure {measure}"]
+            name += [" ".join(options)] if options else []
+            rows.append(
+                [f"`{' '.join([*name, f'--threshold {threshold}'])}`", *(reached.count(kind) for kind in kinds)]
+            )
+    table("Answers found beside their source, by how they were made (plagiarism)", *rows)
+
+
+def by_name(bench, source, same, settings, thresholds, least):
+    """Rows of what is found of the pairs that names tell, and how much of what is found they are."""
+    for name, options in settings:
+        found = bench.pairs(source, least, options)
+        for threshold in thresholds:
+            reached = [pair for pair, value in found.items() if value >= threshold]
+            right = sum(pair in same for pair in reached)
+            yield [name, threshold, share(right, len(same)), share(right, len(reached))]
+
+
+def versions(ids, name):
+    """Pairs of ids that are versions of one document: equal names."""
+    groups = {}
+    for id in ids:
+        groups.setdefault(name(id), []).append(id)
+    return {
+        tuple(sorted(pair)) for group in groups.values() for pair in itertools.combinations(group, 2)
+    }
+
+
+@section
+def pages(bench):
+    """Are the pages of a manual found in its other releases?"""
+    archive = bench.path("html", "raw.tar.gz")
+    with tarfile.open(archive) as tar:
+        names = [member.name for member in tar if member.isfile() and member.name.startswith("python-library/")]
+    folder = os.path.join(bench.folder, "pages")
+    with tarfile.open(archive) as tar:
+        tar.extractall(folder, filter="data")
+    ids = [name.removeprefix("python-library/") for name in names]
+    same = versions(ids, lambda id: id.split("/", 1)[1])
+    settings = [
+        ("`--html main` (default)", []),
+        ("`--html all`", ["--html", "all"]),
+        ("`--shingle words:3`", ["--shingle", "words:3"]),
+    ]
+    rows = by_name(bench, os.path.join(folder, "python-library"), same, settings, [0.5, 0.6, 0.7, 0.8], 0.5)
+    table(
+        "Pages of a manual in three releases (html)",
+        ["options", "threshold", "versions found", "of what is found, versions"],
+        *rows,
+    )
+
+
+@section
+def code(bench):
+    """Are source files found in other versions of their package?"""
+    kept = [
+        document
+        for document in documents(bench.path("code", "docs.jsonl.gz"))
+        if document["id"].endswith((".py", ".rs", ".js")) and document["text"].strip()
+    ]
+    source = os.path.join(bench.folder, "code.jsonl")
+    with open(source, "w", encoding="utf-8") as file:
+        file.writelines(json.dumps(document) + "\n" for document in kept)
+
+    def package(id):
+        return id.split("/", 2)[1].rsplit("-", 1)[0]
+
+    same = versions([document["id"] for document in kept], lambda id: (package(id), id.split("/", 2)[2]))
+    settings = [
+        [],
+        ["--shingle", "words:3"],
+        ["--shingle", "words:8"],
+        ["--tokens", "whitespace", "--case", "keep"],
+        ["--shingle", "chars:12"],
+        ["--shingle", "bag"],
+    ]
+    head = ["options", "threshold", "versions found", "other pairs within a package", "pairs across packages"]
+    rows = [head]
+    for options in settings:
+        found = bench.pairs(source, 0.5, options)
+        for threshold in [0.5, 0.7, 0.8]:
+            reached = [pair for pair, value in found.items() if value >= threshold]
+            right = sum(pair in same for pair in reached)
+            across = sum(package(a) != package(b) for a, b in reached)
+            name = f"`{' '.join(options)}`" if options else "defaults"
+            rows.append([name, threshold, share(right, len(same)), len(reached) - right - across, across])
+    table(f"Source files in three or four versions of a package (code, {len(kept)} files)", *rows)
+
+
+@section
+def scripts(bench):
+    """Are revisions of a page found, by script?"""
+    all_of = documents(bench.path("multilingual", "docs.jsonl.gz"))
+    settings = [
+        ("words:5 (default)", []),
+        ("words:3", ["--shingle", "words:3"]),
+        ("words:5, `--segment dictionary`", ["--segment", "dictionary"]),
+        ("chars:5", ["--shingle", "chars:5"]),
+        ("chars:9", ["--shingle", "chars:9"]),
+    ]
+    for lang, name in [("ar", "Arabic"), ("th", "Thai"), ("ja", "Japanese"), ("zh_CN", "Chinese"), ("de", "German")]:
+        # Revisions of pages, and pages of a manual in three releases.
+        kept = [d for d in all_of if d["lang"] == lang and not d["id"].startswith("tldr/")]
+        if not kept:
+            continue
+        source = os.path.join(bench.folder, "scripts.jsonl")
+        with open(source, "w", encoding="utf-8") as file:
+            file.writelines(json.dumps(document) + "\n" for document in kept)
+
+        def page(id):
+            kind, rest = id.split("/", 1)
+            return rest.split("@")[0] if kind == "react" else rest.rsplit("/", 1)[-1]
+
+        same = versions([document["id"] for document in kept], page)
+        rows = by_name(bench, source, same, settings, [0.5, 0.8], 0.5)
+        table(
+            f"Revisions and releases of pages in {name} (multilingual, {len(kept)} documents)",
+            ["shingles", "threshold", "versions found", "of what is found, versions"],
+            *rows,
+        )
+
+
+@section
+def groups(bench):
+    """How far from the kept document are the duplicates of each group rule?"""
+    rows = [["documents", "`--group`", "groups", "duplicates", "below 0.5 with the kept one", "least similar"]]
+    for name in ["reuters", "code", "newsgroups"]:
+        source = bench.path(name, "docs.jsonl.gz")
+        for rule in ["stars", "components"]:
+            out = os.path.join(bench.folder, "groups.jsonl")
+            command = [bench.program, "find", source, "--quiet", "--exact", "--threshold", "0.5"]
+            subprocess.run([*command, "--group", rule, "--output", out], check=True)
+            found = documents(out)
+            values = [duplicate["jaccard"] for group in found for duplicate in group["duplicates"]]
+            below = sum(value < 0.5 for value in values)
+            rows.append([name, f"`{rule}`", len(found), len(values), below, f"{min(values):.2f}"])
+    table("Groups at threshold 0.5", *rows)
+
+
+@section
+def short(bench):
+    """How similar is a text to itself with one word changed?"""
+    shingles = ["words:5", "words:3", "words:2", "bag", "chars:5", "chars:9"]
+    rows = [["words of the text", *shingles]]
+    for count in [5, 10, 20, 40, 100, 300]:
+        words = [f"{'aeiou'[i % 5]}{i:03d}" for i in range(count)]
+        row = [count]
+        source = os.path.join(bench.folder, "short.jsonl")
+        changed = [*words[: count // 2], "other", *words[count // 2 + 1 :]]
+        with open(source, "w", encoding="utf-8") as file:
+            for id, text in [("a", words), ("b", changed)]:
+                file.write(json.dumps({"id": id, "text": " ".join(text)}) + "\n")
+        for shingle in shingles:
+            found = bench.pairs(source, 0.01, ["--shingle", shingle])
+            row.append(f"{found.get(('a', 'b'), 0):.2f}")
+        rows.append(row)
+    table("Jaccard similarity of a text and itself with one word in the middle changed", *rows)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--program", required=True)
+    parser.add_argument("--data", required=True)
+    parser.add_argument("sections", nargs="*", metavar="SECTION", help=", ".join(SECTIONS))
+    arguments = parser.parse_args()
+    if unknown := [name for name in arguments.sections if name not in SECTIONS]:
+        parser.error(f"no section {unknown[0]!r}; there are {', '.join(SECTIONS)}")
+    for name in arguments.sections or SECTIONS:
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                SECTIONS[name](Bench(arguments.program, arguments.data, folder))
+            except Missing as path:
+                print(f"SKIPPED {name}: {path} is not there", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
