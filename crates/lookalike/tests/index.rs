@@ -100,16 +100,18 @@ fn live(index: &Index, random: &mut SplitMix64) -> BTreeMap<String, Said> {
         let said = Said { text: text(random), year: year(random), at };
         let mut metadata = Metadata::new();
         metadata.insert("year".to_owned(), said.year.clone());
-        let entry = preparer.prepare(&said.text).entry(&id, &metadata, 1);
-        index.write(&[Change::Put(entry)]).unwrap();
+        let (prepared, mut set) = (preparer.prepare(&said.text), Vec::new());
+        prepared.encode_set(&mut set);
+        index.write(&[Change::Put(prepared.entry(&id, &set, &metadata, 1))]).unwrap();
         model.insert(id, said);
         if at % 50 == 49 {
             index.compact(0).unwrap();
         }
     }
     let metadata = Metadata::new();
-    let mut gone =
-        preparer.prepare("f1w0 f1w1 f1w2 f1w3 f1w4 f1w5 f1w6").entry("gone", &metadata, 1);
+    let (prepared, mut set) = (preparer.prepare("f1w0 f1w1 f1w2 f1w3 f1w4 f1w5 f1w6"), Vec::new());
+    prepared.encode_set(&mut set);
+    let mut gone = prepared.entry("gone", &set, &metadata, 1);
     gone.expires = Some(5);
     index.write(&[Change::Put(gone)]).unwrap();
     model
@@ -216,8 +218,9 @@ fn put(index: &Index, documents: &[(&str, &str)]) {
     let mut preparer = Preparer::new(index.settings()).unwrap();
     let metadata = Metadata::new();
     for (id, text) in documents {
-        let entry = preparer.prepare(text).entry(id, &metadata, 1);
-        index.write(&[Change::Put(entry)]).unwrap();
+        let (prepared, mut set) = (preparer.prepare(text), Vec::new());
+        prepared.encode_set(&mut set);
+        index.write(&[Change::Put(prepared.entry(id, &set, &metadata, 1))]).unwrap();
     }
 }
 
