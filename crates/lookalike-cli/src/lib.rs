@@ -12,6 +12,7 @@ mod plot;
 mod progress_bar;
 mod sources;
 mod span;
+mod streams;
 mod summary;
 mod table;
 mod terminal;

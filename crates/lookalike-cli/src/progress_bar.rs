@@ -1,7 +1,10 @@
 //! How far a run is, on standard error, where that is a terminal.
 
+use crate::difference::thousands;
+use crate::terminal;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use lookalike::progress::{Interrupted, Progress, Stage};
+use lookalike::core::curve::Choice;
+use lookalike::progress::{Interrupted, Progress, Runaway, Stage, Warning};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -15,6 +18,7 @@ pub(crate) struct Bar {
     inner: ProgressBar,
     start: Instant,
     shown: AtomicBool,
+    warned: AtomicBool,
 }
 
 impl Bar {
@@ -24,6 +28,7 @@ impl Bar {
             inner: ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()),
             start: Instant::now(),
             shown: AtomicBool::new(false),
+            warned: AtomicBool::new(false),
         }
     }
 
@@ -78,6 +83,33 @@ impl Progress for Bar {
     }
 
     fn end(&self, _: Stage, _: Duration) {}
+
+    /// Prints the first warning.
+    fn warn(&self, warning: &Warning) {
+        if !self.warned.swap(true, Ordering::Relaxed) {
+            let Warning::Runaway(runaway) = warning;
+            // A failure to print has nowhere to be reported.
+            let print = || drop(terminal::stderr().message(&too_alike(runaway)));
+            self.inner.suspend(print);
+        }
+    }
+}
+
+/// What to say of documents that are compared in vain, and what would take less time.
+fn too_alike(runaway: &Runaway) -> String {
+    let Runaway { documents, pairs, mean, better } = runaway;
+    let (documents, pairs) = (thousands(*documents as u64), thousands(*pairs));
+    let remedy = match better {
+        Some(Choice { num_hashes, bands, rows }) => format!(
+            "--num-hashes {num_hashes} --bands {bands} --rows {rows}, or --bands auto, takes less \
+             time; so do larger shingles (`lookalike tune` tells which)"
+        ),
+        None => "larger shingles take less time (`lookalike tune` tells which)".to_owned(),
+    };
+    format!(
+        "warning: {documents} documents look alike without being similar (mean similarity \
+         {mean:.2}): up to {pairs} pairs of them are looked at. The result is right; {remedy}"
+    )
 }
 
 #[cfg(test)]

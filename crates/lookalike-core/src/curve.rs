@@ -163,6 +163,14 @@ impl Cost {
         Self { documents, histogram, ..Self::default() }
     }
 
+    /// The same where sets have this many shingles: 200 ns to fetch two, 2 ns a shingle to intersect
+    /// them.
+    #[must_use]
+    pub fn with_set_size(mut self, shingles: usize) -> Self {
+        self.verify_ns = 200.0 + 2.0 * shingles as f64;
+        self
+    }
+
     /// Candidate pairs to expect per document: `(N − 1)/2 · Σ share · P(similarity)`.
     pub fn candidates(&self, bands: usize, rows: usize) -> f64 {
         let share = |bin: &Bin| bin.share * candidate_probability(bin.similarity, bands, rows);

@@ -1,5 +1,6 @@
 //! How far a run is, and whether it is still wanted: a callback, never a print.
 
+use lookalike_core::curve::Choice;
 use std::fmt;
 use std::time::Duration;
 
@@ -43,6 +44,28 @@ impl fmt::Display for Stage {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Interrupted;
 
+/// Documents that share buckets without being similar.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Runaway {
+    /// How many they are.
+    pub documents: usize,
+    /// Pairs of them that are still to be looked at, at most.
+    pub pairs: u64,
+    /// Their mean Jaccard similarity, estimated on a sample of them.
+    pub mean: f64,
+    /// Values, bands and rows for documents this alike, at the same threshold and recall, that take
+    /// less than half of the time; `None` where there are none.
+    pub better: Option<Choice>,
+}
+
+/// What a run reports as soon as it knows.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Warning {
+    /// Unrelated documents look alike, so that most comparisons are in vain. The result is the same,
+    /// the run takes long.
+    Runaway(Runaway),
+}
+
 /// Told what happens, from any thread.
 pub trait Progress: Sync {
     /// A stage begins, with that much to do where it is known.
@@ -54,6 +77,8 @@ pub trait Progress: Sync {
     fn advance(&self, done: u64) -> Result<(), Interrupted>;
     /// The stage has ended.
     fn end(&self, stage: Stage, elapsed: Duration);
+    /// Something to know while the run goes on; the same kind may come several times.
+    fn warn(&self, _: &Warning) {}
 }
 
 /// Looks away.

@@ -12,8 +12,10 @@
 //! nothing is assumed about alphabets: the pairs of the sample are compared. Two documents count as
 //! unrelated where they have no [`RELATED_WORDS`] words in a row in common.
 
+mod auto;
 mod plan;
 
+pub use auto::{ChosenBands, choose_bands};
 pub use plan::{Measured, Plan, plan, rules_to_try};
 
 use crate::error::Error;

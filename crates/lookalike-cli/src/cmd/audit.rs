@@ -6,6 +6,7 @@ use crate::exit_code::ExitCode;
 use crate::extraction::Worker;
 use crate::options::ReadArgs;
 use crate::progress_bar::Bar;
+use crate::streams::refuse_streams;
 use crate::terminal;
 use lookalike::audit::{
     self, Audit, AuditOptions, CONFIDENCE, Figures, Interval, JudgedBy, Range, Report,
@@ -98,7 +99,8 @@ impl Args {
 
 /// Runs the command.
 pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
-    args.inputs.iter().chain(&args.reference).try_for_each(|input| refuse_streams(input))?;
+    let mut inputs = args.inputs.iter().chain(&args.reference);
+    inputs.try_for_each(|input| refuse_streams(input, "an audit"))?;
     let report = Report::open(&args.report)?;
     // What cannot be read is told before the work.
     args.pairs.as_deref().map(audit::pairs_file).transpose()?;
@@ -148,18 +150,6 @@ pub(super) fn refuse_confidence(confidence: f64) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::Usage(audit::AuditError::Confidence { got: confidence }.to_string()))
-}
-
-/// What can be read only once cannot be audited.
-pub(super) fn refuse_streams(input: &Path) -> Result<(), Failure> {
-    let stream = std::fs::metadata(input).is_ok_and(|data| !data.is_file() && !data.is_dir());
-    if stream || input.as_os_str() == "-" {
-        return Err(Failure::Usage(format!(
-            "{} can be read only once, and an audit reads its inputs twice; name files or folders",
-            input.display()
-        )));
-    }
-    Ok(())
 }
 
 /// Writes an audit for people: what was measured, the figures by range, and how to know more by

@@ -3,7 +3,7 @@
 mod actions;
 mod report;
 
-use super::{Failure, Outcome};
+use super::{Failure, Outcome, bands};
 use crate::exit_code::ExitCode;
 use crate::extraction::Worker;
 use crate::options::{CsvArgs, ParameterArgs, ReadArgs, RunArgs, ShingleArgs};
@@ -12,11 +12,11 @@ use crate::summary::Summary;
 use crate::termination;
 use crate::waiting::WaitingNote;
 use actions::{Actions, Taken};
-use lookalike::core::params::{Measure, Params};
+use lookalike::core::params::{Measure, Params, Wishes};
 use lookalike::dedup::{
     Annotate, DEFAULT_FIELD, Destination, Origin, Others, Removed, Survivors, Written, apply,
 };
-use lookalike::progress::Silent;
+use lookalike::progress::{Progress, Silent};
 use lookalike::read::{Collection, ReadOptions};
 use lookalike::run::{self, FindOptions, Findings};
 use lookalike::write::csv::Cells;
@@ -129,7 +129,8 @@ impl Args {
 /// Runs the command.
 pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
     let start = Instant::now();
-    let options = options(args)?;
+    let wishes = args.parameters.wishes(args.shingle.rule(args.reading.wording())?);
+    let mut options = options(args, &wishes)?;
     let targets = Targets::new(args)?;
     let mut reading = args.reading.options(worker);
     // A second run must not find the files of the first among its documents.
@@ -137,10 +138,17 @@ pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
     reading.leave_out = own.map(Path::to_owned).collect();
     reading.fields = options.fields();
     let reference = args.run.reference();
+    let bands_auto = args.parameters.bands_auto(args.inputs.iter().chain(reference))?;
     let waiting = WaitingNote::new(args.inputs.iter().chain(reference), args.result.quiet);
-    let collection = Collection::open_with_reference(&args.inputs, reference, &reading)?;
+    let open = || Collection::open_with_reference(&args.inputs, reference, &reading);
+    let collection = open()?;
     drop(waiting);
     args.result.actions.check(&collection, &args.inputs, reference)?;
+    if bands_auto {
+        let bar = (!args.result.quiet).then(Bar::new);
+        let shown = bar.as_ref().map(|bar| bar as &dyn Progress);
+        bands::choose(&open()?, &wishes, &mut options, shown)?;
+    }
     let plan = Plan::new(args, &collection, &options, &reading)?;
     let outputs = targets.all().map(Target::path).chain(args.result.written_paths());
     termination::clean_up(outputs)?;
@@ -182,9 +190,8 @@ pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
     Ok(if found { ExitCode::from(DUPLICATES_FOUND) } else { ExitCode::SUCCESS })
 }
 
-fn options(args: &Args) -> Result<FindOptions, Failure> {
-    let params = Params::new(&args.parameters.wishes(args.shingle.rule(args.reading.wording())?))?;
-    let mut options = args.run.options(params)?;
+fn options(args: &Args, wishes: &Wishes) -> Result<FindOptions, Failure> {
+    let mut options = args.run.options(Params::new(wishes)?)?;
     options.skip_duplicate_ids = args.reading.skip_bad();
     Ok(options)
 }

@@ -4,7 +4,7 @@ mod measure;
 pub(super) mod targets;
 mod tell;
 
-use super::{Failure, Outcome};
+use super::{Failure, Outcome, bands};
 use crate::exit_code::ExitCode;
 use crate::extraction::Worker;
 use crate::options::{CsvArgs, ParameterArgs, ReadArgs, RunArgs, ShingleArgs};
@@ -13,7 +13,7 @@ use crate::progress_bar::Bar;
 use crate::summary::Summary;
 use crate::termination;
 use crate::waiting::WaitingNote;
-use lookalike::core::params::Params;
+use lookalike::core::params::{Params, Wishes};
 use lookalike::progress::{Progress, Silent};
 use lookalike::read::Collection;
 use lookalike::run::{self, FindOptions};
@@ -118,8 +118,10 @@ impl Args {
 /// Runs the command.
 pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
     let start = Instant::now();
-    let options = find_options(args)?;
+    let wishes = args.parameters.wishes(args.shingle.rule(args.reading.wording())?);
+    let mut options = find_options(args, &wishes)?;
     let reference = args.run.reference();
+    let bands_auto = args.parameters.bands_auto(args.inputs.iter().chain(reference))?;
     let targets = Targets::new(&args.result)?;
     targets.refuse_taken(&args.inputs, reference)?;
     args.audit.refuse(args.inputs.iter().chain(reference))?;
@@ -135,7 +137,11 @@ pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
     // What cannot be written is told before the work; nothing is left behind if that is broken off.
     drop((targets.create()?, targets.create_reports()?));
     let bar = (!args.result.quiet).then(Bar::new);
-    let progress: &dyn Progress = bar.as_ref().map_or(&Silent, |bar| bar);
+    let shown = bar.as_ref().map(|bar| bar as &dyn Progress);
+    if bands_auto {
+        bands::choose(&open()?, &wishes, &mut options, shown)?;
+    }
+    let progress = shown.unwrap_or(&Silent);
     let mut findings = run::find(&collection, &options, progress)?;
     // What was found is on the disk before an audit that may fail.
     targets.create()?.write(&findings, options.params.measure())?;
@@ -195,9 +201,8 @@ impl ResultArgs {
     }
 }
 
-fn find_options(args: &Args) -> Result<FindOptions, Failure> {
-    let params = Params::new(&args.parameters.wishes(args.shingle.rule(args.reading.wording())?))?;
-    let mut options = args.run.options(params)?;
+fn find_options(args: &Args, wishes: &Wishes) -> Result<FindOptions, Failure> {
+    let mut options = args.run.options(Params::new(wishes)?)?;
     options.pairs = args.result.wants_pairs();
     options.skip_duplicate_ids = args.reading.skip_bad();
     Ok(options)

@@ -6,13 +6,15 @@
 use super::batch::Batch;
 use super::copies;
 use super::pairs::MAX_PAIRS;
-use super::screen::Screen;
+use super::runaway::runaway;
+use super::screen::{Screen, meetings};
 use super::sets::Sets;
 use super::{FindOptions, Grouping};
 use crate::error::Error;
+use crate::progress::{Progress, Warning};
 use lookalike_core::candidate::Component;
 use lookalike_core::group::{self, Buckets, Duplicate};
-use lookalike_core::params::Measure;
+use lookalike_core::params::{Measure, Params};
 use lookalike_core::verify::{self, Overlap};
 use std::cell::{Cell, RefCell};
 
@@ -112,6 +114,7 @@ impl<'a> Placed<'a> {
         sets: &mut Sets<'_>,
         most_pairs: u64,
         decided: &mut Decided,
+        progress: &dyn Progress,
     ) -> Result<(), Error> {
         sets.begin(self.len());
         let in_vain = (!self.options.params.exact()).then(|| IN_VAIN * (self.len() as u64 + 64));
@@ -120,9 +123,17 @@ impl<'a> Placed<'a> {
         let mut found = self.group(&mut comparer, self);
         if comparer.in_vain == Some(0) {
             comparer.in_vain = None;
-            comparer.screened = true;
             let screen = Screen::new(self, &self.options.params, comparer.sets);
-            found = self.group(&mut comparer, &screen);
+            let (ahead, screened) = (meetings(self.len(), self), meetings(self.len(), &screen));
+            if let Some(runaway) = runaway(self, ahead.min(screened), comparer.sets) {
+                progress.warn(&Warning::Runaway(runaway));
+            }
+            comparer.screened = screened < ahead;
+            found = if comparer.screened {
+                self.group(&mut comparer, &screen)
+            } else {
+                self.group(&mut comparer, self)
+            };
         }
         comparer.sets.finish()?;
         if comparer.most_pairs == 0 {
@@ -198,6 +209,11 @@ impl<'a> Placed<'a> {
     /// The batch the component is of.
     pub(super) fn batch(&self) -> &'a Batch {
         self.batch
+    }
+
+    /// What is similar.
+    pub(super) fn params(&self) -> &'a Params {
+        &self.options.params
     }
 
     /// How groups are formed.

@@ -35,7 +35,7 @@ pub(super) fn decide(
             }
             let component = batch.candidates.component(i);
             let placed = Placed::new(batch, options, component);
-            let done = placed.decide(&mut sets, most_pairs, &mut decided);
+            let done = placed.decide(&mut sets, most_pairs, &mut decided, progress);
             done.map_err(|error| too_many(error, budget))?;
             progress.advance(component.members.len() as u64)?;
         }

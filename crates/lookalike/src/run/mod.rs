@@ -40,6 +40,7 @@ mod prepare;
 mod ranges;
 mod records;
 mod results;
+mod runaway;
 mod screen;
 mod sets;
 mod shingles;
@@ -102,6 +103,9 @@ pub struct FindOptions {
     pub params: Params,
     /// Which document of a group is kept.
     pub keep: KeepPolicy,
+    /// How many documents were drawn to choose bands and rows for them; `None` where these were
+    /// named, or chosen for the threshold and the recall alone.
+    pub bands_sample: Option<usize>,
     /// How groups are formed.
     pub grouping: Grouping,
     /// Whether all verified pairs are listed, too: quadratic in the size of a cluster, as its
@@ -127,6 +131,7 @@ impl FindOptions {
         Self {
             params,
             keep: KeepPolicy::default(),
+            bands_sample: None,
             grouping: Grouping::default(),
             pairs: false,
             skip_duplicate_ids: false,

@@ -4,6 +4,9 @@
 //! a longer prefix of the larger with one of a shorter prefix of the smaller. Pairs that share none
 //! are not similar, so leaving them out loses nothing.
 //!
+//! Where all shingles are common, as pairs of characters are, members meet more often in these buckets
+//! than in those of their signatures, which then stay in use ([`meetings`]).
+//!
 //! Shingle i has two buckets: in 2i stand those that have it in their longer prefix, in 2i + 1
 //! those that have it in the shorter one, too. The latter look into the first, the former into the
 //! second.
@@ -77,6 +80,18 @@ impl<'a> Screen<'a> {
         }
         Self { placed, stand, look, count: 2 * numbers.len() }
     }
+}
+
+/// How often members meet in buckets, those that meet twice counted twice: what a walk through all
+/// buckets costs where all members are kept.
+pub(super) fn meetings(members: usize, buckets: &impl Buckets) -> u64 {
+    let (mut standing, mut meetings) = (vec![0u64; buckets.count()], 0);
+    for member in 0..members as u32 {
+        let looks = buckets.look(member).iter().filter(|_| !buckets.fixed(member));
+        meetings += looks.map(|bucket| standing[*bucket as usize]).sum::<u64>();
+        buckets.stand(member).iter().for_each(|bucket| standing[*bucket as usize] += 1);
+    }
+    meetings
 }
 
 /// Enough slots that few shingles share one, as far as the share of memory goes.

@@ -112,7 +112,7 @@ pub fn plan(
     cost.documents =
         documents.or(measured.map(|measured| measured.sample.documents)).unwrap_or(cost.documents);
     if let Some(profile) = used {
-        cost = profile.similarities.cost(cost.documents);
+        cost = profile.similarities.cost(cost.documents).with_set_size(profile.median_shingles);
     }
     let by_hand = wishes.bands.is_some() || wishes.rows.is_some();
     let best = if used.is_none() || by_hand {

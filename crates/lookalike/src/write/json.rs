@@ -25,6 +25,9 @@ struct Parameters<'a> {
     num_hashes: usize,
     bands: usize,
     rows: usize,
+    /// Documents drawn to choose them; left out where none were.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bands_sample: Option<usize>,
     seed: u64,
     keep: String,
     group: &'a str,
@@ -196,6 +199,7 @@ fn parameters(options: &FindOptions) -> Parameters<'_> {
         num_hashes: params.num_hashes(),
         bands: params.bands(),
         rows: params.rows(),
+        bands_sample: options.bands_sample,
         seed: params.seed(),
         keep: options.keep.to_string(),
         group: match options.grouping {

@@ -1,7 +1,8 @@
 //! `find --audit N`: findings and their inputs once more in, what an audit measured out.
 
 use crate::cmd::Failure;
-use crate::cmd::audit::{positive, refuse_confidence, refuse_streams};
+use crate::cmd::audit::{positive, refuse_confidence};
+use crate::streams::refuse_streams;
 use lookalike::audit::{Audit, AuditOptions, CONFIDENCE, true_neighbours};
 use lookalike::progress::{Interrupted, Progress, Stage};
 use lookalike::read::{Collection, ReadError};
@@ -40,7 +41,7 @@ impl AuditArgs {
             return Ok(());
         }
         refuse_confidence(self.confidence)?;
-        inputs.try_for_each(|input| refuse_streams(input))
+        inputs.try_for_each(|input| refuse_streams(input, "an audit"))
     }
 
     /// Audits the run, if that is wanted, and adds the times of that.

@@ -38,6 +38,13 @@ pub(super) fn new(
     store: StoreArg,
 ) -> Result<Settings, Failure> {
     let wording = reading.wording();
+    if signature.bands_auto()? {
+        return Err(Failure::Usage(
+            "--bands auto is for `find` and `dedup`: an index keeps its bands while documents come \
+             and go; run `lookalike tune` on some of them, and name --num-hashes, --bands and --rows"
+                .to_owned(),
+        ));
+    }
     let params = Params::new(&signature.wishes(shingle.rule(wording)?, aim))?;
     Ok(Settings::new(&params, &wording.to_string(), store.store())?)
 }

@@ -1,0 +1,31 @@
+//! `--bands auto`: bands and rows for the documents that a command is about to read.
+
+use super::Failure;
+use crate::difference::thousands;
+use crate::terminal;
+use lookalike::core::params::Wishes;
+use lookalike::progress::{Progress, Silent};
+use lookalike::read::Collection;
+use lookalike::run::FindOptions;
+use lookalike::tune::choose_bands;
+
+/// Chooses the bands and rows of `options`, which were made of `wishes`, for a sample of the
+/// collection, and prints the choice unless it is to be `quiet`.
+pub(super) fn choose(
+    collection: &Collection,
+    wishes: &Wishes,
+    options: &mut FindOptions,
+    progress: Option<&dyn Progress>,
+) -> Result<(), Failure> {
+    let drawn = choose_bands(collection, wishes, progress.unwrap_or(&Silent))?;
+    if progress.is_some() {
+        let (values, bands) = (drawn.params.num_hashes(), drawn.params.bands());
+        let flags = format!("--num-hashes {values} --bands {bands} --rows {}", drawn.params.rows());
+        let documents = thousands(drawn.documents as u64);
+        let message = format!("bands chosen for {documents} documents drawn: {flags}");
+        terminal::stderr().message(&message)?;
+    }
+    options.params = drawn.params;
+    options.bands_sample = Some(drawn.documents);
+    Ok(())
+}

@@ -1,0 +1,45 @@
+//! Bands and rows for a collection, from a sample of it.
+
+use super::{Measured, SAMPLE_DOCUMENTS, plan};
+use crate::error::Error;
+use crate::progress::Progress;
+use crate::read::Collection;
+use lookalike_core::params::{Params, Wishes};
+
+/// Parameters for a collection.
+#[derive(Debug, Clone)]
+pub struct ChosenBands {
+    /// As was wished, with the values, bands and rows that are expected to take the least time.
+    pub params: Params,
+    /// How many documents were drawn for that.
+    pub documents: usize,
+}
+
+/// Chooses values, bands and rows for a collection by the similarities of [`SAMPLE_DOCUMENTS`] of
+/// its documents, drawn by the hash of their ids, so that the choice does not depend on their order.
+/// Bands and rows of `wishes` are not looked at; a number of values that is named stays. Reads the
+/// collection once.
+///
+/// # Errors
+/// As those of [`sample`](super::sample); parameters out of range, and a recall that the number of
+/// values named does not allow.
+pub fn choose_bands(
+    collection: &Collection,
+    wishes: &Wishes,
+    progress: &dyn Progress,
+) -> Result<ChosenBands, Error> {
+    let wishes = Wishes { bands: None, rows: None, ..wishes.clone() };
+    let params = Params::new(&wishes)?;
+    let rule = params.shingle();
+    let rules = [rule.clone()];
+    let size = SAMPLE_DOCUMENTS;
+    let measured = Measured::of(collection, size, params.seed(), &rules, rule, progress)?;
+    let best = plan(&wishes, &params, Some(&measured), None)?.best;
+    let chosen = Wishes {
+        num_hashes: Some(best.num_hashes),
+        bands: Some(best.bands),
+        rows: Some(best.rows),
+        ..wishes
+    };
+    Ok(ChosenBands { params: Params::new(&chosen)?, documents: measured.sample.texts.len() })
+}
