@@ -6,6 +6,7 @@
 mod members;
 mod named_tests;
 mod python;
+mod signals;
 mod stages;
 mod tidy;
 mod unicode;
@@ -37,6 +38,7 @@ const DATABASE_TESTS: [&str; 8] = [
 ];
 
 fn main() -> ExitCode {
+    signals::restore_defaults();
     let args: Vec<String> = std::env::args().skip(1).collect();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     match run(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")), &args) {
