@@ -325,3 +325,98 @@ fn an_exact_run_predicts_nothing() {
         assert!(!err.contains("predicted"), "{err}");
     }
 }
+
+/// Documents of 60 words each, drawn from 40: most pairs are alike and not similar.
+fn forms(count: u64) -> Vec<(String, String)> {
+    let text = |number: u64| {
+        let mut state = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+        let mut word = || {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            format!("w{}", state % 40)
+        };
+        (0..60).map(|_| word()).collect::<Vec<_>>().join(" ")
+    };
+    (0..count).map(|number| (format!("d{number}"), text(number))).collect()
+}
+
+#[test]
+fn candidates_that_run_away_are_warned_about_with_a_remedy() {
+    let place = Place::new();
+    place.file("in.jsonl", jsonl(&forms(2_500)));
+    let find = ["find", "in.jsonl", "--shingle", "bag", "--threshold", "0.85"];
+    let run = |more: &[&str]| place.run(&[&find[..], more].concat());
+    let slow = run(&["-o", "slow.jsonl"]);
+    assert_eq!(slow.code, Some(0), "{slow:?}");
+    let warning = slow.err.lines().next().unwrap();
+    assert!(warning.starts_with("warning: 2,500 documents look alike without"), "{warning}");
+    assert!(warning.contains("--bands auto") && warning.contains("lookalike tune"), "{warning}");
+    // What it names takes less: nothing runs away.
+    let flags: Vec<&str> = warning
+        .split(", or --bands")
+        .next()
+        .unwrap()
+        .rsplit("; ")
+        .next()
+        .unwrap()
+        .split(' ')
+        .collect();
+    assert_eq!(flags.len(), 6, "{warning}");
+    let quick = run(&[&flags[..], &["-o", "quick.jsonl"]].concat());
+    assert!(!quick.err.contains("warning"), "{}", quick.err);
+    // Words that are not common to all run away nowhere.
+    let words = place.run(&["find", "in.jsonl", "-o", "words.jsonl"]);
+    assert!(!words.err.contains("warning"), "{}", words.err);
+}
+
+#[test]
+fn bands_are_chosen_for_a_sample_of_the_documents() {
+    let place = Place::new();
+    let mut documents = forms(400);
+    place.file("in.jsonl", jsonl(&documents));
+    documents.reverse();
+    place.file("turned/a.jsonl", jsonl(&documents[..150]));
+    place.file("turned/b.jsonl", jsonl(&documents[150..]));
+    let parameters = |input: &str, more: &[&str]| {
+        let find = ["find", input, "--shingle", "bag", "--bands", "auto", "--json"];
+        let run = place.run(&[&find[..], more].concat());
+        let report: Value = serde_json::from_str(&run.out).unwrap();
+        let [values, bands, rows] = ["num_hashes", "bands", "rows"]
+            .map(|name| report["parameters"][name].as_u64().unwrap());
+        let said =
+            format!("400 documents drawn: --num-hashes {values} --bands {bands} --rows {rows}");
+        assert!(run.err.contains(&said), "{}", run.err);
+        assert_eq!(report["parameters"]["bands_sample"], 400);
+        assert!(report["parameters"]["predicted_recall"].as_f64().unwrap() >= 0.99);
+        (values, bands, rows)
+    };
+    let chosen = parameters("in.jsonl", &[]);
+    assert_ne!(chosen, (128, 21, 6));
+    assert_eq!(parameters("turned", &["--threads", "1"]), chosen);
+    assert_eq!(parameters("in.jsonl", &["--num-hashes", "256"]).0, 256);
+    let usual = place.run(&["find", "in.jsonl", "--json", "--quiet"]).ok();
+    assert!(!usual.contains("bands_sample"));
+    let removed = place.run(&["dedup", "in.jsonl", "--bands", "auto", "-o", "out.jsonl"]);
+    assert!(removed.err.contains("bands chosen for 400 documents"), "{}", removed.err);
+}
+
+#[test]
+fn bands_are_not_chosen_where_there_is_nothing_to_choose_or_to_read_twice() {
+    let place = Place::new();
+    place.file("in.jsonl", jsonl(&forms(3)));
+    for (more, reason) in [
+        (&["-"][..], "can be read only once"),
+        (&["in.jsonl", "--rows", "5"], "leave out --rows"),
+        (&["in.jsonl", "--exact"], "nothing to choose"),
+        (&["in.jsonl", "--measure", "containment"], "nothing to choose"),
+    ] {
+        for command in ["find", "dedup"] {
+            let auto = [command, "--bands", "auto", "-o", "out.jsonl"];
+            let message = place.run(&[&auto, more].concat()).fails(2);
+            assert!(message.contains(reason), "{message}");
+        }
+    }
+    let create = ["index", "create", "ix", "in.jsonl", "--bands", "auto"];
+    assert!(place.run(&create).fails(2).contains("lookalike tune"));
+}

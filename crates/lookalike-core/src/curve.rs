@@ -358,6 +358,13 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    #[test]
+    fn larger_sets_take_longer_to_compare() {
+        let usual = Cost::default();
+        assert_eq!(usual.clone().with_set_size(150), usual);
+        assert_eq!(usual.with_set_size(1_000).verify_ns, 2_200.0);
+    }
+
     fn near(a: f64, b: f64, within: f64) -> bool {
         (a - b).abs() <= within
     }

@@ -117,3 +117,40 @@ impl Buckets for Screen<'_> {
         self.placed.fixed(member)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Lists(Vec<Vec<u32>>);
+
+    impl Buckets for Lists {
+        fn look(&self, member: u32) -> &[u32] {
+            &self.0[member as usize]
+        }
+
+        fn stand(&self, member: u32) -> &[u32] {
+            &self.0[member as usize]
+        }
+
+        fn count(&self) -> usize {
+            3
+        }
+
+        fn fixed(&self, member: u32) -> bool {
+            member == 0
+        }
+    }
+
+    #[test]
+    fn meetings_are_those_of_members_that_look_with_earlier_ones() {
+        let lists = |lists: &[&[u32]]| Lists(lists.iter().map(|list| list.to_vec()).collect());
+        // Member 2 meets 0 and 1 in bucket 0, and 1 in bucket 2.
+        let three = lists(&[&[0], &[0, 2], &[0, 2]]);
+        assert_eq!(meetings(3, &three), 1 + 3);
+        // The first is fixed and looks for nobody.
+        assert_eq!(meetings(1, &three), 0);
+        let many = lists(&[&[1][..]; 100]);
+        assert_eq!(meetings(100, &many), 100 * 99 / 2);
+    }
+}
