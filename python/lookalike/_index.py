@@ -23,6 +23,7 @@ from lookalike._index_arguments import (
     number_option,
     rows_of,
     text_option,
+    nearest_option,
     threshold_option,
 )
 from lookalike._index_files import added, fields_of, files_of, refuse_reading
@@ -382,6 +383,7 @@ class Index(Upkeep):
         id: str | None = None,
         limit: int | None = 10,
         threshold: float | None = None,
+        nearest: int | None = None,
         where: Where | None = None,
         texts: bool = False,
     ) -> Matches:
@@ -392,6 +394,9 @@ class Index(Upkeep):
         :param limit: How many matches are given at most; None for all.
         :param threshold: The least similarity; above 0, at most 1. None for that of the index; a
             lower one may be asked for, and misses more (``predicted_recall`` says how much).
+        :param nearest: Instead of ``limit`` and ``threshold``: the number of most similar documents
+            that are wanted, whatever their similarity, as long as it is above 0. The signatures of
+            all documents are compared, which takes a byte of memory for each of their values.
         :param where: Conditions on metadata that all matches meet: a mapping of members to values
             (equal), or to pairs of an operator (``= != < <= > >= ~``) and a value; or texts as the
             command line takes them, such as ``"year>=2020"``, ``"title~budget"``, ``"author.name"``
@@ -409,8 +414,10 @@ class Index(Upkeep):
         ...     late = {"year": (">", 2020)}
         ...     [match.id for match in index.query("A text of some words.", where=late)]
         ...     [match.id for match in index.query(id="b")]
+        ...     [match.id for match in index.query("some words of a text of others", nearest=1)]
         ['a', 'b']
         ['b']
+        ['a']
         ['a']
         """
         if text is not None and id is not None:
@@ -421,6 +428,7 @@ class Index(Upkeep):
                 id,
                 limit_option(limit),
                 threshold_option(threshold),
+                nearest_option(nearest, limit, threshold),
                 conditions(where),
                 bool(texts),
             )
@@ -432,6 +440,7 @@ class Index(Upkeep):
         *,
         limit: int | None = 10,
         threshold: float | None = None,
+        nearest: int | None = None,
         where: Where | None = None,
         with_texts: bool = False,
         threads: int | None = None,
@@ -459,6 +468,7 @@ class Index(Upkeep):
             iterator_of("texts", texts, "str"),
             limit_option(limit),
             threshold_option(threshold),
+            nearest_option(nearest, limit, threshold),
             conditions(where),
             bool(with_texts),
             threads,

@@ -182,6 +182,33 @@ fn metadata_that_no_document_has_is_told() {
 }
 
 #[test]
+fn the_nearest_are_found_at_any_similarity() {
+    let place = Place::new();
+    let documents = collection(12);
+    place.file("a.jsonl", jsonl(&documents));
+    place.run(&["index", "create", "x", "a.jsonl", "--threshold", "0.9"]).ok();
+    // A third of a document, which bands for 0.9 do not find at any threshold.
+    let words: Vec<&str> = documents[0].1.split_whitespace().collect();
+    let text = words[..words.len() / 3].join(" ");
+    let low = ["query", "x", "-", "--json", "--threshold", "0.05"];
+    assert_eq!(objects(place.run_with_input(&low, text.as_bytes()))[0]["found"], json!(0));
+    let nearest = ["query", "x", "-", "--json", "--nearest", "2"];
+    let answer = objects(place.run_with_input(&nearest, text.as_bytes()));
+    assert_eq!(answer[0]["matches"][0]["id"], json!("g0"));
+    assert_eq!((&answer[0]["nearest"], &answer[0]["threshold"]), (&json!(2), &json!(0.0)));
+    assert!(answer[0]["predicted_recall"].as_f64().unwrap() >= 0.999);
+    let run = place.run(&["query", "x", "--id", "g0", "--nearest", "1"]);
+    assert!(run.out.contains("g0-copy"), "{}", run.out);
+    assert!(run.err.contains("% of documents as similar as the last are found"), "{}", run.err);
+    for other in [&["--threshold", "0.5"], &["--top", "3"]] {
+        let args = [&["query", "x", "--id", "g0", "--nearest", "1"][..], other].concat();
+        let error = place.run(&args).fails(2);
+        assert!(error.contains("--nearest") && error.contains(other[0]), "{error}");
+    }
+    place.run(&["query", "x", "--id", "g0", "--nearest", "0"]).fails(2);
+}
+
+#[test]
 fn signatures_alone_give_estimates_that_are_called_so() {
     let place = Place::new();
     place.file("a.jsonl", jsonl(&collection(3)));

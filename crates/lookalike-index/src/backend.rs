@@ -98,7 +98,7 @@ pub type EachSet<'a> = &'a mut dyn FnMut(u64, &[u8]) -> Result<(), IndexError>;
 
 /// An index at one moment.
 pub trait Snapshot: Send {
-    /// Differs between two moments between which something changed.
+    /// Differs between two moments between which something changed; greater at the later one.
     fn version(&self) -> u64;
 
     /// How many documents there are, expired ones among them.

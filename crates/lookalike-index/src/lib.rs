@@ -18,6 +18,8 @@
 //! | `postgres` | an index in a PostgreSQL database, for several writers |
 //! | [`filter`] | conditions on metadata |
 //! | [`query`] | a document asked for: its candidates, verified |
+//! | [`compact`] | signatures of all documents in memory, to be scanned |
+//! | [`nearest`] | the documents nearest to one, whatever their similarity |
 //! | [`stored`] | the same for a document of the index |
 //! | [`index`] | an opened index, wherever it is kept |
 //!
@@ -26,11 +28,13 @@
 pub mod backend;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod checksum;
+pub mod compact;
 pub mod entry;
 pub mod error;
 pub mod filter;
 pub mod index;
 pub mod memory;
+pub mod nearest;
 #[cfg(feature = "postgres")]
 pub mod postgres;
 pub mod query;

@@ -49,6 +49,7 @@ pub fn large_groups_are_verified<P: Place>(fresh: impl Fn() -> P) {
                 let question = Question {
                     threshold: 0.7,
                     top,
+                    nearest: None,
                     filters: &filters,
                     now: 30,
                     except,
@@ -76,6 +77,7 @@ pub fn large_groups_are_verified<P: Place>(fresh: impl Fn() -> P) {
     let question = Question {
         threshold: 0.7,
         top: None,
+        nearest: None,
         filters: &[],
         now: 30,
         except: None,

@@ -13,11 +13,13 @@ mod asking;
 pub mod documents;
 mod histories;
 mod moments;
+mod nearest;
 mod writing;
 
 pub use asking::*;
 pub use histories::*;
 pub use moments::*;
+pub use nearest::*;
 pub use writing::*;
 
 use lookalike_index::backend::{Backend, Snapshot};
@@ -71,6 +73,10 @@ macro_rules! suite {
             many_documents_of_one_bucket,
             large_groups_are_verified,
             an_empty_index_answers,
+            the_nearest_are_those_of_comparing_all,
+            the_nearest_of_a_stored_document,
+            the_nearest_by_estimates,
+            the_nearest_of_many,
         );
     };
     ($fresh:expr, $is_there:expr; $($name:ident,)*) => {

@@ -139,6 +139,7 @@ mod tests {
         let question = Question {
             threshold: 0.5,
             top: None,
+            nearest: None,
             filters: &[],
             now: 0,
             except: None,
