@@ -91,6 +91,7 @@ class Index(Upkeep):
         *,
         threshold: float = 0.8,
         recall: float = 0.99,
+        measure: Literal["jaccard", "containment"] = "jaccard",
         shingle: str = "words:5",
         tokens: str | None = None,
         case: str = "fold",
@@ -113,6 +114,9 @@ class Index(Upkeep):
             above 0, at most 1.
         :param recall: The least predicted share of the documents *at* the threshold that are
             found; above 0, below 1.
+        :param measure: What the threshold is a threshold of: ``jaccard``, shared shingles among all
+            of both; ``containment``, among those of the shorter one, which finds what is copied
+            from longer texts, and takes ``store`` to be ``sets`` or ``texts``.
         :param shingle: ``words:N``, ``chars:N`` or ``bytes:N`` with N from 1 to 256, or ``bag``.
         :param tokens: ``words`` (the default), ``word-runs`` (the default with ``segment``) or
             ``whitespace``.
@@ -142,6 +146,7 @@ class Index(Upkeep):
         options = {
             "threshold": threshold,
             "recall": recall,
+            "measure": measure,
             "shingle": shingle,
             "tokens": tokens,
             "case": case,
@@ -507,7 +512,7 @@ class Index(Upkeep):
         *,
         threshold: float | None = None,
         recall: float | None = None,
-        measure: Literal["jaccard", "containment"] = "jaccard",
+        measure: Literal["jaccard", "containment"] | None = None,
         exact: bool = False,
         keep: str | Sequence[str] = "longest",
         group: Literal["stars", "components"] = "stars",
@@ -523,6 +528,7 @@ class Index(Upkeep):
 
         :param threshold: The least exact similarity of a reported pair; None for the index's.
         :param recall: The least predicted share of the pairs at the threshold that are found.
+        :param measure: ``jaccard`` or ``containment``; None for the index's.
         :param keep: Which document of a group stays: ``longest``, ``shortest``, ``first``,
             ``last`` (put), ``newest``, ``oldest``, ``field:NAME`` of metadata, ``path:GLOB`` of
             ids; several decide in turn.

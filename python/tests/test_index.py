@@ -427,6 +427,27 @@ def test_the_nearest_are_found_at_any_similarity(folder: Path) -> None:
             index.query_many([FOX], nearest=3, limit=5)
 
 
+def test_an_index_finds_what_is_copied(folder: Path) -> None:
+    documents = texts(300)
+    with Index.create(folder, measure="containment", threshold=0.6) as index:
+        index.add(documents)
+        assert index.settings["containment"] == {"anchors": 6}
+        long = " ".join(text for _, text in documents[:8])
+        found = {match.id: match for match in index.query(long, limit=None)}
+        assert {id for id, _ in documents[:8]} <= set(found)
+        for id, _ in documents[:8]:
+            assert found[id].similarity == found[id].containment_of_match == 1.0
+        index.add_one("long", long)
+        assert index.query(documents[3][1])[0].similarity == 1.0
+        assert "long" in [match.id for match in index.query(documents[3][1], limit=None)]
+        with pytest.raises(OptionError, match="nearest"):
+            index.query(long, nearest=3)
+    with Index.open(folder, read_only=True, shingle="words:5") as index:
+        assert index.settings["predicted_recall"] == pytest.approx(1 - 0.4**6)
+    with pytest.raises(OptionError, match="store"):
+        Index.create(folder.with_name("other"), measure="containment", store="signatures")
+
+
 def test_limits_and_thresholds(index: Index) -> None:
     index.add((f"d{number:02}", FOX) for number in range(30))
     assert len(index.query(FOX)) == 10

@@ -15,10 +15,10 @@
 //!
 //! Compact signatures are a form in memory: they are stored nowhere and may change.
 
-use crate::kernel::Kernel;
+use crate::kernel::{self, Kernel};
 
 /// Rows of compact signatures have a multiple of this many bytes.
-pub const BLOCK: usize = 64;
+pub const BLOCK: usize = kernel::ROW_BLOCK;
 
 /// Fills the places behind the last value, in rows and in probes, so that they are never equal.
 const ROW_FILL: u8 = 0;

@@ -1,13 +1,13 @@
 //! A document asked for: its candidates, verified.
 
 use crate::backend::{Snapshot, bucket_keys};
+use crate::containment;
 use crate::entry::{Record, Wanted};
 use crate::error::IndexError;
 use crate::filter::Filter;
 use crate::nearest::{Nearest, nearest};
 use crate::set;
-use crate::settings::{Settings, Store};
-use lookalike_core::curve;
+use crate::settings::{Containment, Settings, Store};
 use lookalike_core::params::Measure;
 use lookalike_core::verify::{self, Overlap};
 use std::cmp::Ordering;
@@ -49,6 +49,8 @@ pub struct Question<'a> {
 pub enum Similarity {
     /// By exact comparison of shingle sets: that of the document asked for on the left.
     Exact(Overlap),
+    /// The same, where the similarity is the containment of the shorter in the longer one.
+    Contained(Overlap),
     /// By signatures only, since the index keeps no sets; 0 to 1.
     Estimated(f64),
 }
@@ -57,7 +59,8 @@ impl Similarity {
     /// From 0 to 1.
     pub fn value(&self) -> f64 {
         match self {
-            Self::Exact(overlap) => overlap.jaccard(),
+            Self::Exact(overlap) => overlap.similarity(Measure::Jaccard),
+            Self::Contained(overlap) => overlap.similarity(Measure::Containment),
             Self::Estimated(value) => *value,
         }
     }
@@ -66,13 +69,30 @@ impl Similarity {
     pub fn six_decimals(&self) -> String {
         match self {
             Self::Exact(overlap) => overlap.six_decimals(),
+            Self::Contained(overlap) => overlap.six_decimals_of(Measure::Containment),
             Self::Estimated(value) => format!("{value:.6}"),
+        }
+    }
+
+    /// What both share, where that is known.
+    pub fn overlap(&self) -> Option<Overlap> {
+        match self {
+            Self::Exact(overlap) | Self::Contained(overlap) => Some(*overlap),
+            Self::Estimated(_) => None,
+        }
+    }
+
+    fn of(overlap: Overlap, measure: Measure) -> Self {
+        match measure {
+            Measure::Jaccard => Self::Exact(overlap),
+            Measure::Containment => Self::Contained(overlap),
         }
     }
 
     fn compare(&self, other: &Self) -> Ordering {
         match (self, other) {
             (Self::Exact(a), Self::Exact(b)) => a.compare(b, Measure::Jaccard),
+            (Self::Contained(a), Self::Contained(b)) => a.compare(b, Measure::Containment),
             (a, b) => a.value().total_cmp(&b.value()),
         }
     }
@@ -152,7 +172,12 @@ pub fn query(
     if !(threshold > 0.0 && threshold <= 1.0) {
         return Err(lookalike_core::error::ParamsError::Threshold { got: threshold }.into());
     }
-    bucket_keys(settings, probe.signature, &mut scratch.keys);
+    match settings.containment {
+        None => bucket_keys(settings, probe.signature, &mut scratch.keys),
+        Some(Containment { anchors }) => {
+            containment::query_keys(anchors, probe.set, &mut scratch.keys);
+        }
+    }
     let mut numbers = std::mem::take(&mut scratch.numbers);
     snapshot.candidates(&scratch.keys, &mut numbers)?;
     scratch.start(settings, probe);
@@ -168,7 +193,7 @@ pub fn query(
     }
     scratch.numbers = numbers;
     let matches = read(snapshot, best.sorted(), question.wanted)?;
-    let predicted_recall = curve::candidate_probability(threshold, settings.bands, settings.rows);
+    let predicted_recall = settings.predicted_recall(threshold);
     Ok(Answer { matches, candidates, found, predicted_recall })
 }
 
@@ -190,7 +215,8 @@ impl Scratch {
             let left = probe.set.len() as u64;
             let same = Overlap { intersection: left, left, right: left };
             self.known.clear();
-            self.known.insert(probe.fingerprint, Some(Similarity::Exact(same)));
+            let same = Similarity::of(same, settings.measure());
+            self.known.insert(probe.fingerprint, Some(same));
         }
     }
 }
@@ -210,7 +236,9 @@ pub(crate) fn compare(
 ) -> Result<Compared, IndexError> {
     match settings.store {
         Store::Signatures => estimated(snapshot, numbers, probe, question, each),
-        Store::Sets | Store::Texts => exact(snapshot, numbers, probe, question, scratch, each),
+        Store::Sets | Store::Texts => {
+            exact(snapshot, numbers, settings.measure(), probe, question, scratch, each)
+        }
     }
 }
 
@@ -242,6 +270,7 @@ fn estimated(
 fn exact(
     snapshot: &mut dyn Snapshot,
     numbers: &[u64],
+    measure: Measure,
     probe: &Probe<'_>,
     question: &Question<'_>,
     scratch: &mut Scratch,
@@ -273,7 +302,7 @@ fn exact(
     snapshot.sets(unread, &mut |number, code| {
         let candidate = read.find(|candidate| candidate.number == number);
         if let Some(candidate) = candidate {
-            let similarity = compared(probe, code, question.threshold, set)?;
+            let similarity = compared(probe, code, measure, question.threshold, set)?;
             known.insert(candidate.fingerprint, similarity);
         }
         Ok(())
@@ -394,6 +423,7 @@ pub(crate) fn read(
 fn compared(
     probe: &Probe<'_>,
     code: &[u8],
+    measure: Measure,
     threshold: f64,
     set: &mut Vec<u64>,
 ) -> Result<Option<Similarity>, IndexError> {
@@ -401,12 +431,12 @@ fn compared(
     // The similarity is at most that of a set that stands in the other as a whole.
     let right = set::len(code)? as u64;
     let best = Overlap { intersection: left.min(right), left, right };
-    if !best.reaches(Measure::Jaccard, threshold) {
+    if !best.reaches(measure, threshold) {
         return Ok(None);
     }
     set::decode(code, set)?;
-    let overlap = verify::overlap_at_least(probe.set, set, Measure::Jaccard, threshold);
-    Ok(overlap.map(Similarity::Exact))
+    let overlap = verify::overlap_at_least(probe.set, set, measure, threshold);
+    Ok(overlap.map(|overlap| Similarity::of(overlap, measure)))
 }
 
 #[cfg(test)]

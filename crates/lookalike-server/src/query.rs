@@ -224,10 +224,7 @@ impl Asked {
 impl<'a> FoundMatch<'a> {
     /// A match without metadata and text.
     fn new(one: &'a Match) -> Self {
-        let overlap = match one.similarity {
-            Similarity::Exact(overlap) => Some(overlap),
-            Similarity::Estimated(_) => None,
-        };
+        let overlap = one.similarity.overlap();
         Self {
             id: &one.record.id,
             similarity: six_decimals(&one.similarity),

@@ -171,10 +171,7 @@ impl Found {
 
 fn row<'py>(py: Python<'py>, found: &Match) -> PyResult<Bound<'py, PyTuple>> {
     let Match { record, similarity } = found;
-    let exact = match similarity {
-        Similarity::Exact(overlap) => Some(overlap),
-        Similarity::Estimated(_) => None,
-    };
+    let exact = similarity.overlap();
     let share = |of: u64| exact.map(|overlap| overlap.intersection as f64 / of as f64);
     PyTuple::new(
         py,

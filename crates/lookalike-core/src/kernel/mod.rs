@@ -33,6 +33,8 @@ use std::fmt;
 
 /// Readable and writable entries that every padded buffer has behind its used part.
 pub(crate) const PAD: usize = 64;
+/// Rows of bytes that are compared have a multiple of this many.
+pub(crate) const ROW_BLOCK: usize = 64;
 /// The longest piece of text that a vector scan takes: its positions are 16 bits wide.
 pub(crate) const PIECE: usize = 32 * 1024;
 
@@ -396,7 +398,7 @@ impl Kernel {
     }
 
     /// At how many places each row of bytes agrees with `probe`, whose length is that of a row and
-    /// a multiple of [`compact::BLOCK`](crate::compact::BLOCK).
+    /// a multiple of [`ROW_BLOCK`].
     #[inline]
     pub(crate) fn count_equal_rows(self, probe: &[u8], rows: &[u8], counts: &mut [u16]) {
         match self.0 {

@@ -123,7 +123,7 @@ proptest! {
         others in prop::collection::vec(any::<u64>(), 0..40),
     ) {
         let mut probe = probe;
-        probe.resize(probe.len().next_multiple_of(crate::compact::BLOCK), 9);
+        probe.resize(probe.len().next_multiple_of(ROW_BLOCK), 9);
         let mut rows = Vec::new();
         for seed in &others {
             let mut random = SplitMix64::new(*seed);

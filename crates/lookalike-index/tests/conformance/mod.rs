@@ -10,6 +10,7 @@
 #![allow(clippy::unwrap_used, clippy::cast_possible_wrap, reason = "these are tests")]
 
 mod asking;
+mod containment;
 pub mod documents;
 mod histories;
 mod moments;
@@ -17,6 +18,7 @@ mod nearest;
 mod writing;
 
 pub use asking::*;
+pub use containment::*;
 pub use histories::*;
 pub use moments::*;
 pub use nearest::*;

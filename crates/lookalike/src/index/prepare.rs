@@ -57,7 +57,7 @@ impl Preparer {
             wording,
             words: Words::default(),
             shingler: Shingler::new(params.shingle()),
-            signer: Signer::new(params.scheme(), params.num_hashes(), params.seed()),
+            signer: Signer::new(params.scheme(), settings.num_hashes, params.seed()),
             store: settings.store,
             upper: Vec::new(),
             set: Vec::new(),

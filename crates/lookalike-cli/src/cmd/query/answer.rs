@@ -199,7 +199,7 @@ fn of_match(found: &Match) -> Value {
     set("id", json!(record.id));
     set("similarity", number(&similarity.six_decimals()));
     set("estimated", json!(matches!(similarity, Similarity::Estimated(_))));
-    if let Similarity::Exact(overlap) = similarity {
+    if let Some(overlap) = similarity.overlap() {
         let share = |of: u64| number(&format!("{:.6}", overlap.intersection as f64 / of as f64));
         set("shared", json!(overlap.intersection));
         set("shingles", json!(overlap.right));
