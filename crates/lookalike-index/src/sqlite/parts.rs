@@ -10,7 +10,7 @@ use crate::settings::Settings;
 use rusqlite::Connection;
 use std::sync::Arc;
 
-/// Postings in memory for each document that may be in no segment, where an index finds containment.
+/// Postings in memory for each document of the tail, where an index finds containment.
 const TAIL_POSTINGS: usize = 64;
 /// Postings from which on no further documents are gathered at a time.
 const MOST_GATHERED: usize = 1 << 25;
@@ -49,7 +49,7 @@ impl Parts {
     }
 
     /// Whether the runs are to be put into a segment: they have more than `most` documents, or where
-    /// documents have as many postings as shingles, more postings than is kept in memory for these.
+    /// documents have as many postings as shingles, too many of these.
     pub(super) fn is_tail_full(&self, most: usize, settings: &Settings) -> bool {
         let postings = || self.runs.iter().map(|run| run.bands.len()).sum::<usize>();
         self.tail() > most
@@ -136,7 +136,8 @@ impl Parts {
 }
 
 /// Postings of the documents of a range, made from their rows, the number of the last one, and
-/// whether there are no more: at most `most` are taken, and fewer where they have many postings. A row whose signature or set cannot be is found by its id only; `check` tells of it.
+/// whether there are no more: at most `most` are taken, and fewer where they have many postings.
+/// A row whose signature or set cannot be is found by its id only; `check` reports it.
 ///
 /// # Errors
 /// What SQLite says.

@@ -26,7 +26,7 @@ fn excerpt(maker: &mut Maker, id: &str, source: u64, length: u64) -> Document {
     maker.of_set(id, set.collect())
 }
 
-/// After any change, what is found is in the other document, and nearly all that is in one is found.
+/// After any change, what is found reaches the threshold, and nearly all that reaches it is found.
 pub fn containment_is_found<P: Place>(fresh: impl Fn() -> P) {
     let settings = settings();
     let place = fresh();
