@@ -419,7 +419,7 @@ class Index(Upkeep):
         ...     late = {"year": (">", 2020)}
         ...     [match.id for match in index.query("A text of some words.", where=late)]
         ...     [match.id for match in index.query(id="b")]
-        ...     [match.id for match in index.query("some words of a text of others", nearest=1)]
+        ...     [match.id for match in index.query("a text of some words and more", nearest=1)]
         ['a', 'b']
         ['b']
         ['a']

@@ -307,7 +307,7 @@ fn bad_input_is_named_with_its_remedy() {
     fails(&["index", "stats", "x"], 1, &["index create"]);
     fails(&["index", "create", "x", "missing.jsonl"], 1, &["missing.jsonl"]);
     assert!(!place.path("x").exists());
-    fails(&["index", "create", "x", "--measure", "containment"], 2, &["--measure"]);
+    fails(&["index", "create", "x", "--measure", "cosine"], 2, &["--measure"]);
     place.run(&["index", "create", "x", "a.jsonl"]).ok();
     fails(&["index", "create", "x"], 1, &["exists", "index add"]);
     fails(&["index", "add", "x", "a.jsonl"], 1, &["a.jsonl:1", "index update", "--skip-existing"]);

@@ -48,8 +48,8 @@ impl Parts {
         self.runs.iter().map(|run| run.documents()).sum()
     }
 
-    /// Whether the runs are to be put into a segment: they have more than `most` documents, or where
-    /// documents have as many postings as shingles, too many of these.
+    /// Whether the runs are to be put into a segment: they have more than `most` documents, or,
+    /// where documents have as many postings as shingles, too many of these.
     pub(super) fn is_tail_full(&self, most: usize, settings: &Settings) -> bool {
         let postings = || self.runs.iter().map(|run| run.bands.len()).sum::<usize>();
         self.tail() > most
