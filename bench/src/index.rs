@@ -374,7 +374,7 @@ impl Bench<'_> {
         let mut scratch = Scratch::default();
         for (kind, from) in [("that are there", 0), ("that are not", documents)] {
             let mut random = SplitMix64::new(2);
-            let (mut seconds, mut compared) = (Vec::new(), 0);
+            let (mut seconds, mut compared, mut cpu) = (Vec::new(), 0, 0.0);
             for turn in 0..=self.nearest {
                 let made = maker.make(from + random.below(documents) / ORIGINALS * ORIGINALS + 3);
                 let probe = Probe {
@@ -383,14 +383,17 @@ impl Bench<'_> {
                     signature: &made.signature,
                 };
                 let begun = Instant::now();
-                let answer = index.query(&probe, &question, &mut scratch).map_err(failed)?;
+                let (spent, answer) =
+                    measure::thread_cpu(|| index.query(&probe, &question, &mut scratch))?;
                 let taken = begun.elapsed().as_secs_f64();
+                let answer = answer.map_err(failed)?;
                 if turn == 0 && from == 0 {
                     let what = format!("{name}: compact signatures, read and kept");
                     let mib = index.compact_signatures().bytes() as f64 / f64::from(1 << 20);
                     self.say(what, format!("{taken:.2} s, {mib:.0}"), "MiB");
                 } else if turn > 0 {
                     seconds.push(taken);
+                    cpu += spent * 1e3;
                     compared += answer.candidates;
                 }
             }
@@ -399,8 +402,10 @@ impl Bench<'_> {
             }
             seconds.sort_by(f64::total_cmp);
             let at = |share: f64| seconds[(share * (seconds.len() - 1) as f64) as usize] * 1e3;
-            let compared = compared as f64 / seconds.len() as f64;
-            let value = format!("{:.1} / {:.1} ({compared:.0} compared)", at(0.5), at(0.99));
+            let queries = seconds.len() as f64;
+            let (cpu, compared) = (cpu / queries, compared as f64 / queries);
+            let times = format!("{:.1} / {:.1}", at(0.5), at(0.99));
+            let value = format!("{times} ({cpu:.1} CPU, {compared:.0} compared)");
             self.say(format!("{name}: 10 nearest of documents {kind}, p50 / p99"), value, "ms");
         }
         Ok(())

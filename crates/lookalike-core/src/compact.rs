@@ -23,6 +23,8 @@ pub const BLOCK: usize = kernel::ROW_BLOCK;
 /// Fills the places behind the last value, in rows and in probes, so that they are never equal.
 const ROW_FILL: u8 = 0;
 const PROBE_FILL: u8 = 1;
+/// 2⁻⁵⁰⁰: what is less is scaled, or no part of a sum.
+const TINY: f64 = f64::from_bits((1023 - 500) << 52);
 
 /// Bytes of a row for signatures of `num_hashes` values: the next multiple of [`BLOCK`].
 pub fn row_bytes(num_hashes: usize) -> usize {
@@ -77,13 +79,26 @@ pub fn probability_of_more(count: Option<usize>, num_hashes: usize, similarity: 
     if p >= 1.0 {
         return 1.0;
     }
-    // P(X = i), from i = 0 on, by its logarithm: the first ones are too small for a float.
-    let mut log = num_hashes as f64 * (-p).ln_1p();
-    let odds = p.ln() - (-p).ln_1p();
-    let mut at_most = 0.0;
+    // P(X = i) from i = 0 on, as `term` · TINY^`scale`: the first ones are too small for a float.
+    // Products only, which are the same on every machine, as logarithms are not.
+    let (mut term, mut scale) = (1.0, 0u32);
+    for _ in 0..num_hashes {
+        term *= 1.0 - p;
+        if term < TINY {
+            term /= TINY;
+            scale += 1;
+        }
+    }
+    let (odds, mut at_most) = (p / (1.0 - p), 0.0);
     for i in 0..=count {
-        at_most += log.exp();
-        log += ((num_hashes - i) as f64 / (i + 1) as f64).ln() + odds;
+        if scale == 0 {
+            at_most += term;
+        }
+        term *= (num_hashes - i) as f64 / (i + 1) as f64 * odds;
+        while scale > 0 && term > 1.0 {
+            term *= TINY;
+            scale -= 1;
+        }
     }
     (1.0 - at_most).clamp(0.0, 1.0)
 }

@@ -13,6 +13,7 @@
 //! which is at most (1 − x/m)ˢ. A pair of containment c is a candidate with probability
 //! 1 − (1 − c)ˢ at least, whatever the lengths of both are.
 
+use lookalike_core::curve;
 use lookalike_core::hash::mix64;
 
 /// Draws the order of shingles.
@@ -42,7 +43,8 @@ pub fn anchors_for(threshold: f64, recall: f64) -> Option<usize> {
 /// The least probability that a pair of this containment (0 to 1) is a candidate:
 /// 1 − (1 − c)ˢ.
 pub fn candidate_probability(containment: f64, anchors: usize) -> f64 {
-    1.0 - (1.0 - containment.clamp(0.0, 1.0)).powf(anchors as f64)
+    // That of as many bands of one row.
+    curve::candidate_probability(containment, anchors, 1)
 }
 
 /// Keys that a document posts, into `keys`, which is cleared: one for each shingle, and one for

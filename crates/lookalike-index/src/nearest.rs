@@ -35,10 +35,10 @@ pub struct Nearest<'a> {
     pub signatures: &'a CompactSignatures,
 }
 
-/// The most documents that are compared for the `count` nearest ones: 4,096, or four for each.
+/// The most documents that are compared for the `count` nearest ones: 2,048, or four for each.
 /// Documents that a filter leaves out do not count.
 pub fn compared_at_most(count: NonZeroUsize) -> u64 {
-    (count.get() as u64).saturating_mul(4).max(4_096)
+    (count.get() as u64).saturating_mul(4).max(2_048)
 }
 
 /// Finds the nearest documents. Cost: a look at one byte for each value of every signature, the
