@@ -26,6 +26,13 @@ fn excerpt(maker: &mut Maker, id: &str, source: u64, length: u64) -> Document {
     maker.of_set(id, set.collect())
 }
 
+/// Whether the containment of the shorter in the longer one reaches the threshold.
+fn reaches(a: &Document, b: &Document) -> bool {
+    let shared = a.set.iter().filter(|hash| b.set.contains(hash)).count();
+    let shorter = a.set.len().min(b.set.len());
+    shorter > 0 && shared as f64 >= THRESHOLD * shorter as f64
+}
+
 /// After any change, what is found reaches the threshold, and nearly all that reaches it is found.
 pub fn containment_is_found<P: Place>(fresh: impl Fn() -> P) {
     let settings = settings();
@@ -86,12 +93,8 @@ pub fn containment_is_found<P: Place>(fresh: impl Fn() -> P) {
             let values: Vec<f64> = answer.matches.iter().map(|m| m.similarity.value()).collect();
             assert!(values.is_sorted_by(|a, b| a >= b));
             found += answer.found;
-            let is_in = |document: &&Document| {
-                let shared = document.set.iter().filter(|hash| probe.set.contains(hash)).count();
-                let shorter = document.set.len().min(probe.set.len());
-                shorter > 0 && shared as f64 >= THRESHOLD * shorter as f64
-            };
-            expected += documents.iter().filter(is_in).count() as u64;
+            expected +=
+                documents.iter().filter(|document| reaches(document, &probe)).count() as u64;
         }
     }
     assert!(expected > 500 && found <= expected, "{found} of {expected}");
