@@ -8,6 +8,7 @@ use crate::table::Table;
 use lookalike::store::backend::Change;
 use lookalike::store::entry::{Entry, Metadata, Wanted};
 use lookalike::store::index::{Access, Index, Place, create, open};
+use lookalike::store::nearest::Nearest;
 use lookalike::store::query::{Probe, Question, Scratch};
 use lookalike::store::set;
 use lookalike::store::settings::{Settings, Store};
@@ -15,6 +16,7 @@ use lookalike_core::hash::{SplitMix64, mix64};
 use lookalike_core::params::{Params, Wishes};
 use lookalike_core::signature::Signer;
 use nix::sys::resource::{UsageWho, getrusage};
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -36,6 +38,7 @@ pub(crate) fn index(mut options: Options) -> Result<(), Problem> {
     let with_sets: u64 = options.number("sets", documents.min(200_000))?;
     let batch: u64 = options.number("batch", 5_000)?;
     let queries: u64 = options.number("queries", 5_000)?;
+    let nearest: u64 = options.number("nearest", 500)?;
     let folder = options
         .path("folder")
         .unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join("index"));
@@ -47,7 +50,7 @@ pub(crate) fn index(mut options: Options) -> Result<(), Problem> {
         None => Place::Folder(folder.join(name)),
     };
     let mut table = Table::new(&["what", "value", "unit"]);
-    let mut bench = Bench { batch: batch.max(1), table: &mut table };
+    let mut bench = Bench { batch: batch.max(1), nearest, table: &mut table };
     bench.run(&place("signatures"), Store::Signatures, documents, queries)?;
     bench.run(&place("sets"), Store::Sets, with_sets, queries)?;
     println!("{table}");
@@ -157,6 +160,8 @@ impl Made {
 
 struct Bench<'a> {
     batch: u64,
+    /// Queries for the nearest documents.
+    nearest: u64,
     table: &'a mut Table,
 }
 
@@ -220,6 +225,7 @@ impl Bench<'_> {
         }
         let index = open(place, WRITE).map_err(failed)?;
         self.queries(&name, &index, &mut maker, documents, queries)?;
+        self.nearest(&name, &index, &mut maker, documents)?;
         self.single(&name, &index, &mut maker, documents)?;
         let usage = getrusage(UsageWho::RUSAGE_SELF).map_err(|e| Problem::new("memory", e))?;
         let peak = usage.max_rss() as f64 / 1024.0;
@@ -296,6 +302,7 @@ impl Bench<'_> {
         let question = Question {
             threshold: 0.8,
             top: Some(10),
+            nearest: None,
             filters: &[],
             now: 0,
             except: None,
@@ -340,6 +347,66 @@ impl Bench<'_> {
                 found as f64 / queries as f64
             );
             self.say(format!("{name}: query for documents {kind}, p50 / p99"), value, "µs");
+        }
+        Ok(())
+    }
+
+    /// Queries for the ten nearest documents: of one that has some near-duplicates, and of one that
+    /// resembles nothing, so that as many are compared as ever are.
+    fn nearest(
+        &mut self,
+        name: &str,
+        index: &Index,
+        maker: &mut Maker,
+        documents: u64,
+    ) -> Result<(), Problem> {
+        let failed = |error| Problem::new(name, error);
+        let count = NonZeroUsize::MIN.saturating_add(9);
+        let question = Question {
+            threshold: 0.8,
+            top: None,
+            nearest: Some(Nearest { count, signatures: index.compact_signatures() }),
+            filters: &[],
+            now: 0,
+            except: None,
+            wanted: Wanted::default(),
+        };
+        let mut scratch = Scratch::default();
+        for (kind, from) in [("that are there", 0), ("that are not", documents)] {
+            let mut random = SplitMix64::new(2);
+            let (mut seconds, mut compared, mut cpu) = (Vec::new(), 0, 0.0);
+            for turn in 0..=self.nearest {
+                let made = maker.make(from + random.below(documents) / ORIGINALS * ORIGINALS + 3);
+                let probe = Probe {
+                    set: &made.set,
+                    fingerprint: made.fingerprint,
+                    signature: &made.signature,
+                };
+                let begun = Instant::now();
+                let (spent, answer) =
+                    measure::thread_cpu(|| index.query(&probe, &question, &mut scratch))?;
+                let taken = begun.elapsed().as_secs_f64();
+                let answer = answer.map_err(failed)?;
+                if turn == 0 && from == 0 {
+                    let what = format!("{name}: compact signatures, read and kept");
+                    let mib = index.compact_signatures().bytes() as f64 / f64::from(1 << 20);
+                    self.say(what, format!("{taken:.2} s, {mib:.0}"), "MiB");
+                } else if turn > 0 {
+                    seconds.push(taken);
+                    cpu += spent * 1e3;
+                    compared += answer.candidates;
+                }
+            }
+            if seconds.is_empty() {
+                continue;
+            }
+            seconds.sort_by(f64::total_cmp);
+            let at = |share: f64| seconds[(share * (seconds.len() - 1) as f64) as usize] * 1e3;
+            let queries = seconds.len() as f64;
+            let (cpu, compared) = (cpu / queries, compared as f64 / queries);
+            let times = format!("{:.1} / {:.1}", at(0.5), at(0.99));
+            let value = format!("{times} ({cpu:.1} CPU, {compared:.0} compared)");
+            self.say(format!("{name}: 10 nearest of documents {kind}, p50 / p99"), value, "ms");
         }
         Ok(())
     }

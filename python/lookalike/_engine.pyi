@@ -172,6 +172,7 @@ class StoredIndex:
         id: object,
         limit: int | None,
         threshold: float | None,
+        nearest: int | None,
         filters: list[str],
         texts: bool,
     ) -> tuple[list[tuple[Any, ...]], int, int, float, float, int | None]: ...
@@ -180,6 +181,7 @@ class StoredIndex:
         given: Iterator[Any],
         limit: int | None,
         threshold: float | None,
+        nearest: int | None,
         filters: list[str],
         texts: bool,
         threads: int | None,

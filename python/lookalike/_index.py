@@ -23,6 +23,7 @@ from lookalike._index_arguments import (
     number_option,
     rows_of,
     text_option,
+    nearest_option,
     threshold_option,
 )
 from lookalike._index_files import added, fields_of, files_of, refuse_reading
@@ -90,6 +91,7 @@ class Index(Upkeep):
         *,
         threshold: float = 0.8,
         recall: float = 0.99,
+        measure: Literal["jaccard", "containment"] = "jaccard",
         shingle: str = "words:5",
         tokens: str | None = None,
         case: str = "fold",
@@ -112,6 +114,9 @@ class Index(Upkeep):
             above 0, at most 1.
         :param recall: The least predicted share of the documents *at* the threshold that are
             found; above 0, below 1.
+        :param measure: What the threshold is a threshold of: ``jaccard``, shared shingles among all
+            of both; ``containment``, among those of the shorter one, which finds what is copied
+            from longer texts, and takes ``store`` to be ``sets`` or ``texts``.
         :param shingle: ``words:N``, ``chars:N`` or ``bytes:N`` with N from 1 to 256, or ``bag``.
         :param tokens: ``words`` (the default), ``word-runs`` (the default with ``segment``) or
             ``whitespace``.
@@ -141,6 +146,7 @@ class Index(Upkeep):
         options = {
             "threshold": threshold,
             "recall": recall,
+            "measure": measure,
             "shingle": shingle,
             "tokens": tokens,
             "case": case,
@@ -382,6 +388,7 @@ class Index(Upkeep):
         id: str | None = None,
         limit: int | None = 10,
         threshold: float | None = None,
+        nearest: int | None = None,
         where: Where | None = None,
         texts: bool = False,
     ) -> Matches:
@@ -392,6 +399,9 @@ class Index(Upkeep):
         :param limit: How many matches are given at most; None for all.
         :param threshold: The least similarity; above 0, at most 1. None for that of the index; a
             lower one may be asked for, and misses more (``predicted_recall`` says how much).
+        :param nearest: Instead of ``limit`` and ``threshold``: the number of most similar documents
+            that are wanted, whatever their similarity, as long as it is above 0. The signatures of
+            all documents are compared, which takes a byte of memory for each of their values.
         :param where: Conditions on metadata that all matches meet: a mapping of members to values
             (equal), or to pairs of an operator (``= != < <= > >= ~``) and a value; or texts as the
             command line takes them, such as ``"year>=2020"``, ``"title~budget"``, ``"author.name"``
@@ -409,8 +419,10 @@ class Index(Upkeep):
         ...     late = {"year": (">", 2020)}
         ...     [match.id for match in index.query("A text of some words.", where=late)]
         ...     [match.id for match in index.query(id="b")]
+        ...     [match.id for match in index.query("a text of some words and more", nearest=1)]
         ['a', 'b']
         ['b']
+        ['a']
         ['a']
         """
         if text is not None and id is not None:
@@ -421,6 +433,7 @@ class Index(Upkeep):
                 id,
                 limit_option(limit),
                 threshold_option(threshold),
+                nearest_option(nearest, limit, threshold),
                 conditions(where),
                 bool(texts),
             )
@@ -432,6 +445,7 @@ class Index(Upkeep):
         *,
         limit: int | None = 10,
         threshold: float | None = None,
+        nearest: int | None = None,
         where: Where | None = None,
         with_texts: bool = False,
         threads: int | None = None,
@@ -459,6 +473,7 @@ class Index(Upkeep):
             iterator_of("texts", texts, "str"),
             limit_option(limit),
             threshold_option(threshold),
+            nearest_option(nearest, limit, threshold),
             conditions(where),
             bool(with_texts),
             threads,
@@ -497,7 +512,7 @@ class Index(Upkeep):
         *,
         threshold: float | None = None,
         recall: float | None = None,
-        measure: Literal["jaccard", "containment"] = "jaccard",
+        measure: Literal["jaccard", "containment"] | None = None,
         exact: bool = False,
         keep: str | Sequence[str] = "longest",
         group: Literal["stars", "components"] = "stars",
@@ -513,6 +528,7 @@ class Index(Upkeep):
 
         :param threshold: The least exact similarity of a reported pair; None for the index's.
         :param recall: The least predicted share of the pairs at the threshold that are found.
+        :param measure: ``jaccard`` or ``containment``; None for the index's.
         :param keep: Which document of a group stays: ``longest``, ``shortest``, ``first``,
             ``last`` (put), ``newest``, ``oldest``, ``field:NAME`` of metadata, ``path:GLOB`` of
             ids; several decide in turn.

@@ -82,6 +82,16 @@ def limit_option(limit: object) -> int | None:
     return count_option("limit", limit, "a whole number from 1")
 
 
+def nearest_option(nearest: object, limit: object, threshold: object) -> int | None:
+    count = count_option("nearest", nearest, "a whole number from 1")
+    if count is not None and (threshold is not None or limit not in (10, None)):
+        raise OptionError(
+            "nearest was given with limit or threshold, expected it alone: it finds documents of "
+            "any similarity"
+        )
+    return count
+
+
 def threshold_option(threshold: object) -> float | None:
     return None if threshold is None else number_option("threshold", threshold)
 

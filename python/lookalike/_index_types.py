@@ -57,15 +57,16 @@ class Matches(list[Match]):
 
     __slots__ = ("candidates", "found", "predicted_recall", "shingles", "threshold")
 
-    #: How many documents were compared.
+    #: How many documents were compared; for the nearest, how many were looked at.
     candidates: int
     #: How many reach the threshold; more than ``len()`` where a limit cut the list.
     found: int
-    #: The probability, from 0 to 1, that a document exactly at the threshold is found.
+    #: The probability, from 0 to 1, that a document exactly at the threshold is found; for the
+    #: nearest, one as similar as the last match.
     predicted_recall: float
     #: How many shingles the text has; a text without shingles resembles nothing.
     shingles: int | None
-    #: The least similarity that was asked for.
+    #: The least similarity that was asked for; 0.0 where the nearest were.
     threshold: float
 
 

@@ -34,6 +34,7 @@ const ARGUMENTS: &[&str] = &[
     "measure",
     "memory",
     "metadata",
+    "nearest",
     "no-ignore",
     "normalize",
     "num-hashes",

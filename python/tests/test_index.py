@@ -402,6 +402,52 @@ def test_whole_numbers_are_compared_to_the_last_digit(index: Index) -> None:
     assert found({"code": "1234"}) == ["a"] and found({"code": ("!=", "1234")}) == ["b"]
 
 
+def test_the_nearest_are_found_at_any_similarity(folder: Path) -> None:
+    documents = texts(400)
+    with Index.create(folder, threshold=0.9) as index:
+        index.add(documents)
+        for id, text in documents[:20]:
+            words = text.split()
+            part = " ".join(words[: len(words) // 3])
+            wanted = sorted(((-jaccard(part, other), b) for b, other in documents))[:3]
+            found = index.query(part, nearest=3)
+            similar = [(b, -value) for value, b in wanted if value < 0]
+            assert [match.id for match in found] == [b for b, _ in similar]
+            assert [match.similarity for match in found] == pytest.approx([s for _, s in similar])
+            assert (found.found, found.threshold) == (len(similar), 0.0)
+            assert found.predicted_recall >= 0.999
+            assert index.query_many([part], nearest=3) == [found]
+            assert id not in [match.id for match in index.query(id=id, nearest=2)]
+        for bad in (0, -1, 2.5, True, "3"):
+            with pytest.raises(OptionError, match="nearest is .* expected a whole number from 1"):
+                index.query(FOX, nearest=bad)  # type: ignore[arg-type]
+        with pytest.raises(OptionError, match="nearest was given with limit or threshold"):
+            index.query(FOX, nearest=3, threshold=0.5)
+        with pytest.raises(OptionError, match="nearest was given with limit or threshold"):
+            index.query_many([FOX], nearest=3, limit=5)
+
+
+def test_an_index_finds_what_is_copied(folder: Path) -> None:
+    documents = texts(300)
+    with Index.create(folder, measure="containment", threshold=0.6) as index:
+        index.add(documents)
+        assert index.settings["containment"] == {"anchors": 6}
+        long = " ".join(text for _, text in documents[:8])
+        found = {match.id: match for match in index.query(long, limit=None)}
+        assert {id for id, _ in documents[:8]} <= set(found)
+        for id, _ in documents[:8]:
+            assert found[id].similarity == found[id].containment_of_match == 1.0
+        index.add_one("long", long)
+        assert index.query(documents[3][1])[0].similarity == 1.0
+        assert "long" in [match.id for match in index.query(documents[3][1], limit=None)]
+        with pytest.raises(OptionError, match="nearest"):
+            index.query(long, nearest=3)
+    with Index.open(folder, read_only=True, shingle="words:5") as index:
+        assert index.settings["predicted_recall"] == pytest.approx(1 - 0.4**6)
+    with pytest.raises(OptionError, match="store"):
+        Index.create(folder.with_name("other"), measure="containment", store="signatures")
+
+
 def test_limits_and_thresholds(index: Index) -> None:
     index.add((f"d{number:02}", FOX) for number in range(30))
     assert len(index.query(FOX)) == 10

@@ -20,6 +20,7 @@ const STAGES: &[&str] = &[
     "text",
     "shingle",
     "signature",
+    "compact",
     "band",
     "curve",
     "candidate",

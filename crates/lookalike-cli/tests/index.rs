@@ -182,6 +182,75 @@ fn metadata_that_no_document_has_is_told() {
 }
 
 #[test]
+fn the_nearest_are_found_at_any_similarity() {
+    let place = Place::new();
+    let documents = collection(12);
+    place.file("a.jsonl", jsonl(&documents));
+    place.run(&["index", "create", "x", "a.jsonl", "--threshold", "0.9"]).ok();
+    // A third of a document, which bands for 0.9 do not find at any threshold.
+    let words: Vec<&str> = documents[0].1.split_whitespace().collect();
+    let text = words[..words.len() / 3].join(" ");
+    let low = ["query", "x", "-", "--json", "--threshold", "0.05"];
+    assert_eq!(objects(place.run_with_input(&low, text.as_bytes()))[0]["found"], json!(0));
+    let nearest = ["query", "x", "-", "--json", "--nearest", "2"];
+    let answer = objects(place.run_with_input(&nearest, text.as_bytes()));
+    assert_eq!(answer[0]["matches"][0]["id"], json!("g0"));
+    assert_eq!((&answer[0]["nearest"], &answer[0]["threshold"]), (&json!(2), &json!(0.0)));
+    assert!(answer[0]["predicted_recall"].as_f64().unwrap() >= 0.999);
+    let run = place.run(&["query", "x", "--id", "g0", "--nearest", "1"]);
+    assert!(run.out.contains("g0-copy"), "{}", run.out);
+    assert!(run.err.contains("% of documents as similar as the last are found"), "{}", run.err);
+    for other in [&["--threshold", "0.5"], &["--top", "3"]] {
+        let args = [&["query", "x", "--id", "g0", "--nearest", "1"][..], other].concat();
+        let error = place.run(&args).fails(2);
+        assert!(error.contains("--nearest") && error.contains(other[0]), "{error}");
+    }
+    place.run(&["query", "x", "--id", "g0", "--nearest", "0"]).fails(2);
+}
+
+#[test]
+fn an_index_for_containment_finds_what_is_copied() {
+    let place = Place::new();
+    let documents = collection(12);
+    place.file("a.jsonl", jsonl(&documents));
+    let create = ["index", "create", "x", "a.jsonl", "--measure", "containment"];
+    place.run(&[&create[..], &["--threshold", "0.6"]].concat()).ok();
+    // A part of a document that is there, and several of them in a text of their own.
+    let words: Vec<&str> = documents[0].1.split_whitespace().collect();
+    let part = words[..words.len() / 3].join(" ");
+    let query = ["query", "x", "-", "--json"];
+    let answer = objects(place.run_with_input(&query, part.as_bytes()));
+    let first = &answer[0]["matches"][0];
+    assert_eq!((&first["similarity"], &first["containment_of_query"]), (&json!(1.0), &json!(1.0)));
+    assert!(first["containment_of_match"].as_f64().unwrap() < 0.4);
+    assert_eq!(first["id"], json!("g0"));
+    let all: Vec<&str> = documents.iter().take(5).map(|(_, text)| text.as_str()).collect();
+    let all = objects(place.run_with_input(&query, all.join(" and ").as_bytes()));
+    assert!(all[0]["found"].as_u64().unwrap() >= 5, "{}", all[0]);
+    assert!((all[0]["predicted_recall"].as_f64().unwrap() - (1.0 - 0.4f64.powi(6))).abs() < 1e-9);
+
+    let stats = value(place.run(&["index", "stats", "x", "--json"]));
+    assert_eq!(stats["settings"]["containment"], json!({ "anchors": 6 }));
+    place.run(&["index", "check", "x"]).ok();
+    place.run(&["index", "compact", "x"]).ok();
+    place.run(&["index", "backup", "x", "copy"]).ok();
+    let answer = objects(place.run_with_input(&["query", "copy", "-", "--json"], part.as_bytes()));
+    assert_eq!(answer[0]["matches"][0]["id"], json!("g0"));
+    // Groups are those of find by the same measure.
+    let measure = ["find", "a.jsonl", "--measure", "containment", "--threshold", "0.6"];
+    assert_eq!(groups(&place, &["index", "groups", "x"]), groups(&place, &measure));
+
+    let error = place.run(&["query", "x", "--id", "g0", "--nearest", "3"]).fails(2);
+    assert!(error.contains("--nearest") && error.contains("--threshold"), "{error}");
+    let signatures = ["index", "create", "y", "--measure", "containment", "--store", "signatures"];
+    let error = place.run(&signatures).fails(2);
+    assert!(error.contains("--store") && error.contains("sets"), "{error}");
+    let bands = ["index", "create", "y", "--measure", "containment", "--bands", "4"];
+    assert!(place.run(&bands).fails(2).contains("--bands"));
+    assert!(place.run(&["query", "x", "--id", "g0", "--bands", "4"]).fails(2).contains("--bands"));
+}
+
+#[test]
 fn signatures_alone_give_estimates_that_are_called_so() {
     let place = Place::new();
     place.file("a.jsonl", jsonl(&collection(3)));
@@ -238,7 +307,7 @@ fn bad_input_is_named_with_its_remedy() {
     fails(&["index", "stats", "x"], 1, &["index create"]);
     fails(&["index", "create", "x", "missing.jsonl"], 1, &["missing.jsonl"]);
     assert!(!place.path("x").exists());
-    fails(&["index", "create", "x", "--measure", "containment"], 2, &["--measure"]);
+    fails(&["index", "create", "x", "--measure", "cosine"], 2, &["--measure"]);
     place.run(&["index", "create", "x", "a.jsonl"]).ok();
     fails(&["index", "create", "x"], 1, &["exists", "index add"]);
     fails(&["index", "add", "x", "a.jsonl"], 1, &["a.jsonl:1", "index update", "--skip-existing"]);

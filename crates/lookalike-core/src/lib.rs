@@ -14,6 +14,7 @@
 //! | [`text`] | raw text | lower-cased text; what a character is |
 //! | [`shingle`] | text | shingle hashes, shingle sets |
 //! | [`signature`] | shingle hashes | a signature |
+//! | [`compact`] | a signature | the same in one byte per value, to be scanned |
 //! | [`band`] | a signature | its bucket keys |
 //! | [`curve`] | a threshold and a recall | bands × rows, and what to expect of them |
 //! | [`candidate`] | bucket keys | buckets, components, candidates of one document |
@@ -64,6 +65,7 @@
 
 pub mod band;
 pub mod candidate;
+pub mod compact;
 pub mod curve;
 pub mod error;
 pub mod group;

@@ -4,9 +4,11 @@
 //! decides nothing about similarity. Every implementation passes the same conformance tests
 //! (`tests/conformance`).
 
+use crate::containment;
 use crate::entry::{Entry, Record, Wanted};
 use crate::error::IndexError;
-use crate::settings::Settings;
+use crate::set;
+use crate::settings::{Containment, Settings};
 use std::path::Path;
 
 /// One change. Changes of one call happen in order, all or none.
@@ -98,7 +100,7 @@ pub type EachSet<'a> = &'a mut dyn FnMut(u64, &[u8]) -> Result<(), IndexError>;
 
 /// An index at one moment.
 pub trait Snapshot: Send {
-    /// Differs between two moments between which something changed.
+    /// Differs between two moments between which something changed; greater at the later one.
     fn version(&self) -> u64;
 
     /// How many documents there are, expired ones among them.
@@ -197,6 +199,29 @@ pub struct Stats {
     pub text_bytes: u64,
     /// Bytes of postings on the disk.
     pub segment_bytes: u64,
+}
+
+/// What a document is found by: the bucket keys of its signature, or where the index finds
+/// containment those of its shingles, into `keys`, which is cleared; none for a document without
+/// shingles. `set` is its encoded set, where the index keeps sets.
+///
+/// # Errors
+/// [`IndexError::Damaged`] for bytes that are no set.
+pub fn posting_keys(
+    settings: &Settings,
+    signature: &[u32],
+    set: &[u8],
+    keys: &mut Vec<u64>,
+) -> Result<(), IndexError> {
+    match settings.containment {
+        None => bucket_keys(settings, signature, keys),
+        Some(Containment { anchors }) => {
+            let mut shingles = Vec::new();
+            set::decode(set, &mut shingles)?;
+            containment::document_keys(anchors, &shingles, keys);
+        }
+    }
+    Ok(())
 }
 
 /// The bucket keys of a signature under these settings, into `keys`, which is cleared; none for a

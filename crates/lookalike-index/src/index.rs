@@ -1,6 +1,7 @@
 //! An opened index, wherever it is kept.
 
 use crate::backend::{Backend, Change, Done, Problem, Snapshot, Stats};
+use crate::compact::CompactSignatures;
 use crate::error::IndexError;
 use crate::query::{Answer, Probe, Question, Scratch, query};
 use crate::settings::Settings;
@@ -118,6 +119,7 @@ pub fn restore(place: &Place, from: &Path) -> Result<Index, IndexError> {
 pub struct Index {
     backend: Box<dyn Backend>,
     params: Params,
+    compact_signatures: CompactSignatures,
 }
 
 impl Index {
@@ -129,7 +131,7 @@ impl Index {
     pub fn new(backend: Box<dyn Backend>) -> Result<Self, IndexError> {
         backend.settings().expect_documents(backend.name())?;
         let params = backend.settings().params()?;
-        Ok(Self { backend, params })
+        Ok(Self { backend, params, compact_signatures: CompactSignatures::default() })
     }
 
     /// What it was created with.
@@ -175,6 +177,11 @@ impl Index {
     ) -> Result<Answer, IndexError> {
         let mut snapshot = self.backend.snapshot()?;
         query(&mut *snapshot, self.settings(), probe, question, scratch)
+    }
+
+    /// What the nearest documents are looked for in; filled when it is first used.
+    pub fn compact_signatures(&self) -> &CompactSignatures {
+        &self.compact_signatures
     }
 
     /// See [`Backend::compact`].

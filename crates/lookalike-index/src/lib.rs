@@ -18,6 +18,9 @@
 //! | `postgres` | an index in a PostgreSQL database, for several writers |
 //! | [`filter`] | conditions on metadata |
 //! | [`query`] | a document asked for: its candidates, verified |
+//! | [`containment`] | candidates where an excerpt is looked for in longer texts, or the reverse |
+//! | [`compact`] | signatures of all documents in memory, to be scanned |
+//! | [`nearest`] | the documents nearest to one, whatever their similarity |
 //! | [`stored`] | the same for a document of the index |
 //! | [`index`] | an opened index, wherever it is kept |
 //!
@@ -26,11 +29,14 @@
 pub mod backend;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod checksum;
+pub mod compact;
+pub mod containment;
 pub mod entry;
 pub mod error;
 pub mod filter;
 pub mod index;
 pub mod memory;
+pub mod nearest;
 #[cfg(feature = "postgres")]
 pub mod postgres;
 pub mod query;

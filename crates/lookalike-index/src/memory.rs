@@ -1,7 +1,7 @@
 //! An index that is gone with the process: one map, searched from end to end. It is the model that
 //! the others are held against, and too slow for more than some thousand documents.
 
-use crate::backend::{Backend, Change, Done, Problem, Snapshot, Stats, bucket_keys};
+use crate::backend::{Backend, Change, Done, Problem, Snapshot, Stats, posting_keys};
 use crate::entry::{Entry, Record, Wanted};
 use crate::error::IndexError;
 use crate::settings::{Settings, Store};
@@ -178,7 +178,8 @@ impl Snapshot for MemorySnapshot {
         numbers.clear();
         let mut own = Vec::new();
         for (number, record) in &self.state.records {
-            bucket_keys(&self.settings, &record.signature, &mut own);
+            let set = record.set.as_deref().unwrap_or_default();
+            posting_keys(&self.settings, &record.signature, set, &mut own)?;
             if own.iter().any(|key| keys.contains(key)) {
                 numbers.push(*number);
             }

@@ -1,12 +1,13 @@
 //! A document asked for: its candidates, verified.
 
 use crate::backend::{Snapshot, bucket_keys};
+use crate::containment;
 use crate::entry::{Record, Wanted};
 use crate::error::IndexError;
 use crate::filter::Filter;
+use crate::nearest::{Nearest, nearest};
 use crate::set;
-use crate::settings::{Settings, Store};
-use lookalike_core::curve;
+use crate::settings::{Containment, Settings, Store};
 use lookalike_core::params::Measure;
 use lookalike_core::verify::{self, Overlap};
 use std::cmp::Ordering;
@@ -26,10 +27,13 @@ pub struct Probe<'a> {
 /// What is asked.
 #[derive(Debug, Clone, Copy)]
 pub struct Question<'a> {
-    /// The least similarity: above 0, at most 1.
+    /// The least similarity: above 0, at most 1. Not looked at where the nearest are wanted.
     pub threshold: f64,
-    /// How many are wanted, the most similar ones; all where it is `None`.
+    /// How many are wanted, the most similar ones; all where it is `None`. Not looked at where the
+    /// nearest are wanted.
     pub top: Option<usize>,
+    /// The most similar documents are wanted, whatever their similarity, as long as it is above 0.
+    pub nearest: Option<Nearest<'a>>,
     /// Conditions that every match meets.
     pub filters: &'a [Filter],
     /// Expired documents are those that expired before; ns since 1970.
@@ -45,6 +49,8 @@ pub struct Question<'a> {
 pub enum Similarity {
     /// By exact comparison of shingle sets: that of the document asked for on the left.
     Exact(Overlap),
+    /// The same, where the similarity is the containment of the shorter in the longer one.
+    Contained(Overlap),
     /// By signatures only, since the index keeps no sets; 0 to 1.
     Estimated(f64),
 }
@@ -53,7 +59,8 @@ impl Similarity {
     /// From 0 to 1.
     pub fn value(&self) -> f64 {
         match self {
-            Self::Exact(overlap) => overlap.jaccard(),
+            Self::Exact(overlap) => overlap.similarity(Measure::Jaccard),
+            Self::Contained(overlap) => overlap.similarity(Measure::Containment),
             Self::Estimated(value) => *value,
         }
     }
@@ -62,13 +69,30 @@ impl Similarity {
     pub fn six_decimals(&self) -> String {
         match self {
             Self::Exact(overlap) => overlap.six_decimals(),
+            Self::Contained(overlap) => overlap.six_decimals_of(Measure::Containment),
             Self::Estimated(value) => format!("{value:.6}"),
+        }
+    }
+
+    /// What both share, where that is known.
+    pub fn overlap(&self) -> Option<Overlap> {
+        match self {
+            Self::Exact(overlap) | Self::Contained(overlap) => Some(*overlap),
+            Self::Estimated(_) => None,
+        }
+    }
+
+    fn of(overlap: Overlap, measure: Measure) -> Self {
+        match measure {
+            Measure::Jaccard => Self::Exact(overlap),
+            Measure::Containment => Self::Contained(overlap),
         }
     }
 
     fn compare(&self, other: &Self) -> Ordering {
         match (self, other) {
             (Self::Exact(a), Self::Exact(b)) => a.compare(b, Measure::Jaccard),
+            (Self::Contained(a), Self::Contained(b)) => a.compare(b, Measure::Containment),
             (a, b) => a.value().total_cmp(&b.value()),
         }
     }
@@ -88,16 +112,18 @@ pub struct Match {
 pub struct Answer {
     /// The most similar first, then by id.
     pub matches: Vec<Match>,
-    /// How many documents were candidates.
+    /// How many documents were candidates: those that share a bucket key, or for the nearest those
+    /// that were looked at.
     pub candidates: u64,
-    /// How many resemble it; more than `matches` where only some were wanted.
+    /// How many resemble it; more than `matches` where only some were wanted by `top`.
     pub found: u64,
-    /// The probability that a document exactly at the threshold is found.
+    /// The probability that a document exactly at the threshold is found; for the nearest, one as
+    /// similar as the last match.
     pub predicted_recall: f64,
 }
 
 /// Candidates that are looked at together.
-const CHUNK: usize = 1_024;
+pub(crate) const CHUNK: usize = 1_024;
 
 /// Shingle sets, and a chunk of them more, whose similarity is kept in memory for documents that
 /// have the same.
@@ -116,7 +142,7 @@ pub struct Scratch {
 
 /// A document that may be similar.
 #[derive(Debug)]
-struct Candidate {
+pub(crate) struct Candidate {
     number: u64,
     fingerprint: u128,
     id: String,
@@ -130,6 +156,8 @@ struct Candidate {
 /// # Errors
 /// [`IndexError::Params`] for a threshold out of range, [`IndexError::Damaged`] for stored bytes
 /// that are no set, and what keeps the index from being read.
+///
+/// For the nearest documents see [`nearest`](crate::nearest).
 pub fn query(
     snapshot: &mut dyn Snapshot,
     settings: &Settings,
@@ -137,55 +165,97 @@ pub fn query(
     question: &Question<'_>,
     scratch: &mut Scratch,
 ) -> Result<Answer, IndexError> {
+    if let Some(Nearest { count, signatures }) = question.nearest {
+        return nearest(snapshot, settings, probe, question, (count, signatures), scratch);
+    }
     let threshold = question.threshold;
     if !(threshold > 0.0 && threshold <= 1.0) {
         return Err(lookalike_core::error::ParamsError::Threshold { got: threshold }.into());
     }
-    bucket_keys(settings, probe.signature, &mut scratch.keys);
+    match settings.containment {
+        None => bucket_keys(settings, probe.signature, &mut scratch.keys),
+        Some(Containment { anchors }) => {
+            containment::query_keys(anchors, probe.set, &mut scratch.keys);
+        }
+    }
     let mut numbers = std::mem::take(&mut scratch.numbers);
     snapshot.candidates(&scratch.keys, &mut numbers)?;
-    if settings.store != Store::Signatures {
-        let left = probe.set.len() as u64;
-        let same = Overlap { intersection: left, left, right: left };
-        scratch.known.clear();
-        scratch.known.insert(probe.fingerprint, Some(Similarity::Exact(same)));
-    }
+    scratch.start(settings, probe);
     let (mut candidates, mut found) = (0, 0);
-    let mut best = Best { most: question.top.unwrap_or(usize::MAX), similar: Vec::new() };
+    let mut best = Best::new(question.top.unwrap_or(usize::MAX));
     for chunk in numbers.chunks(CHUNK) {
         let mut similar = |candidate: &mut Candidate, similarity| {
             found += 1;
             best.push(candidate, similarity);
         };
-        candidates += match settings.store {
-            Store::Signatures => estimated(snapshot, chunk, probe, question, &mut similar)?,
-            Store::Sets | Store::Texts => {
-                exact(snapshot, chunk, probe, question, scratch, &mut similar)?
-            }
-        };
+        candidates +=
+            compare(snapshot, settings, chunk, probe, question, scratch, &mut similar)?.candidates;
     }
     scratch.numbers = numbers;
     let matches = read(snapshot, best.sorted(), question.wanted)?;
-    let predicted_recall = curve::candidate_probability(threshold, settings.bands, settings.rows);
+    let predicted_recall = settings.predicted_recall(threshold);
     Ok(Answer { matches, candidates, found, predicted_recall })
 }
 
-type Each<'a> = &'a mut dyn FnMut(&mut Candidate, Similarity);
+pub(crate) type Each<'a> = &'a mut dyn FnMut(&mut Candidate, Similarity);
 
-/// Gives the similar ones among documents to `each`, by their signatures; returns how many are
-/// candidates.
+/// What was compared.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Compared {
+    /// Documents that are there.
+    pub(crate) candidates: u64,
+    /// Those of them that meet the filters.
+    pub(crate) compared: u64,
+}
+
+impl Scratch {
+    /// Begins to look for a document.
+    pub(crate) fn start(&mut self, settings: &Settings, probe: &Probe<'_>) {
+        if settings.store != Store::Signatures {
+            let left = probe.set.len() as u64;
+            let same = Overlap { intersection: left, left, right: left };
+            self.known.clear();
+            let same = Similarity::of(same, settings.measure());
+            self.known.insert(probe.fingerprint, Some(same));
+        }
+    }
+}
+
+/// Gives the similar ones among documents (ascending numbers) to `each`.
+///
+/// # Errors
+/// As those of [`query`].
+pub(crate) fn compare(
+    snapshot: &mut dyn Snapshot,
+    settings: &Settings,
+    numbers: &[u64],
+    probe: &Probe<'_>,
+    question: &Question<'_>,
+    scratch: &mut Scratch,
+    each: Each<'_>,
+) -> Result<Compared, IndexError> {
+    match settings.store {
+        Store::Signatures => estimated(snapshot, numbers, probe, question, each),
+        Store::Sets | Store::Texts => {
+            exact(snapshot, numbers, settings.measure(), probe, question, scratch, each)
+        }
+    }
+}
+
+/// Gives the similar ones among documents to `each`, by their signatures.
 fn estimated(
     snapshot: &mut dyn Snapshot,
     numbers: &[u64],
     probe: &Probe<'_>,
     question: &Question<'_>,
     each: Each<'_>,
-) -> Result<u64, IndexError> {
+) -> Result<Compared, IndexError> {
     let wanted = Wanted { signature: true, ..question.filtered() };
-    let mut candidates = 0;
+    let mut done = Compared::default();
     snapshot.records(numbers, wanted, &mut |record| {
-        candidates += u64::from(question.may_find(record));
+        done.candidates += u64::from(question.may_find(record));
         if question.finds(record) {
+            done.compared += 1;
             let estimate = verify::estimate(probe.signature, &record.signature);
             if estimate >= question.threshold {
                 each(&mut Candidate::of(record), Similarity::Estimated(estimate));
@@ -193,19 +263,19 @@ fn estimated(
         }
         Ok(())
     })?;
-    Ok(candidates)
+    Ok(done)
 }
 
-/// Gives the similar ones among documents to `each`, by their shingle sets; returns how many are
-/// candidates.
+/// Gives the similar ones among documents to `each`, by their shingle sets.
 fn exact(
     snapshot: &mut dyn Snapshot,
     numbers: &[u64],
+    measure: Measure,
     probe: &Probe<'_>,
     question: &Question<'_>,
     scratch: &mut Scratch,
     each: Each<'_>,
-) -> Result<u64, IndexError> {
+) -> Result<Compared, IndexError> {
     let Scratch { candidates, unread, set, known, .. } = scratch;
     let mut count = 0;
     candidates.clear();
@@ -227,11 +297,12 @@ fn exact(
             None
         });
     }
+    let done = Compared { candidates: count, compared: candidates.len() as u64 };
     let mut read = candidates.iter();
     snapshot.sets(unread, &mut |number, code| {
         let candidate = read.find(|candidate| candidate.number == number);
         if let Some(candidate) = candidate {
-            let similarity = compared(probe, code, question.threshold, set)?;
+            let similarity = compared(probe, code, measure, question.threshold, set)?;
             known.insert(candidate.fingerprint, similarity);
         }
         Ok(())
@@ -241,7 +312,7 @@ fn exact(
             each(candidate, *similarity);
         }
     }
-    Ok(count)
+    Ok(done)
 }
 
 impl Question<'_> {
@@ -268,20 +339,41 @@ impl Candidate {
 }
 
 /// A document that is similar enough, as long as others may be more similar.
-struct Similar {
+pub(crate) struct Similar {
     number: u64,
     id: String,
     similarity: Similarity,
 }
 
 /// The most similar documents so far, in memory that grows with `most` only.
-struct Best {
+pub(crate) struct Best {
     most: usize,
     similar: Vec<Similar>,
 }
 
 impl Best {
-    fn push(&mut self, candidate: &mut Candidate, similarity: Similarity) {
+    pub(crate) fn new(most: usize) -> Self {
+        Self { most, similar: Vec::new() }
+    }
+
+    /// Whether there are as many as are wanted.
+    pub(crate) fn is_full(&self) -> bool {
+        self.similar.len() >= self.most
+    }
+
+    /// The least similar one that is kept, after [`keep`](Self::keep).
+    pub(crate) fn last(&self) -> Option<Similarity> {
+        self.similar.get(..self.most.min(self.similar.len()))?.last().map(|one| one.similarity)
+    }
+
+    /// What a further document must reach to be one of the best, after [`keep`](Self::keep): a
+    /// little less than the last of them, so that rounding leaves none out. Above 0.
+    pub(crate) fn threshold(&self) -> f64 {
+        let last = self.last().filter(|_| self.is_full());
+        last.map_or(f64::MIN_POSITIVE, |last| last.value() * (1.0 - 1e-9))
+    }
+
+    pub(crate) fn push(&mut self, candidate: &mut Candidate, similarity: Similarity) {
         let id = std::mem::take(&mut candidate.id);
         self.similar.push(Similar { number: candidate.number, id, similarity });
         // Twice as many as are wanted and some, so that sorting is seldom.
@@ -290,20 +382,20 @@ impl Best {
         }
     }
 
-    fn keep(&mut self) {
+    pub(crate) fn keep(&mut self) {
         self.similar
             .sort_by(|a, b| b.similarity.compare(&a.similarity).then_with(|| a.id.cmp(&b.id)));
         self.similar.truncate(self.most);
     }
 
-    fn sorted(mut self) -> Vec<Similar> {
+    pub(crate) fn sorted(mut self) -> Vec<Similar> {
         self.keep();
         self.similar
     }
 }
 
 /// The records of matches.
-fn read(
+pub(crate) fn read(
     snapshot: &mut dyn Snapshot,
     similar: Vec<Similar>,
     wanted: Wanted,
@@ -331,6 +423,7 @@ fn read(
 fn compared(
     probe: &Probe<'_>,
     code: &[u8],
+    measure: Measure,
     threshold: f64,
     set: &mut Vec<u64>,
 ) -> Result<Option<Similarity>, IndexError> {
@@ -338,12 +431,12 @@ fn compared(
     // The similarity is at most that of a set that stands in the other as a whole.
     let right = set::len(code)? as u64;
     let best = Overlap { intersection: left.min(right), left, right };
-    if !best.reaches(Measure::Jaccard, threshold) {
+    if !best.reaches(measure, threshold) {
         return Ok(None);
     }
     set::decode(code, set)?;
-    let overlap = verify::overlap_at_least(probe.set, set, Measure::Jaccard, threshold);
-    Ok(overlap.map(Similarity::Exact))
+    let overlap = verify::overlap_at_least(probe.set, set, measure, threshold);
+    Ok(overlap.map(|overlap| Similarity::of(overlap, measure)))
 }
 
 #[cfg(test)]
@@ -352,7 +445,7 @@ mod tests {
 
     #[test]
     fn the_best_are_kept_and_no_more() {
-        let (most, mut best) = (5, Best { most: 5, similar: Vec::new() });
+        let (most, mut best) = (5, Best::new(5));
         let mut all = Vec::new();
         for number in 0..10_000u64 {
             let value = (number * 7919 % 1000) as f64 / 1000.0;

@@ -1,8 +1,10 @@
 //! What decides which documents resemble each other. It is stored with the index and compared when
 //! it is opened, since signatures of other settings would be compared without any sense.
 
+use crate::containment::{self, MAX_ANCHORS, anchors_for};
 use crate::error::IndexError;
 use crate::sketches::Sketches;
+use lookalike_core::curve;
 use lookalike_core::error::ParamsError;
 use lookalike_core::params::{
     Case, Measure, Params, Scheme, ShingleRule, StopWords, TokenRule, Wishes,
@@ -12,6 +14,8 @@ use serde::{Deserialize, Serialize};
 /// The version of what is stored, whatever keeps it. It changes when older programs would read it
 /// wrongly.
 pub const FORMAT_VERSION: u32 = 1;
+/// The version of settings with [`Settings::containment`], which older programs refuse.
+pub const CONTAINMENT_VERSION: u32 = 2;
 
 /// What is kept of a document beside its signature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -29,7 +33,7 @@ pub enum Store {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
-    /// [`FORMAT_VERSION`] of the program that created it.
+    /// [`FORMAT_VERSION`], or [`CONTAINMENT_VERSION`] where there is `containment`.
     pub version: u32,
     /// Unit and size of a shingle, such as `words:5`.
     pub shingle: String,
@@ -62,6 +66,18 @@ pub struct Settings {
     /// Where the index keeps sketches, no documents: what they are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sketches: Option<Sketches>,
+    /// Where the threshold is one of containment: how candidates are found. Signatures have one
+    /// value then, and there are no bands.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub containment: Option<Containment>,
+}
+
+/// How candidates for containment are found; see [`containment`](crate::containment).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Containment {
+    /// Shingles of a document that stand for all of it.
+    pub anchors: usize,
 }
 
 /// A list of stop words.
@@ -78,15 +94,18 @@ impl Settings {
     /// Settings of a new index.
     ///
     /// # Errors
-    /// [`ParamsError::Parse`] for parameters with exact candidates (containment among them), for
-    /// which there are no bands.
+    /// [`ParamsError::Parse`] for parameters with exact candidates, which an index does not have,
+    /// and for containment without shingle sets or out of reach.
     pub fn new(params: &Params, wording: &str, store: Store) -> Result<Self, ParamsError> {
-        if params.exact() {
+        let containment = match params.measure() {
+            Measure::Jaccard => None,
+            Measure::Containment => Some(Containment::new(params, store)?),
+        };
+        if params.exact() && containment.is_none() {
             return Err(ParamsError::Parse {
                 option: "--exact",
                 got: params.to_string(),
-                expected: "an index finds candidates by bands, for Jaccard similarity: leave out \
-                           --exact and --measure",
+                expected: "an index finds candidates by bands: leave out --exact",
             });
         }
         let rule = params.shingle();
@@ -95,7 +114,7 @@ impl Settings {
             hashes: list.hashes().to_vec(),
         });
         Ok(Self {
-            version: FORMAT_VERSION,
+            version: if containment.is_some() { CONTAINMENT_VERSION } else { FORMAT_VERSION },
             shingle: ShingleRule::new(rule.unit(), rule.size())?.to_string(),
             tokens: rule.tokens().to_string(),
             case: rule.case().to_string(),
@@ -104,13 +123,14 @@ impl Settings {
             wording: wording.to_owned(),
             scheme: params.scheme().to_string(),
             seed: params.seed(),
-            num_hashes: params.num_hashes(),
-            bands: params.bands(),
-            rows: params.rows(),
+            num_hashes: if containment.is_some() { 1 } else { params.num_hashes() },
+            bands: if containment.is_some() { 1 } else { params.bands() },
+            rows: if containment.is_some() { 1 } else { params.rows() },
             threshold: params.threshold(),
             recall: params.recall(),
             store,
             sketches: None,
+            containment,
         })
     }
 
@@ -136,18 +156,34 @@ impl Settings {
             .with_stop_words(
                 stop_words.map(|list| StopWords::from_hashes(&list.name, list.hashes.clone())),
             );
+        let has_bands = self.containment.is_none();
         Params::new(&Wishes {
             shingle,
-            measure: Measure::Jaccard,
+            measure: self.measure(),
             threshold: self.threshold,
             exact: false,
             recall: self.recall,
-            num_hashes: Some(self.num_hashes),
-            bands: Some(self.bands),
-            rows: Some(self.rows),
+            num_hashes: has_bands.then_some(self.num_hashes),
+            bands: has_bands.then_some(self.bands),
+            rows: has_bands.then_some(self.rows),
             scheme: self.scheme.parse::<Scheme>()?,
             seed: self.seed,
         })
+    }
+
+    /// What the threshold is a threshold of.
+    pub fn measure(&self) -> Measure {
+        if self.containment.is_some() { Measure::Containment } else { Measure::Jaccard }
+    }
+
+    /// The probability that a document of this similarity is a candidate, at least.
+    pub fn predicted_recall(&self, similarity: f64) -> f64 {
+        match self.containment {
+            Some(Containment { anchors }) => {
+                containment::candidate_probability(similarity, anchors)
+            }
+            None => curve::candidate_probability(similarity, self.bands, self.rows),
+        }
     }
 
     /// Checks that signatures made with `asked` may be compared with those of the index, and that
@@ -169,6 +205,7 @@ impl Settings {
             ("wording", text(&self.wording), text(&asked.wording)),
             ("--scheme", text(&self.scheme), text(&asked.scheme)),
             ("--seed", text(&self.seed), text(&asked.seed)),
+            ("--measure", text(&self.measure()), text(&asked.measure())),
             ("--num-hashes", text(&self.num_hashes), text(&asked.num_hashes)),
             ("--bands", text(&self.bands), text(&asked.bands)),
             ("--rows", text(&self.rows), text(&asked.rows)),
@@ -208,11 +245,46 @@ impl Settings {
             why: format!("its settings cannot be read: {error}"),
         };
         let Version { version: got } = serde_json::from_str(json).map_err(not)?;
-        if got != FORMAT_VERSION {
-            let (index, expected) = (index.to_owned(), FORMAT_VERSION);
+        if !(FORMAT_VERSION..=CONTAINMENT_VERSION).contains(&got) {
+            let (index, expected) = (index.to_owned(), CONTAINMENT_VERSION);
             return Err(IndexError::Version { index, got, expected });
         }
-        serde_json::from_str(json).map_err(not)
+        let settings: Self = serde_json::from_str(json).map_err(not)?;
+        let anchors = settings.containment.map(|containment| containment.anchors);
+        let why = match anchors {
+            None if got == FORMAT_VERSION => return Ok(settings),
+            None => "its settings lack the member containment".to_owned(),
+            Some(_) if got == FORMAT_VERSION || settings.sketches.is_some() => {
+                "its settings have a member containment, which does not belong there".to_owned()
+            }
+            Some(_) if settings.store == Store::Signatures || settings.num_hashes != 1 => {
+                "its settings have containment, and signatures in place of sets".to_owned()
+            }
+            Some(anchors) if !(1..=MAX_ANCHORS).contains(&anchors) => {
+                format!("its settings have {anchors} anchors, expected 1 to {MAX_ANCHORS}")
+            }
+            Some(_) => return Ok(settings),
+        };
+        Err(IndexError::NotAnIndex { index: index.to_owned(), why })
+    }
+}
+
+impl Containment {
+    fn new(params: &Params, store: Store) -> Result<Self, ParamsError> {
+        if store == Store::Signatures {
+            return Err(ParamsError::Parse {
+                option: "--store",
+                got: "signatures".to_owned(),
+                expected: "sets or texts with --measure containment, which signatures do not tell",
+            });
+        }
+        let anchors = anchors_for(params.threshold(), params.recall());
+        anchors.map(|anchors| Self { anchors }).ok_or_else(|| ParamsError::Parse {
+            option: "--threshold",
+            got: params.threshold().to_string(),
+            expected: "a greater one, or a lower --recall: containment this low needs more than \
+                       256 anchors a document",
+        })
     }
 }
 
@@ -255,11 +327,42 @@ mod tests {
     #[test]
     fn another_version_is_refused_by_name() {
         let mut other = settings();
-        other.version = 2;
+        other.version = 3;
         let json = other.to_json().replace("\"shingle\"", "\"shingles\"");
         let error = Settings::from_json(&json, "x").unwrap_err();
-        assert!(matches!(error, IndexError::Version { got: 2, expected: 1, .. }));
+        assert!(matches!(error, IndexError::Version { got: 3, expected: 2, .. }));
         assert!(matches!(Settings::from_json("[]", "x"), Err(IndexError::NotAnIndex { .. })));
+    }
+
+    #[test]
+    fn settings_for_containment_have_a_version_of_their_own() {
+        let wishes = Wishes { measure: Measure::Containment, ..Wishes::default() };
+        let params = Params::new(&wishes).unwrap();
+        let settings = Settings::new(&params, "", Store::Sets).unwrap();
+        assert_eq!((settings.version, settings.containment), (2, Some(Containment { anchors: 3 })));
+        let json = settings.to_json();
+        assert_eq!(Settings::from_json(&json, "x").unwrap(), settings);
+        assert_eq!(settings.params().unwrap().measure(), Measure::Containment);
+        assert!((settings.predicted_recall(0.8) - 0.992).abs() < 1e-12);
+        let has = self::settings();
+        assert!(has.to_json().contains(r#""version":1"#) && !has.to_json().contains("contain"));
+        assert!(has.expect(&Settings { shingle: has.shingle.clone(), ..settings }, "x").is_err());
+        for (from, to) in [
+            (r#""version":2"#, r#""version":1"#),
+            (r#""anchors":3"#, r#""anchors":0"#),
+            (r#""anchors":3"#, r#""anchors":257"#),
+            (r#""store":"sets""#, r#""store":"signatures""#),
+            (r#","containment":{"anchors":3}"#, ""),
+        ] {
+            assert!(json.contains(from), "{json}");
+            let other = Settings::from_json(&json.replace(from, to), "x");
+            assert!(matches!(other, Err(IndexError::NotAnIndex { .. })), "{to}: {other:?}");
+        }
+        let error = Settings::new(&params, "", Store::Signatures).unwrap_err().to_string();
+        assert!(error.contains("--store"), "{error}");
+        let low = Params::new(&Wishes { threshold: 0.001, ..wishes }).unwrap();
+        let error = Settings::new(&low, "", Store::Sets).unwrap_err().to_string();
+        assert!(error.contains("--threshold"), "{error}");
     }
 
     #[test]

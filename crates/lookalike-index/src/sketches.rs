@@ -114,6 +114,7 @@ impl Settings {
             recall: 0.0,
             store: Store::Signatures,
             sketches: Some(sketches),
+            containment: None,
         }
     }
 

@@ -70,3 +70,14 @@ mod defaults {
 
     conformance::suite!(|| Folder::new(Tuning::default()));
 }
+
+#[test]
+fn containment_is_found() {
+    for tuning in [
+        Tuning { tail: 5, fan_out: 2, background: true },
+        Tuning { tail: 1, fan_out: 8, background: false },
+        Tuning::default(),
+    ] {
+        conformance::containment_is_found(|| Folder::new(tuning));
+    }
+}

@@ -29,3 +29,8 @@ impl Place for Memory {
 }
 
 conformance::suite!(|| Memory);
+
+#[test]
+fn containment_is_found() {
+    conformance::containment_is_found(|| Memory);
+}

@@ -11,7 +11,6 @@ use axum::extract::{Request, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
-use lookalike::core::curve;
 use lookalike::store::backend::Stats;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -35,7 +34,7 @@ pub(crate) async fn health(State(app): State<Arc<App>>, request: Request) -> Ans
 pub(crate) async fn settings(State(app): State<Arc<App>>, request: Request) -> Answer {
     Parameters::read(request.uri().query(), &[])?;
     let settings = app.index.settings();
-    let recall = curve::candidate_probability(settings.threshold, settings.bands, settings.rows);
+    let recall = settings.predicted_recall(settings.threshold);
     let more = json!({
         "name": app.index.name(),
         "format": settings.version,

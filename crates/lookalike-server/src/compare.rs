@@ -162,10 +162,7 @@ impl Asked {
             _ if a.signature.is_empty() || b.signature.is_empty() => Similarity::Estimated(0.0),
             _ => Similarity::Estimated(verify::estimate(&a.signature, &b.signature)),
         };
-        let overlap = match similarity {
-            Similarity::Exact(overlap) => Some(overlap),
-            Similarity::Estimated(_) => None,
-        };
+        let overlap = similarity.overlap();
         let shingles = |side: &Shingled| side.set.as_ref().map(|set| set.len() as u64);
         let (shingles_a, shingles_b) = (shingles(&a), shingles(&b));
         // Differences need their memory.

@@ -15,9 +15,11 @@ use lookalike::store::IndexError;
 use lookalike::store::backend::Snapshot;
 use lookalike::store::entry::{Metadata, Wanted};
 use lookalike::store::filter::Filter;
+use lookalike::store::nearest::Nearest;
 use lookalike::store::query::{self, Match, Question, Similarity};
 use lookalike::store::stored::query_stored;
 use serde::{Deserialize, Serialize};
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 /// Matches if the client does not say how many, and at most.
@@ -35,6 +37,7 @@ struct Asked {
     id: Option<String>,
     threshold: Option<f64>,
     top: Option<json::Whole>,
+    nearest: Option<json::Whole>,
     filters: Option<AtMost<String, FILTERS_MAX>>,
     texts: Option<bool>,
     metadata: Option<bool>,
@@ -47,6 +50,8 @@ struct Found {
     candidates: u64,
     shingles: Option<usize>,
     threshold: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    nearest: Option<u64>,
     predicted_recall: f64,
 }
 
@@ -115,18 +120,21 @@ impl Asked {
         if !(1..=TOP_MAX).contains(&top) {
             return Err(bad(format!("top is {top}: expected a number from 1 to {TOP_MAX}")));
         }
+        let count = self.nearest()?;
         let filters = self.filters.as_ref().map(|all| all.0.as_slice()).unwrap_or_default();
         let filters = filters.iter().map(|text| text.parse());
         let filters = filters.collect::<Result<Vec<Filter>, IndexError>>()?;
+        let Worker { index, preparer, scratch } = &mut *worker;
+        let signatures = index.compact_signatures();
         let question = Question {
             threshold,
             top: Some(top as usize),
+            nearest: count.map(|count| Nearest { count, signatures }),
             filters: &filters,
             now: time::now(),
             except: None,
             wanted: Wanted::default(),
         };
-        let Worker { index, preparer, scratch } = &mut *worker;
         match (&self.text, &self.id) {
             (Some(text), None) => {
                 check_text(text, text_bytes)?;
@@ -136,17 +144,29 @@ impl Asked {
                 let settings = index.settings();
                 let answer =
                     query::query(&mut *snapshot, settings, &prepared.probe(), &question, scratch)?;
-                self.found(&answer, threshold, shingles, (&mut *snapshot, right))
+                self.found(&answer, &question, shingles, (&mut *snapshot, right))
             }
             (None, Some(id)) => {
                 let (mut snapshot, settings) = (index.snapshot()?, index.settings());
                 let found = query_stored(&mut *snapshot, settings, id, &question, scratch)?;
                 let (stored, answer) = found.ok_or_else(|| Problem::unknown_document(id))?;
-                self.found(&answer, threshold, stored.shingles(), (&mut *snapshot, right))
+                self.found(&answer, &question, stored.shingles(), (&mut *snapshot, right))
             }
             (None, None) => Err(bad("expected text, or id of a document that is there")),
             (Some(_), Some(_)) => Err(bad("there are both text and id: leave one out")),
         }
+    }
+
+    /// How many of the nearest documents are asked for, if it is these.
+    fn nearest(&self) -> Result<Option<NonZeroUsize>, Problem> {
+        let Some(json::Whole(asked)) = self.nearest else { return Ok(None) };
+        if self.threshold.is_some() || self.top.is_some() {
+            let detail = "nearest finds documents of any similarity: leave out threshold and top";
+            return Err(bad(detail));
+        }
+        let count = NonZeroUsize::new(asked as usize).filter(|_| asked <= TOP_MAX);
+        let wrong = || bad(format!("nearest is {asked}: expected a number from 1 to {TOP_MAX}"));
+        count.map(Some).ok_or_else(wrong)
     }
 
     /// The answer in JSON. Metadata and texts of one match at a time are read and written, so that
@@ -154,7 +174,7 @@ impl Asked {
     fn found(
         &self,
         answer: &query::Answer,
-        threshold: f64,
+        question: &Question<'_>,
         shingles: Option<usize>,
         (snapshot, right): (&mut dyn Snapshot, Right),
     ) -> Result<Vec<u8>, Problem> {
@@ -188,11 +208,13 @@ impl Asked {
                 return Err(Problem::new(Code::ANSWER_TOO_LARGE, detail));
             }
         }
+        let nearest = question.nearest.map(|nearest| nearest.count.get() as u64);
         let rest = Found {
             found: answer.found,
             candidates: answer.candidates,
             shingles,
-            threshold,
+            threshold: if nearest.is_some() { 0.0 } else { question.threshold },
+            nearest,
             predicted_recall: rounded(answer.predicted_recall),
         };
         matches.into_object("matches", &rest)
@@ -202,10 +224,7 @@ impl Asked {
 impl<'a> FoundMatch<'a> {
     /// A match without metadata and text.
     fn new(one: &'a Match) -> Self {
-        let overlap = match one.similarity {
-            Similarity::Exact(overlap) => Some(overlap),
-            Similarity::Estimated(_) => None,
-        };
+        let overlap = one.similarity.overlap();
         Self {
             id: &one.record.id,
             similarity: six_decimals(&one.similarity),

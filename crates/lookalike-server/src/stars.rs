@@ -62,7 +62,9 @@ pub(crate) fn find(
     progress: &dyn Progress,
 ) -> Result<Stars, Problem> {
     let (version, expires) = first_expiry(index, now, progress)?;
-    let mut options = FindOptions::new(params(index, threshold)?);
+    let params = params(index, threshold)?;
+    let measure = params.measure();
+    let mut options = FindOptions::new(params);
     options.threads = NonZeroUsize::MIN;
     options.memory = limits.memory.clone();
     let findings = index::groups(index, &options, now, progress).map_err(problem)?;
@@ -70,7 +72,7 @@ pub(crate) fn find(
     for group in findings.groups.iter() {
         let group = group.map_err(|error| Problem::internal(error.to_string()))?;
         let duplicates = group.duplicates.into_iter().map(|one| {
-            let similarity = one.overlap.six_decimals().parse().unwrap_or_default();
+            let similarity = one.overlap.six_decimals_of(measure).parse().unwrap_or_default();
             (Member { id: one.id, bytes: one.bytes }, similarity)
         });
         let keeper = Member { id: group.keeper.id, bytes: group.keeper.bytes };

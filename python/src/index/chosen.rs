@@ -33,6 +33,7 @@ pub(super) fn expect(arguments: &Bound<'_, PyDict>, index: &Index) -> PyResult<(
     let arguments = arguments.copy()?;
     arguments.set_item("threshold", has.threshold)?;
     arguments.set_item("recall", has.recall)?;
+    arguments.set_item("measure", has.measure().to_string())?;
     let mut asked = settings(&arguments)?;
     let said = |names: &[&str]| {
         names.iter().try_fold(false, |said, name| {

@@ -6,7 +6,7 @@ use crate::call;
 use crate::error::{params_error, run_error};
 use crate::find::Findings;
 use crate::options::Options;
-use lookalike::core::params::{Measure, Params};
+use lookalike::core::params::Params;
 use lookalike::error::Error;
 use lookalike::index::{self, Aim, params_for, time};
 use pyo3::prelude::*;
@@ -44,7 +44,7 @@ fn params(has: &Params, options: &Options<'_>) -> PyResult<Params> {
     let aim = Aim {
         threshold: options.number("threshold")?,
         recall: options.number("recall")?,
-        measure: options.choice("measure")?.unwrap_or(Measure::Jaccard),
+        measure: options.choice("measure")?,
         exact: options.flag("exact")?,
     };
     params_for(has, aim).map_err(|error| params_error(&error))

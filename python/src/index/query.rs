@@ -8,6 +8,7 @@ use lookalike::run::MAX_THREADS;
 use lookalike::run::workers::{Earliest, on_threads};
 use lookalike::store::entry::{Record, Wanted, shown};
 use lookalike::store::filter::Filter;
+use lookalike::store::nearest::Nearest;
 use lookalike::store::query::{Answer, Match, Question, Similarity};
 use lookalike::store::settings::Store;
 use lookalike::store::stored::query_stored;
@@ -22,6 +23,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 pub(super) struct Asked {
     pub(super) threshold: Option<f64>,
     pub(super) top: Option<usize>,
+    pub(super) nearest: Option<NonZeroUsize>,
     pub(super) filters: Vec<Filter>,
     pub(super) texts: bool,
 }
@@ -35,10 +37,12 @@ pub(super) struct Found {
 }
 
 impl Asked {
-    fn question(&self, index: &Index) -> Question<'_> {
+    fn question<'a>(&'a self, index: &'a Index) -> Question<'a> {
+        let signatures = index.compact_signatures();
         Question {
             threshold: self.threshold.unwrap_or(index.settings().threshold),
             top: self.top,
+            nearest: self.nearest.map(|count| Nearest { count, signatures }),
             filters: &self.filters,
             now: now(),
             except: None,
@@ -59,7 +63,7 @@ impl Asked {
         let question = self.question(index);
         let answer = index.query(&probe, &question, &mut tools.scratch)?;
         let shingles = Some(probe.set.len());
-        Ok(Found { answer, threshold: question.threshold, shingles })
+        Ok(Found { answer, threshold: threshold(&question), shingles })
     }
 
     /// What resembles a document of the index, but for itself; `None` where there is none with
@@ -74,7 +78,7 @@ impl Asked {
             let found = query_stored(&mut *snapshot, settings, id, &question, &mut tools.scratch)?;
             Ok(found.map(|(stored, answer)| Found {
                 answer,
-                threshold: question.threshold,
+                threshold: threshold(&question),
                 shingles: stored.shingles(),
             }))
         })
@@ -115,6 +119,11 @@ impl Asked {
         found.sort_unstable_by_key(|(at, _)| *at);
         Ok(found.into_iter().map(|(_, found)| found).collect())
     }
+}
+
+/// The least similarity that is asked for; 0 for the nearest.
+fn threshold(question: &Question<'_>) -> f64 {
+    if question.nearest.is_some() { 0.0 } else { question.threshold }
 }
 
 /// How many threads are to be used; one per processor where nothing is said.
@@ -162,10 +171,7 @@ impl Found {
 
 fn row<'py>(py: Python<'py>, found: &Match) -> PyResult<Bound<'py, PyTuple>> {
     let Match { record, similarity } = found;
-    let exact = match similarity {
-        Similarity::Exact(overlap) => Some(overlap),
-        Similarity::Estimated(_) => None,
-    };
+    let exact = similarity.overlap();
     let share = |of: u64| exact.map(|overlap| overlap.intersection as f64 / of as f64);
     PyTuple::new(
         py,

@@ -24,6 +24,7 @@ use lookalike::write::{Output, OutputFormat, Target};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyDict, PyIterator, PyList, PyTuple};
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -55,12 +56,13 @@ fn folder(place: &Place) -> Option<PathBuf> {
 fn asked(
     threshold: Option<f64>,
     top: Option<usize>,
+    nearest: Option<usize>,
     filters: Vec<String>,
     texts: bool,
 ) -> PyResult<Asked> {
     let filters = filters.iter().map(|filter| filter.parse::<Filter>());
     let filters = filters.collect::<Result<Vec<Filter>, IndexError>>().map_err(told)?;
-    Ok(Asked { threshold, top, filters, texts })
+    Ok(Asked { threshold, top, nearest: nearest.and_then(NonZeroUsize::new), filters, texts })
 }
 
 #[pymethods]
@@ -247,10 +249,11 @@ impl StoredIndex {
         id: Option<&Bound<'py, PyAny>>,
         limit: Option<usize>,
         threshold: Option<f64>,
+        nearest: Option<usize>,
         filters: Vec<String>,
         texts: bool,
     ) -> PyResult<Bound<'py, PyTuple>> {
-        let asked = asked(threshold, limit, filters, texts)?;
+        let asked = asked(threshold, limit, nearest, filters, texts)?;
         self.expect_texts(py, texts)?;
         if let Some(id) = id {
             let id = text(id, || "the id".to_owned())?;
@@ -271,11 +274,12 @@ impl StoredIndex {
         given: Bound<'py, PyIterator>,
         limit: Option<usize>,
         threshold: Option<f64>,
+        nearest: Option<usize>,
         filters: Vec<String>,
         texts: bool,
         threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyList>> {
-        let asked = asked(threshold, limit, filters, texts)?;
+        let asked = asked(threshold, limit, nearest, filters, texts)?;
         let threads = query::threads(threads).map_err(OptionError::new_err)?;
         let rows = given.enumerate();
         let rows = rows.map(|(row, one)| text(&one?, || format!("text {row}")));

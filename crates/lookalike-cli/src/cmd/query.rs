@@ -16,10 +16,12 @@ use lookalike::read::{Collection, Document, Format, ReadOptions, Scratch, Sink, 
 use lookalike::store::backend::Snapshot;
 use lookalike::store::entry::Wanted;
 use lookalike::store::filter::Filter;
+use lookalike::store::nearest::Nearest;
 use lookalike::store::query::{Question, Scratch as Buffers, query};
 use lookalike::store::settings::Store;
 use lookalike::store::stored::query_stored;
 use lookalike::store::{Index, IndexError};
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 const EXAMPLE: &str = "\
@@ -27,6 +29,7 @@ Examples:
   lookalike query news draft.txt                      what resembles a file
   pbpaste | lookalike query news -                    or a text on standard input
   lookalike query news --id 4711 --threshold 0.5      or a document of the index
+  lookalike query news draft.txt --nearest 5           the most similar ones, whatever they are
   lookalike query news new.jsonl --json --filter language=en --filter 'date>=2024'";
 
 /// The exit code of `--exit-code` when something was found.
@@ -57,6 +60,11 @@ pub(crate) struct Args {
     /// Show at most N matches of each document, the most similar ones; 0 for all
     #[arg(long, value_name = "N", default_value_t = 10)]
     top: usize,
+
+    /// Find the N most similar documents, whatever their similarity, by the signatures of all
+    /// documents
+    #[arg(long, value_name = "N", conflicts_with_all = ["threshold", "top"])]
+    nearest: Option<NonZeroUsize>,
 
     /// A condition on metadata that matches meet, such as language=en, year>=2020 or title~budget;
     /// may be given again
@@ -157,9 +165,11 @@ struct Asker<'a> {
 
 impl Asker<'_> {
     fn question(&self) -> Question<'_> {
+        let signatures = self.index.compact_signatures();
         Question {
             threshold: self.args.threshold.unwrap_or(self.index.settings().threshold),
             top: Some(self.args.top).filter(|top| *top > 0),
+            nearest: self.args.nearest.map(|count| Nearest { count, signatures }),
             filters: &self.args.filter,
             now: self.now,
             except: None,
@@ -184,7 +194,7 @@ impl Asker<'_> {
         let (settings, question) = (self.index.settings(), self.question());
         let found = query_stored(snapshot, settings, id, &question, &mut Buffers::default())?;
         let (stored, answer) = found.ok_or_else(unknown)?;
-        Ok(asking.tell(id, &stored.probe(), question.threshold, &answer)?)
+        Ok(asking.tell(id, &stored.probe(), &question, &answer)?)
     }
 
     /// Asks for one document of a file.
@@ -251,7 +261,7 @@ impl Ask<'_, '_> {
         let settings = self.asker.index.settings();
         let answer = query(&mut *self.snapshot, settings, &probe, &question, &mut self.buffers);
         let answer = answer.map_err(|error: IndexError| Failure::from(error))?;
-        Ok(self.asking.tell(document.id, &probe, question.threshold, &answer)?)
+        Ok(self.asking.tell(document.id, &probe, &question, &answer)?)
     }
 }
 

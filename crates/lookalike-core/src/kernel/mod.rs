@@ -7,6 +7,7 @@
 //! | `sketch`, `classic` | shingle hashes | a signature |
 //! | `intersect` | two sorted sets | how many elements they share |
 //! | `count_equal` | two signatures | at how many places they agree |
+//! | `count_equal_rows` | a compact signature, and rows of them | the same for each row |
 //!
 //! `scalar.rs` is the specification: plain loops over the definitions of `docs/signature.md`,
 //! always compiled. Every other variant gives the same bits, which `tests.rs` checks on each.
@@ -32,6 +33,8 @@ use std::fmt;
 
 /// Readable and writable entries that every padded buffer has behind its used part.
 pub(crate) const PAD: usize = 64;
+/// Rows of bytes that are compared have a multiple of this many.
+pub(crate) const ROW_BLOCK: usize = 64;
 /// The longest piece of text that a vector scan takes: its positions are 16 bits wide.
 pub(crate) const PIECE: usize = 32 * 1024;
 
@@ -391,6 +394,21 @@ impl Kernel {
             Variant::Avx2 => unsafe { x86_64::count_equal_avx2(a, b) },
             #[cfg(target_arch = "x86_64")]
             Variant::Avx512 => unsafe { x86_64::count_equal_avx512(a, b) },
+        }
+    }
+
+    /// At how many places each row of bytes agrees with `probe`, whose length is that of a row and
+    /// a multiple of [`ROW_BLOCK`].
+    #[inline]
+    pub(crate) fn count_equal_rows(self, probe: &[u8], rows: &[u8], counts: &mut [u16]) {
+        match self.0 {
+            Variant::Scalar => scalar::count_equal_rows(probe, rows, counts),
+            Variant::Portable => portable::count_equal_rows(probe, rows, counts),
+            // SAFETY: the variant exists only where the processor has the instructions.
+            #[cfg(target_arch = "x86_64")]
+            Variant::Avx2 => unsafe { x86_64::count_equal_rows_avx2(probe, rows, counts) },
+            #[cfg(target_arch = "x86_64")]
+            Variant::Avx512 => unsafe { x86_64::count_equal_rows_avx512(probe, rows, counts) },
         }
     }
 }

@@ -6,7 +6,7 @@
 //! its length (measured 6.5 → 4.0 ns per word for shingles).
 
 use super::scalar::{self, FALLBACK, PRIME};
-use super::{PAD, Parameters, ShingleBuffer};
+use super::{PAD, Parameters, ROW_BLOCK, ShingleBuffer};
 use crate::hash;
 use crate::params::Scheme;
 
@@ -146,4 +146,20 @@ fn mod_prime(x: u32, a: u32, b: u32) -> u32 {
     let twice = (once & 0xffff_ffff) + PRIME - 15 * (once >> 32);
     let value = if twice >= PRIME { twice - PRIME } else { twice };
     value.min(u64::from(u32::MAX)) as u32
+}
+
+/// See [`super::Kernel::count_equal_rows`].
+#[inline(always)]
+pub(super) fn count_equal_rows(probe: &[u8], rows: &[u8], counts: &mut [u16]) {
+    let (probe_blocks, rest) = probe.as_chunks::<ROW_BLOCK>();
+    debug_assert!(rest.is_empty(), "rows have whole blocks");
+    counts.fill(0);
+    let rows = rows.chunks_exact(probe.len().max(1));
+    for (count, row) in counts.iter_mut().zip(rows) {
+        for (a, b) in row.as_chunks::<ROW_BLOCK>().0.iter().zip(probe_blocks) {
+            // At most the length of a block, which a byte holds.
+            let equal: u8 = a.iter().zip(b).map(|(x, y)| u8::from(x == y)).sum();
+            *count += u16::from(equal);
+        }
+    }
 }

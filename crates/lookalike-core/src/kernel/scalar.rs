@@ -194,3 +194,12 @@ pub(super) fn intersect_galloping(small: &[u64], large: &[u64]) -> usize {
 pub(super) fn count_equal(a: &[u32], b: &[u32]) -> usize {
     a.iter().zip(b).filter(|(x, y)| x == y).count()
 }
+
+/// See [`super::Kernel::count_equal_rows`].
+pub(super) fn count_equal_rows(probe: &[u8], rows: &[u8], counts: &mut [u16]) {
+    counts.fill(0);
+    let rows = rows.chunks_exact(probe.len().max(1));
+    for (count, row) in counts.iter_mut().zip(rows) {
+        *count = row.iter().zip(probe).filter(|(x, y)| x == y).count() as u16;
+    }
+}

@@ -116,6 +116,29 @@ proptest! {
             prop_assert_eq!(kernel.count_equal(&a, &b), expected);
         }
     }
+
+    #[test]
+    fn counts_of_rows_agree(
+        probe in prop::collection::vec(0u8..4, 1..300),
+        others in prop::collection::vec(any::<u64>(), 0..40),
+    ) {
+        let mut probe = probe;
+        probe.resize(probe.len().next_multiple_of(ROW_BLOCK), 9);
+        let mut rows = Vec::new();
+        for seed in &others {
+            let mut random = SplitMix64::new(*seed);
+            rows.extend(probe.iter().map(|_| random.below(1 + seed % 5) as u8));
+        }
+        // One entry more than there are rows.
+        let mut expected = vec![7; others.len() + 1];
+        scalar::count_equal_rows(&probe, &rows, &mut expected);
+        prop_assert_eq!(expected.last(), Some(&0));
+        for kernel in Kernel::available() {
+            let mut counts = vec![3; others.len() + 1];
+            kernel.count_equal_rows(&probe, &rows, &mut counts);
+            prop_assert_eq!(&counts, &expected, "{}", kernel);
+        }
+    }
 }
 
 #[test]

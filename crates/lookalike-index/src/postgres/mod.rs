@@ -45,6 +45,7 @@ use crate::error::{IndexError, Unwritable};
 use crate::index::Access;
 use crate::settings::Settings;
 use address::Address;
+use lookalike_core::error::ParamsError;
 use pool::Pool;
 use std::path::Path;
 use std::sync::Arc;
@@ -65,6 +66,13 @@ pub fn create(url: &str, settings: &Settings) -> Result<Box<dyn Backend>, IndexE
 }
 
 fn new(url: &str, settings: &Settings, wait: Duration) -> Result<PostgresBackend, IndexError> {
+    if settings.containment.is_some() {
+        return Err(IndexError::Params(ParamsError::Parse {
+            option: "--measure",
+            got: "containment, for an index in PostgreSQL".to_owned(),
+            expected: "jaccard, or an index in a folder, which finds containment",
+        }));
+    }
     let pool = Arc::new(Pool::new(Address::parse(url)?, false));
     schema::create(&pool, settings)?;
     Ok(PostgresBackend { pool, settings: settings.clone(), wait: Some(wait) })

@@ -6,7 +6,7 @@ use super::posting::{List, id_key};
 use super::segment::Segment;
 use super::shared::{Moment, Shared};
 use super::upkeep::counted;
-use crate::backend::{Problem, Stats, bucket_keys};
+use crate::backend::{Problem, Stats, posting_keys};
 use crate::entry::{Record, Wanted, shown};
 use crate::error::IndexError;
 use crate::set;
@@ -113,7 +113,7 @@ fn signer(settings: &Settings) -> Result<Option<Signer>, IndexError> {
         return Ok(None);
     }
     let params = settings.params()?;
-    Ok(Some(Signer::new(params.scheme(), params.num_hashes(), params.seed())))
+    Ok(Some(Signer::new(params.scheme(), settings.num_hashes, params.seed())))
 }
 
 /// What SQLite finds wrong.
@@ -216,7 +216,8 @@ impl Look<'_> {
         if let Some(what) = self.content(record) {
             return Ok(Some((what, false)));
         }
-        bucket_keys(self.settings, &record.signature, &mut self.keys);
+        let set = record.set.as_deref().unwrap_or_default();
+        posting_keys(self.settings, &record.signature, set, &mut self.keys)?;
         let number = record.number as u32;
         let is_lost = self.lost.iter().any(|(first, last)| (*first..=*last).contains(&number));
         // What is behind the last segment is looked for nowhere: its row is where it is.

@@ -4,11 +4,16 @@ use super::catalogue::{self, Head};
 use super::fault::Place;
 use super::posting::{List, Posting, Run, id_key};
 use super::segment::Segment;
-use crate::backend::bucket_keys;
+use crate::backend::posting_keys;
 use crate::error::IndexError;
 use crate::settings::Settings;
 use rusqlite::Connection;
 use std::sync::Arc;
+
+/// Postings in memory for each document of the tail, where an index finds containment.
+const TAIL_POSTINGS: usize = 64;
+/// Postings from which on no further documents are gathered at a time.
+const MOST_GATHERED: usize = 1 << 25;
 
 /// Postings of all documents up to `last`, those left out that were gone after `dropped` changes.
 /// Never changed; another one takes its place.
@@ -41,6 +46,14 @@ impl Parts {
     /// Documents in runs.
     pub(super) fn tail(&self) -> usize {
         self.runs.iter().map(|run| run.documents()).sum()
+    }
+
+    /// Whether the runs are to be put into a segment: they have more than `most` documents, or,
+    /// where documents have as many postings as shingles, too many of these.
+    pub(super) fn is_tail_full(&self, most: usize, settings: &Settings) -> bool {
+        let postings = || self.runs.iter().map(|run| run.bands.len()).sum::<usize>();
+        self.tail() > most
+            || settings.containment.is_some() && postings() > most.saturating_mul(TAIL_POSTINGS)
     }
 
     /// How many documents there are postings of.
@@ -109,7 +122,7 @@ impl Parts {
             parts.generation = head.generation;
         }
         let range = (u64::from(parts.last) + 1, u64::from(head.last));
-        let (run, _) = gathered(place, settings, connection, range, usize::MAX)?;
+        let (run, ..) = gathered(place, settings, connection, range, None)?;
         if range.0 <= range.1 {
             // Rows that are gone by now are in no run, though earlier moments have them.
             parts.gathered = parts.gathered.max(head.changes);
@@ -122,8 +135,9 @@ impl Parts {
     }
 }
 
-/// Postings of at most `most` documents of a range, made from their rows, and the number of the
-/// last one. A row whose signature cannot be is found by its id only; `check` tells of it.
+/// Postings of the documents of a range, made from their rows, the number of the last one, and
+/// whether there are no more: at most `most` are taken, and fewer where they have many postings.
+/// A row whose signature or set cannot be is found by its id only; `check` reports it.
 ///
 /// # Errors
 /// What SQLite says.
@@ -132,28 +146,41 @@ pub(super) fn gathered(
     settings: &Settings,
     connection: &Connection,
     (from, to): (u64, u64),
-    most: usize,
-) -> Result<(Run, u32), IndexError> {
-    let gather = || -> rusqlite::Result<(Run, u32)> {
+    most: Option<usize>,
+) -> Result<(Run, u32, bool), IndexError> {
+    let gather = || -> rusqlite::Result<(Run, u32, bool)> {
         let (mut bands, mut ids) = (Vec::<Posting>::new(), Vec::<Posting>::new());
         let (mut keys, mut values, mut last) = (Vec::new(), Vec::new(), 0);
-        let sql = "SELECT doc, id, signature FROM docs WHERE doc BETWEEN ?1 AND ?2
-            ORDER BY doc LIMIT ?3";
+        let sql = if settings.containment.is_some() {
+            "SELECT docs.doc, id, signature, code FROM docs LEFT JOIN sets ON sets.doc = docs.doc
+            WHERE docs.doc BETWEEN ?1 AND ?2 ORDER BY docs.doc"
+        } else {
+            "SELECT doc, id, signature, NULL FROM docs WHERE doc BETWEEN ?1 AND ?2 ORDER BY doc"
+        };
         let mut statement = connection.prepare_cached(sql)?;
-        let most = i64::try_from(most).unwrap_or(i64::MAX);
-        let mut rows = statement.query([from.cast_signed(), to.cast_signed(), most])?;
-        while let Some(row) = rows.next()? {
+        let mut rows = statement.query([from.cast_signed(), to.cast_signed()])?;
+        let is_full = |ids: &[Posting], bands: &[Posting]| {
+            most.is_some_and(|most| ids.len() >= most || bands.len() >= MOST_GATHERED)
+        };
+        let mut is_end = false;
+        while !is_full(&ids, &bands) {
+            let Some(row) = rows.next()? else {
+                is_end = true;
+                break;
+            };
             last = row.get(0)?;
             ids.push((id_key(row.get_ref(1)?.as_bytes()?), last));
             let (signature, rest) = row.get_ref(2)?.as_blob()?.as_chunks::<4>();
             if signature.len() == settings.num_hashes && rest.is_empty() {
                 values.clear();
                 values.extend(signature.iter().map(|value| u32::from_le_bytes(*value)));
-                bucket_keys(settings, &values, &mut keys);
-                bands.extend(keys.iter().map(|key| (*key, last)));
+                let set = row.get_ref(3)?.as_blob_or_null()?.unwrap_or_default();
+                if posting_keys(settings, &values, set, &mut keys).is_ok() {
+                    bands.extend(keys.iter().map(|key| (*key, last)));
+                }
             }
         }
-        Ok((Run::sorted(bands, ids), last))
+        Ok((Run::sorted(bands, ids), last, is_end))
     };
     gather().map_err(|error| place.database(error))
 }

@@ -236,8 +236,9 @@ pub(super) fn rebuilt(
     let mut first = old.first;
     loop {
         let range = (u64::from(first), u64::from(old.last));
-        let (run, last) = gathered(place, settings, connection, range, REBUILT_AT_ONCE)?;
-        let is_last = run.documents() < REBUILT_AT_ONCE || last >= old.last;
+        let (run, last, is_end) =
+            gathered(place, settings, connection, range, Some(REBUILT_AT_ONCE))?;
+        let is_last = is_end || last >= old.last;
         let last = if is_last { old.last } else { last };
         let level = tuning.level(run.documents() as u64);
         let file = SegmentFile::create(place, next_name(head))?;

@@ -11,7 +11,7 @@ use super::segment::Segment;
 use super::segment_file::SegmentFile;
 use super::shared::{Shared, lock};
 use super::trust::segment_name;
-use crate::backend::{Change, Done, bucket_keys};
+use crate::backend::{Change, Done, posting_keys};
 use crate::checksum::{self, Fields};
 use crate::entry::{Entry, MAX_METADATA_BYTES, shown};
 use crate::error::IndexError;
@@ -169,7 +169,7 @@ fn attempt(shared: &Shared, changes: &[Change<'_>]) -> Result<Vec<Done>, IndexEr
         }
         parts.last = writer.head.last;
         // A segment needs space; removals must do without.
-        if adds && parts.tail() > shared.tuning.tail {
+        if adds && parts.is_tail_full(shared.tuning.tail, &shared.settings) {
             made = Some(flush(shared, writer, parts)?);
         }
         Ok(done)
@@ -367,7 +367,7 @@ impl<'a> Batch<'a> {
         let key = id_key(entry.id.as_bytes());
         self.known.add(key);
         self.ids.push((key, number));
-        bucket_keys(self.settings, entry.signature, &mut self.keys);
+        posting_keys(self.settings, entry.signature, entry.set, &mut self.keys)?;
         self.bands.extend(self.keys.iter().map(|key| (*key, number)));
         Ok(number)
     }

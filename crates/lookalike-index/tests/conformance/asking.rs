@@ -46,14 +46,7 @@ pub fn large_groups_are_verified<P: Place>(fresh: impl Fn() -> P) {
             wanted.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(b.1)));
             all += wanted.len();
             for top in [None, Some(5)] {
-                let question = Question {
-                    threshold: 0.7,
-                    top,
-                    filters: &filters,
-                    now: 30,
-                    except,
-                    wanted: Wanted::default(),
-                };
+                let question = Question { except, ..question(top, &filters) };
                 let probe = probe.probe();
                 let answer = query(&mut *snapshot, &settings, &probe, &question, &mut scratch);
                 let answer = answer.unwrap();
@@ -73,16 +66,21 @@ pub fn large_groups_are_verified<P: Place>(fresh: impl Fn() -> P) {
         }
     }
     assert!(all > 3000, "{all}");
-    let question = Question {
+    let question = question(None, &[]);
+    let none = query_stored(&mut *snapshot, &settings, "no such", &question, &mut scratch);
+    assert!(none.unwrap().is_none());
+}
+
+fn question(top: Option<usize>, filters: &[Filter]) -> Question<'_> {
+    Question {
         threshold: 0.7,
-        top: None,
-        filters: &[],
+        top,
+        nearest: None,
+        filters,
         now: 30,
         except: None,
         wanted: Wanted::default(),
-    };
-    let none = query_stored(&mut *snapshot, &settings, "no such", &question, &mut scratch);
-    assert!(none.unwrap().is_none());
+    }
 }
 
 /// How many shingles both have.

@@ -80,7 +80,7 @@ pub struct Maker {
 impl Maker {
     pub fn new(settings: &Settings, seed: u64) -> Self {
         let params = settings.params().unwrap();
-        let signer = Signer::new(params.scheme(), params.num_hashes(), params.seed());
+        let signer = Signer::new(params.scheme(), settings.num_hashes, params.seed());
         Self { signer, random: SplitMix64::new(seed) }
     }
 

@@ -122,6 +122,7 @@ fn assert_equal(backend: &dyn Backend, model: &MemoryBackend, maker: &mut Maker,
         let question = Question {
             threshold: 0.5,
             top: Some(5),
+            nearest: None,
             filters: &[],
             now: 30,
             except: None,

@@ -10,14 +10,18 @@
 #![allow(clippy::unwrap_used, clippy::cast_possible_wrap, reason = "these are tests")]
 
 mod asking;
+mod containment;
 pub mod documents;
 mod histories;
 mod moments;
+mod nearest;
 mod writing;
 
 pub use asking::*;
+pub use containment::*;
 pub use histories::*;
 pub use moments::*;
+pub use nearest::*;
 pub use writing::*;
 
 use lookalike_index::backend::{Backend, Snapshot};
@@ -71,6 +75,10 @@ macro_rules! suite {
             many_documents_of_one_bucket,
             large_groups_are_verified,
             an_empty_index_answers,
+            the_nearest_are_those_of_comparing_all,
+            the_nearest_of_a_stored_document,
+            the_nearest_by_estimates,
+            the_nearest_of_many,
         );
     };
     ($fresh:expr, $is_there:expr; $($name:ident,)*) => {

@@ -16,6 +16,10 @@ export const summary = (answer) => {
   if (answer.shingles === 0) {
     return "There is not a word in it, so nothing resembles it.";
   }
+  if (answer.nearest !== undefined) {
+    return answer.found === 0 ? "Nothing in the index shares a shingle with it."
+      : `${counted(answer.found, "most similar document")} of the index.`;
+  }
   const least = `a similarity of ${answer.threshold} or more`;
   if (answer.found === 0) {
     return `Nothing in the index has ${least}; ${counted(answer.candidates, "document")} ` +
@@ -32,9 +36,12 @@ const LOW = 0.9;
 
 const recall = (answer) => {
   const chance = probability(answer.predicted_recall);
-  const text = `A document with a similarity of exactly ${answer.threshold} is found with a ` +
+  const least = answer.nearest === undefined
+    ? `with a similarity of exactly ${answer.threshold}` : "as similar as the last one shown";
+  const text = `A document ${least} is found with a ` +
     `probability of ${chance}; more similar ones more surely.`;
   if (answer.predicted_recall >= LOW) return make("p", { class: "note" }, text);
+  if (answer.nearest !== undefined) return make("p", { class: "note" }, text);
   return make("p", { class: "warning" }, `${text} This index was made for more similar documents.`);
 };
 

@@ -38,6 +38,7 @@ const tellSize = () => {
 const asked = () => {
   const threshold = at("query-threshold").value, top = at("query-top").value;
   const body = {};
+  if (at("query-nearest").checked) return { nearest: top === "" ? 10 : Number(top) };
   if (threshold !== "") body.threshold = Number(threshold);
   if (top !== "") body.top = Number(top);
   return body;
@@ -172,6 +173,9 @@ export const watchQuery = () => {
       go(address("query", { id, ...asked() }));
     }
   });
+  at("query-nearest").addEventListener("change", (event) => {
+    at("query-threshold").disabled = event.target.checked;
+  });
   watchFiles();
   settings().then(({ threshold }) => {
     if (at("query-threshold").value === "") at("query-threshold").value = threshold;
@@ -191,6 +195,9 @@ export const showQuery = (params, signal) => {
   for (const name of ["threshold", "top"]) {
     if (params.has(name)) at(`query-${name}`).value = params.get(name);
   }
+  if (params.has("nearest")) at("query-top").value = params.get("nearest");
+  at("query-nearest").checked = params.has("nearest");
+  at("query-threshold").disabled = at("query-nearest").checked;
   const body = { id, ...asked() };
   ask(body, signal, id);
 };

@@ -47,6 +47,7 @@ const ROWS = [
   ["scheme", "How signatures are computed"],
   ["seed", "Draws the hash functions"],
   ["store", "What is kept of a document"],
+  ["containment", "Similarity is containment, and how candidates are found"],
   ["format", "The version of what is stored"],
 ];
 const ELSEWHERE = ["name", "predicted_recall", "writable", "version", "exact",
@@ -69,15 +70,21 @@ const chosen = (all) => {
       meaning]), "Settings of the index"));
 };
 
+// Candidates for containment are those of one band for each anchor.
+const banding = (all) => all.containment ? { bands: all.containment.anchors, rows: 1 } : all;
+
+const layout = ({ containment, bands, rows }) => containment
+  ? `${counted(containment.anchors, "anchor")}: 1 − (1 − s)^${containment.anchors}`
+  : `${counted(bands, "band")} of ${counted(rows, "row")}: 1 − (1 − s^${rows})^${bands}`;
+
 const sureness = (all) => make("div", { class: "beside" },
   make("div", {},
     make("p", { class: "lead" }, `A document with a similarity of exactly ${all.threshold} is ` +
       `found with a probability of ${probability(all.predicted_recall)}.`),
     make("p", {}, "More similar ones are found more surely, less similar ones less. What is " +
       "found is compared before it is shown, so nothing is shown that is not similar enough."),
-    make("p", { class: "note" }, `${counted(all.bands, "band")} of ${counted(all.rows, "row")}: ` +
-      `1 − (1 − s^${all.rows})^${all.bands}`)),
-  make("figure", {}, curve(all.bands, all.rows, all.threshold),
+    make("p", { class: "note" }, layout(all))),
+  make("figure", {}, curve(banding(all).bands, banding(all).rows, all.threshold),
     make("figcaption", {}, "The shaded part is what a search asks for.")));
 
 /** @type {import("./router.js").Show} */

@@ -51,6 +51,34 @@ fn a_query_finds_what_resembles() {
 }
 
 #[test]
+fn the_nearest_are_found_at_any_similarity() {
+    let served = Served::start();
+    let client = &served.client;
+    fill(client);
+    // One shingle of five words in common: far below the threshold of the index.
+    let text = "in the green park today we saw a dog that ran and a cat that slept";
+    let none = client.post("/v1/query", &json!({ "text": text })).ok(200);
+    assert_eq!((none["found"].as_u64(), none.get("nearest")), (Some(0), None));
+    let found = client.post("/v1/query", &json!({ "text": text, "nearest": 5 })).ok(200);
+    assert_eq!(ids(&found), ["a"]);
+    assert_eq!(found["matches"][0]["shared"], json!(1));
+    assert_eq!(
+        (&found["nearest"], &found["threshold"], &found["found"], &found["predicted_recall"]),
+        (&json!(5), &json!(0.0), &json!(1), &json!(1.0))
+    );
+    let own = json!({ "id": "a", "nearest": 1, "filters": ["language=en"] });
+    assert_eq!(ids(&client.post("/v1/query", &own).ok(200)), ["b"]);
+    for bad in [
+        json!({ "id": "a", "nearest": 0 }),
+        json!({ "id": "a", "nearest": 1001 }),
+        json!({ "id": "a", "nearest": 3, "top": 3 }),
+        json!({ "id": "a", "nearest": 3, "threshold": 0.5 }),
+    ] {
+        client.post("/v1/query", &bad).problem(400, "bad-member");
+    }
+}
+
+#[test]
 fn an_index_of_signatures_estimates() {
     let served = Served::with(Store::Signatures, |_| {});
     let client = &served.client;

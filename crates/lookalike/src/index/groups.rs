@@ -17,7 +17,7 @@ pub struct Aim {
     /// Least predicted share of the pairs at the threshold that are found: above 0, below 1.
     pub recall: Option<f64>,
     /// What the threshold is a threshold of.
-    pub measure: Measure,
+    pub measure: Option<Measure>,
     /// Whether no pair may be missed.
     pub exact: bool,
 }
@@ -27,12 +27,14 @@ pub struct Aim {
 /// # Errors
 /// What [`Params::new`] says of the aim.
 pub fn params_for(has: &Params, aim: Aim) -> Result<Params, ParamsError> {
-    let Aim { measure, exact, .. } = aim;
+    let Aim { exact, .. } = aim;
+    let measure = aim.measure.unwrap_or(has.measure());
     let threshold = aim.threshold.unwrap_or(has.threshold());
     let recall = aim.recall.unwrap_or(has.recall());
     // Signatures are not used where candidates are exact.
     let same = !exact
         && measure == Measure::Jaccard
+        && has.measure() == Measure::Jaccard
         && threshold.to_bits() == has.threshold().to_bits()
         && recall.to_bits() == has.recall().to_bits();
     let wishes = Wishes {
@@ -68,15 +70,16 @@ pub fn groups(
     progress: &dyn Progress,
 ) -> Result<Findings, Error> {
     let (settings, params) = (index.settings(), index.params());
+    let has_bands = settings.containment.is_none();
     let asked = Params::new(&Wishes {
         shingle: options.params.shingle().clone(),
         measure: params.measure(),
         threshold: params.threshold(),
         exact: params.exact(),
         recall: params.recall(),
-        num_hashes: Some(params.num_hashes()),
-        bands: Some(params.bands()),
-        rows: Some(params.rows()),
+        num_hashes: has_bands.then(|| params.num_hashes()),
+        bands: has_bands.then(|| params.bands()),
+        rows: has_bands.then(|| params.rows()),
         scheme: params.scheme(),
         seed: params.seed(),
     })?;

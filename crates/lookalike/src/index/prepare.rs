@@ -55,7 +55,7 @@ impl Preparer {
             wording,
             words: Words::default(),
             shingler: Shingler::new(params.shingle()),
-            signer: Signer::new(params.scheme(), params.num_hashes(), params.seed()),
+            signer: Signer::new(params.scheme(), settings.num_hashes, params.seed()),
             store: settings.store,
             upper: Vec::new(),
             set: Vec::new(),
@@ -147,6 +147,7 @@ mod tests {
         let question = Question {
             threshold: 0.5,
             top: None,
+            nearest: None,
             filters: &[],
             now: 0,
             except: None,

@@ -8,6 +8,7 @@ use crate::exit_code::ExitCode;
 use crate::extraction::Worker;
 use crate::options::{AimArgs, ReadArgs, ShingleArgs, SignatureArgs};
 use crate::terminal;
+use lookalike::core::params::Measure;
 use lookalike::index::Existing;
 use lookalike::store::index::create;
 use serde_json::json;
@@ -18,6 +19,7 @@ const EXAMPLE: &str = "\
 Examples:
   lookalike index create letters.lookalike letters/
   lookalike index create news articles.jsonl --threshold 0.7 --metadata date --metadata author
+  lookalike index create held texts/ --measure containment --threshold 0.5
   lookalike index create notes --store texts         empty, to be filled with `index add`";
 
 /// Make a new index, and put documents into it
@@ -41,6 +43,12 @@ pub(super) struct Args {
     #[command(flatten)]
     aim: AimArgs,
 
+    /// `jaccard`: shared shingles among all of both; `containment`: among those of the shorter,
+    /// which finds what is copied from longer texts; it takes a posting for each shingle
+    #[arg(long, value_name = "WHAT", default_value = "jaccard")]
+    #[arg(help_heading = "How alike, and how surely found")]
+    measure: Measure,
+
     #[command(flatten)]
     shingle: ShingleArgs,
 
@@ -62,7 +70,7 @@ impl Args {
 /// Runs the command.
 pub(super) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
     let Args { aim, shingle, signature, reading, store, .. } = args;
-    let settings = settings::new(aim, shingle, signature, reading, *store)?;
+    let settings = settings::new(aim, args.measure, shingle, signature, reading, *store)?;
     // What cannot be read is told before anything is made.
     let inputs = match args.inputs.as_slice() {
         [] => None,

@@ -4,10 +4,11 @@ use super::open::PlaceArgs;
 use crate::cmd::Outcome;
 use crate::cmd::find::ResultArgs;
 use crate::cmd::find::targets::Targets;
-use crate::options::{KeepArgs, MeasureArgs, WorkArgs, recall, threshold};
+use crate::options::{KeepArgs, WorkArgs, recall, threshold};
 use crate::page::Subject;
 use crate::progress_bar::Bar;
 use crate::termination;
+use lookalike::core::params::Measure;
 use lookalike::index::time;
 use lookalike::index::{self, Aim, params_for};
 use lookalike::progress::{Progress, Silent};
@@ -41,8 +42,16 @@ pub(super) struct Args {
     #[arg(help_heading = "How alike, and how surely found")]
     recall: Option<f64>,
 
-    #[command(flatten)]
-    measure: MeasureArgs,
+    /// `jaccard`: shared shingles among all of both; `containment`: among those of the shorter,
+    /// which finds an excerpt inside a longer text [default: that of the index]
+    #[arg(long, value_name = "WHAT")]
+    #[arg(help_heading = "How alike, and how surely found")]
+    measure: Option<Measure>,
+
+    /// Miss no pair: candidates by shared rare shingles instead of signatures; slower, more memory
+    #[arg(long)]
+    #[arg(help_heading = "How alike, and how surely found")]
+    exact: bool,
 
     #[command(flatten)]
     keep: KeepArgs,
@@ -60,7 +69,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     let targets = Targets::new(&args.result)?;
     targets.refuse_taken(&[], &[])?;
     let index = args.place.read()?;
-    let MeasureArgs { measure, exact } = args.measure;
+    let (measure, exact) = (args.measure, args.exact);
     let aim = Aim { threshold: args.threshold, recall: args.recall, measure, exact };
     let mut options = args.keep.options(params_for(index.params(), aim)?, &args.work)?;
     options.pairs = args.result.wants_pairs();

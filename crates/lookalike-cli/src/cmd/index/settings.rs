@@ -4,7 +4,7 @@ use crate::cmd::Failure;
 use crate::options::{AimArgs, ReadArgs, ShingleArgs, SignatureArgs};
 use crate::told::Told;
 use clap::{Args, ValueEnum};
-use lookalike::core::params::Params;
+use lookalike::core::params::{Measure, Params, Wishes};
 use lookalike::store::Index;
 use lookalike::store::settings::{Settings, Store};
 
@@ -32,6 +32,7 @@ impl StoreArg {
 /// The settings of a new index.
 pub(super) fn new(
     aim: &AimArgs,
+    measure: Measure,
     shingle: &ShingleArgs,
     signature: &SignatureArgs,
     reading: &ReadArgs,
@@ -45,7 +46,8 @@ pub(super) fn new(
                 .to_owned(),
         ));
     }
-    let params = Params::new(&signature.wishes(shingle.rule(wording)?, aim))?;
+    let wishes = Wishes { measure, ..signature.wishes(shingle.rule(wording)?, aim) };
+    let params = Params::new(&wishes)?;
     Ok(Settings::new(&params, &wording.to_string(), store.store())?)
 }
 
@@ -74,7 +76,9 @@ impl Asked {
         let (shingle, signature) = (&self.shingle, &self.signature);
         let wording = reading.args.wording();
         let rule = shingle.args.rule(wording)?;
-        let params = Params::new(&signature.args.wishes_like(rule, index.params()))?;
+        let measure = index.params().measure();
+        let wishes = signature.args.wishes_like(rule, index.params());
+        let params = Params::new(&Wishes { measure, ..wishes })?;
         let store = self.store.map_or(has.store, StoreArg::store);
         let mut asked = Settings::new(&params, &wording.to_string(), store)?;
         if !["normalize", "language", "segment"].iter().any(|name| reading.has(name)) {

@@ -40,7 +40,7 @@ fn value(index: &Index, stats: &Stats) -> Value {
     json!({
         "index": index.name(),
         "settings": settings,
-        "predicted_recall": index.params().predicted_recall(),
+        "predicted_recall": index.settings().predicted_recall(index.params().threshold()),
         "documents": stats.documents,
         "without_shingles": stats.without_shingles,
         "postings": stats.postings,
@@ -73,7 +73,7 @@ fn write(out: &mut impl Write, index: &Index, stats: &Stats) -> io::Result<()> {
             "finds",
             format!(
                 "{} % of documents at similarity {} (predicted)",
-                percent(params.predicted_recall()),
+                percent(settings.predicted_recall(params.threshold())),
                 params.threshold()
             ),
         ),

@@ -13,7 +13,7 @@ use crate::text_width::{one_line, shorten, visible};
 use lookalike::index::time;
 use lookalike::read::Skipped;
 use lookalike::store::Index;
-use lookalike::store::query::{Answer, Match, Probe, Similarity};
+use lookalike::store::query::{Answer, Match, Probe, Question, Similarity};
 use lookalike::store::settings::Store;
 use serde_json::{Map, Number, Value, json};
 use std::io::{self, BufWriter, Write};
@@ -39,6 +39,7 @@ pub(super) struct Asking<'a> {
     with_matches: u64,
     without_shingles: u64,
     not_shown: u64,
+    /// The threshold, and the least predicted recall.
     recall: Option<(f64, f64)>,
     skipped: Vec<Skipped>,
 }
@@ -71,16 +72,17 @@ impl<'a> Asking<'a> {
         &mut self,
         id: &str,
         probe: &Probe<'_>,
-        threshold: f64,
+        question: &Question<'_>,
         answer: &Answer,
     ) -> io::Result<()> {
         self.asked += 1;
         self.with_matches += u64::from(answer.found > 0);
         self.without_shingles += u64::from(probe.signature.is_empty());
         self.not_shown += answer.found - answer.matches.len() as u64;
-        self.recall = Some((threshold, answer.predicted_recall));
+        let recall = self.recall.map_or(1.0, |(_, recall)| recall).min(answer.predicted_recall);
+        self.recall = Some((question.threshold, recall));
         if self.args.json {
-            let value = self.value(id, probe, threshold, answer);
+            let value = self.value(id, probe, question, answer);
             return writeln!(self.out, "{value}");
         }
         if answer.matches.is_empty() {
@@ -116,17 +118,28 @@ impl<'a> Asking<'a> {
         Ok(())
     }
 
-    fn value(&self, id: &str, probe: &Probe<'_>, threshold: f64, answer: &Answer) -> Value {
+    fn value(
+        &self,
+        id: &str,
+        probe: &Probe<'_>,
+        question: &Question<'_>,
+        answer: &Answer,
+    ) -> Value {
         let shingles = if self.estimated { Value::Null } else { json!(probe.set.len()) };
-        json!({
+        let nearest = question.nearest.map(|nearest| nearest.count);
+        let mut value = json!({
             "document": id,
             "shingles": shingles,
-            "threshold": threshold,
+            "threshold": if nearest.is_some() { 0.0 } else { question.threshold },
             "predicted_recall": answer.predicted_recall,
             "candidates": answer.candidates,
             "found": answer.found,
             "matches": answer.matches.iter().map(of_match).collect::<Vec<Value>>(),
-        })
+        });
+        if let Some(count) = nearest {
+            value["nearest"] = json!(count);
+        }
+        value
     }
 
     /// Says what the table does not; whether anything was found.
@@ -154,7 +167,11 @@ impl<'a> Asking<'a> {
             some if some == self.asked => "something resembles".to_owned(),
             some => format!("something resembles {} of", thousands(some)),
         };
-        writeln!(err, "{matches} {asked} at {threshold} or more in {name}")?;
+        if self.args.nearest.is_some() {
+            writeln!(err, "{matches} {asked} in {name}")?;
+        } else {
+            writeln!(err, "{matches} {asked} at {threshold} or more in {name}")?;
+        }
         if self.without_shingles > 0 {
             let empty = count(self.without_shingles, "document");
             writeln!(err, "{empty} without a token, which nothing resembles")?;
@@ -162,11 +179,15 @@ impl<'a> Asking<'a> {
         if self.estimated {
             writeln!(err, "similarities are estimates: the index keeps signatures only")?;
         }
-        writeln!(
-            err,
-            "{} % of documents at similarity {threshold} are found (predicted)",
-            percent(recall)
-        )?;
+        let found = percent(recall);
+        if self.args.nearest.is_some() {
+            writeln!(err, "{found} % of documents as similar as the last are found (predicted)")?;
+        } else {
+            writeln!(
+                err,
+                "{found} % of documents at similarity {threshold} are found (predicted)"
+            )?;
+        }
         Ok(self.with_matches > 0)
     }
 }
@@ -178,7 +199,7 @@ fn of_match(found: &Match) -> Value {
     set("id", json!(record.id));
     set("similarity", number(&similarity.six_decimals()));
     set("estimated", json!(matches!(similarity, Similarity::Estimated(_))));
-    if let Similarity::Exact(overlap) = similarity {
+    if let Some(overlap) = similarity.overlap() {
         let share = |of: u64| number(&format!("{:.6}", overlap.intersection as f64 / of as f64));
         set("shared", json!(overlap.intersection));
         set("shingles", json!(overlap.right));

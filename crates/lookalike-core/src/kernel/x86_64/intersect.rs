@@ -1,6 +1,6 @@
 //! Sorted sets and signatures, compared.
 
-use crate::kernel::scalar;
+use crate::kernel::{portable, scalar};
 use std::arch::x86_64::*;
 
 /// Four against four: each block of one set is compared with the other's in all rotations, then
@@ -77,4 +77,39 @@ pub(in crate::kernel) unsafe fn count_equal_avx2(a: &[u32], b: &[u32]) -> usize 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 pub(in crate::kernel) unsafe fn count_equal_avx512(a: &[u32], b: &[u32]) -> usize {
     scalar::count_equal(a, b)
+}
+
+/// # Safety
+/// [`has_avx2`](super::has_avx2).
+#[target_feature(enable = "avx2")]
+pub(in crate::kernel) unsafe fn count_equal_rows_avx2(
+    probe: &[u8],
+    rows: &[u8],
+    counts: &mut [u16],
+) {
+    portable::count_equal_rows(probe, rows, counts);
+}
+
+/// A block is one register; comparing gives a bit for each place.
+///
+/// # Safety
+/// [`has_avx512`](super::has_avx512).
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt")]
+pub(in crate::kernel) unsafe fn count_equal_rows_avx512(
+    probe: &[u8],
+    rows: &[u8],
+    counts: &mut [u16],
+) {
+    counts.fill(0);
+    let probe_blocks = probe.as_chunks::<64>().0;
+    let rows = rows.chunks_exact(probe.len().max(1));
+    for (count, row) in counts.iter_mut().zip(rows) {
+        for (a, b) in row.as_chunks::<64>().0.iter().zip(probe_blocks) {
+            // SAFETY: 64 bytes each.
+            let (x, y) = unsafe {
+                (_mm512_loadu_si512(a.as_ptr().cast()), _mm512_loadu_si512(b.as_ptr().cast()))
+            };
+            *count += _mm512_cmpeq_epi8_mask(x, y).count_ones() as u16;
+        }
+    }
 }

@@ -15,7 +15,8 @@ mod scan;
 mod sketch;
 
 pub(super) use intersect::{
-    count_equal_avx2, count_equal_avx512, intersect_avx2, intersect_avx512,
+    count_equal_avx2, count_equal_avx512, count_equal_rows_avx2, count_equal_rows_avx512,
+    intersect_avx2, intersect_avx512,
 };
 pub(super) use scan::{scan_avx2, scan_avx512};
 pub(super) use sketch::{sketch_avx2, sketch_avx512};

@@ -1,0 +1,172 @@
+//! Compact signatures of all documents of an index, in memory, for finding the nearest of them.
+//!
+//! ```text
+//! chunk   numbers [3, 4, 9, …]   rows [one row of bytes for each number]   range 1 to 65,536
+//! chunk   …                                                                range 65,537 to 66,011
+//! ```
+//!
+//! They are read from the signatures when they are first asked for, and later documents are added
+//! whenever they are asked for again. A chunk may have documents that are gone: the records decide.
+//! It lacks only documents that were gone at the snapshot it was read from, so an earlier snapshot
+//! reads the documents of its range itself.
+
+use crate::backend::Snapshot;
+use crate::entry::Wanted;
+use crate::error::IndexError;
+use lookalike_core::compact;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The most documents of a chunk.
+const CHUNK: usize = 1 << 16;
+/// Documents beyond twice those that are there, from which on all are read again.
+const SPARE: u64 = 1 << 16;
+
+/// Compact signatures of the documents of an index. From any thread. It takes, for each document
+/// with shingles, [`compact::row_bytes`] bytes and 8 for its number, and up to twice that where
+/// many were removed; nothing before it is first used.
+#[derive(Debug, Default)]
+pub struct CompactSignatures {
+    chunks: Mutex<Arc<Vec<Arc<Chunk>>>>,
+    /// Held while documents are read.
+    reading: Mutex<()>,
+}
+
+/// Documents of a range of numbers, ascending.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Chunk {
+    /// The documents.
+    pub(crate) numbers: Vec<u64>,
+    /// A row for each.
+    pub(crate) rows: Vec<u8>,
+    /// The range.
+    first: u64,
+    last: u64,
+    /// The version of the latest snapshot that it was read from.
+    version: u64,
+}
+
+impl CompactSignatures {
+    /// Those of all documents of a snapshot, and maybe of others that are not in it.
+    ///
+    /// # Errors
+    /// What keeps signatures from being read.
+    pub(crate) fn of(
+        &self,
+        snapshot: &mut dyn Snapshot,
+        num_hashes: usize,
+    ) -> Result<Vec<Arc<Chunk>>, IndexError> {
+        let chunks = self.refreshed(snapshot, num_hashes)?;
+        let of_snapshot = |chunk: &Arc<Chunk>| {
+            if chunk.version <= snapshot.version() {
+                return Ok(Arc::clone(chunk));
+            }
+            Chunk::read_range(snapshot, num_hashes, chunk.first, chunk.last).map(Arc::new)
+        };
+        chunks.iter().map(of_snapshot).collect()
+    }
+
+    /// Bytes of memory that they take.
+    pub fn bytes(&self) -> u64 {
+        self.shown().iter().map(|chunk| (chunk.rows.len() + 8 * chunk.numbers.len()) as u64).sum()
+    }
+
+    fn shown(&self) -> Arc<Vec<Arc<Chunk>>> {
+        Arc::clone(&self.chunks.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Adds the documents that are later than all there are.
+    fn refreshed(
+        &self,
+        snapshot: &mut dyn Snapshot,
+        num_hashes: usize,
+    ) -> Result<Arc<Vec<Arc<Chunk>>>, IndexError> {
+        let _one = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
+        let shown = self.shown();
+        let newest = shown.iter().map(|chunk| chunk.version).max();
+        if newest.is_some_and(|newest| newest >= snapshot.version()) {
+            return Ok(shown);
+        }
+        let rows: u64 = shown.iter().map(|chunk| chunk.numbers.len() as u64).sum();
+        let is_sparse = rows > 2 * snapshot.len() + SPARE;
+        let mut chunks = if is_sparse { Vec::new() } else { Vec::clone(&shown) };
+        drop(shown);
+        loop {
+            let first = chunks.last().map_or(0, |chunk| chunk.last + 1);
+            let (chunk, count) = Chunk::read_at_most(snapshot, num_hashes, first, CHUNK)?;
+            if count > 0 {
+                push(&mut chunks, chunk);
+            }
+            if count < CHUNK {
+                break;
+            }
+        }
+        let chunks = Arc::new(chunks);
+        *self.chunks.lock().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&chunks);
+        Ok(chunks)
+    }
+}
+
+/// Adds a chunk behind the others. Chunks of similar size are joined, so that there are few; full
+/// ones are not, so that an earlier snapshot reads few documents again.
+fn push(chunks: &mut Vec<Arc<Chunk>>, mut chunk: Chunk) {
+    let joins = |before: &Chunk, chunk: &Chunk| {
+        before.numbers.len() < 2 * chunk.numbers.len().max(1)
+            && before.numbers.len() + chunk.numbers.len() <= CHUNK
+    };
+    while let Some(before) = chunks.pop_if(|before| joins(before, &chunk)) {
+        let mut joined = Arc::unwrap_or_clone(before);
+        joined.numbers.append(&mut chunk.numbers);
+        joined.rows.append(&mut chunk.rows);
+        chunk = Chunk { last: chunk.last, version: chunk.version, ..joined };
+    }
+    chunks.push(Arc::new(chunk));
+}
+
+impl Chunk {
+    /// At most `most` documents numbered `first` or more, and how many there were, those without
+    /// shingles among them.
+    fn read_at_most(
+        snapshot: &mut dyn Snapshot,
+        num_hashes: usize,
+        first: u64,
+        most: usize,
+    ) -> Result<(Self, usize), IndexError> {
+        let mut chunk = Self { first, last: first, version: snapshot.version(), ..Self::default() };
+        let wanted = Wanted { signature: true, ..Wanted::default() };
+        let count = snapshot.scan(first, most, wanted, &mut |record| {
+            chunk.last = record.number;
+            // One of another length is damaged, which `check` reports.
+            if record.signature.len() == num_hashes {
+                chunk.numbers.push(record.number);
+                compact::push_row(&record.signature, &mut chunk.rows);
+            }
+            Ok(())
+        })?;
+        Ok((chunk, count))
+    }
+
+    /// The documents of a range.
+    fn read_range(
+        snapshot: &mut dyn Snapshot,
+        num_hashes: usize,
+        first: u64,
+        last: u64,
+    ) -> Result<Self, IndexError> {
+        let mut chunk = Self { first, last, version: snapshot.version(), ..Self::default() };
+        let mut from = first;
+        while from <= last {
+            // As many numbers as are left, of which some may belong to later documents.
+            let most = CHUNK.min(usize::try_from(last - from + 1).unwrap_or(CHUNK));
+            let (mut part, count) = Self::read_at_most(snapshot, num_hashes, from, most)?;
+            let within = part.numbers.partition_point(|number| *number <= last);
+            part.rows.truncate(within * compact::row_bytes(num_hashes));
+            chunk.numbers.extend_from_slice(&part.numbers[..within]);
+            chunk.rows.append(&mut part.rows);
+            if count < most {
+                break;
+            }
+            from = part.last + 1;
+        }
+        Ok(chunk)
+    }
+}

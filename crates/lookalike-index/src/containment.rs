@@ -1,0 +1,141 @@
+//! Candidates of an index that finds containment: what part of the shorter document is in the
+//! longer one.
+//!
+//! ```text
+//! order      of shingle x: mix64(x ^ ORDER); the anchors of a set are its first s shingles
+//! document   posts   body(x) for all its shingles, anchor(x) for its anchors
+//! query      looks   anchor(x) for all its shingles, body(x) for its anchors
+//! ```
+//!
+//! So a document is a candidate where an anchor of either set is in the other one. Of a pair whose
+//! shorter set has m shingles, x of which are in the longer one, the anchors of the shorter one are
+//! drawn as by chance: none of them is in the longer one with probability C(m − x, s) / C(m, s),
+//! which is at most (1 − x/m)ˢ. A pair of containment c is a candidate with probability
+//! 1 − (1 − c)ˢ at least, whatever the lengths of both are.
+
+use lookalike_core::curve;
+use lookalike_core::hash::mix64;
+
+/// Draws the order of shingles.
+const ORDER: u64 = 0x6f72_6465_7200_0001;
+/// Begins keys of shingles of a document.
+const BODY: u64 = 0x626f_6479_0000_0001;
+/// Begins keys of its anchors.
+const ANCHOR: u64 = 0x616e_6368_6f72_0001;
+
+/// The most anchors: those for a threshold of 0.1 and a recall of 0.9999, and some more.
+pub const MAX_ANCHORS: usize = 256;
+
+/// How many anchors find containment `threshold` with probability `recall`, 1 at least. `None`
+/// where it would be more than [`MAX_ANCHORS`].
+///
+/// ```
+/// use lookalike_index::containment::anchors_for;
+///
+/// assert_eq!(anchors_for(0.8, 0.99), Some(3));
+/// assert_eq!(anchors_for(0.3, 0.99), Some(13));
+/// assert_eq!(anchors_for(0.001, 0.99), None);
+/// ```
+pub fn anchors_for(threshold: f64, recall: f64) -> Option<usize> {
+    (1..=MAX_ANCHORS).find(|anchors| candidate_probability(threshold, *anchors) >= recall)
+}
+
+/// The least probability that a pair of this containment (0 to 1) is a candidate:
+/// 1 − (1 − c)ˢ.
+pub fn candidate_probability(containment: f64, anchors: usize) -> f64 {
+    // That of as many bands of one row.
+    curve::candidate_probability(containment, anchors, 1)
+}
+
+/// Keys that a document posts, into `keys`, which is cleared: one for each shingle, and one for
+/// each anchor.
+pub fn document_keys(anchors: usize, set: &[u64], keys: &mut Vec<u64>) {
+    fill(anchors, set, (BODY, ANCHOR), keys);
+}
+
+/// Keys that a query looks for, into `keys`, which is cleared; ascending, since neighbours are in
+/// the same blocks.
+pub fn query_keys(anchors: usize, set: &[u64], keys: &mut Vec<u64>) {
+    fill(anchors, set, (ANCHOR, BODY), keys);
+    keys.sort_unstable();
+}
+
+fn fill(anchors: usize, set: &[u64], (of_all, of_anchors): (u64, u64), keys: &mut Vec<u64>) {
+    keys.clear();
+    let count = anchors.min(set.len());
+    if count == 0 {
+        return;
+    }
+    // The order is a bijection, so that a shingle comes back from its place in it.
+    keys.extend(set.iter().map(|shingle| mix64(shingle ^ ORDER)));
+    if count < keys.len() {
+        keys.select_nth_unstable(count - 1);
+    }
+    let of_anchor = |place: &mut u64| *place = mix64(*place ^ of_anchors);
+    keys.truncate(count);
+    keys.iter_mut().for_each(of_anchor);
+    keys.extend(set.iter().map(|shingle| mix64(mix64(shingle ^ ORDER) ^ of_all)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lookalike_core::hash::SplitMix64;
+
+    fn meet(anchors: usize, document: &[u64], query: &[u64]) -> bool {
+        let (mut posted, mut looked) = (Vec::new(), Vec::new());
+        document_keys(anchors, document, &mut posted);
+        query_keys(anchors, query, &mut looked);
+        assert_eq!(posted.len(), document.len() + anchors.min(document.len()));
+        assert!(looked.is_sorted());
+        posted.iter().any(|key| looked.binary_search(key).is_ok())
+    }
+
+    #[test]
+    fn a_pair_at_the_threshold_is_a_candidate_as_often_as_is_said() {
+        let mut random = SplitMix64::new(1);
+        for (short, long, shared, anchors) in
+            [(50, 2_000, 40, 3), (10, 300, 8, 3), (200, 250, 60, 13), (4, 900, 2, 2)]
+        {
+            let said = candidate_probability(f64::from(shared) / f64::from(short), anchors);
+            let mut found = [0; 2];
+            for _ in 0..2_000 {
+                let mut draw = |count: i32| (0..count).map(|_| random.next_u64()).collect();
+                let one: Vec<u64> = draw(short);
+                let mut other: Vec<u64> = draw(long - shared);
+                other.extend(&one[..shared as usize]);
+                // The shorter one is the query, or the document.
+                found[0] += u32::from(meet(anchors, &other, &one));
+                found[1] += u32::from(meet(anchors, &one, &other));
+            }
+            for found in found {
+                // Four standard deviations of the share.
+                let least = said - 4.0 * (said * (1.0 - said) / 2_000.0).sqrt();
+                assert!(f64::from(found) / 2_000.0 >= least, "{found} of 2000, {said} {short}");
+            }
+        }
+    }
+
+    #[test]
+    fn sets_without_a_shingle_in_common_do_not_meet() {
+        let one: Vec<u64> = (0..50).collect();
+        let other: Vec<u64> = (50..500).collect();
+        assert!(!meet(3, &one, &other) && !meet(3, &[], &other) && !meet(3, &one, &[]));
+        assert!(meet(3, &one, &one));
+    }
+
+    #[test]
+    fn keys_are_those_of_the_specification() {
+        // docs/index.md, "Postings for containment".
+        let mut keys = Vec::new();
+        document_keys(1, &[1, 2], &mut keys);
+        let place = |x: u64| mix64(x ^ 0x6f72_6465_7200_0001);
+        let anchor = if place(1) < place(2) { 1 } else { 2 };
+        let expected = [
+            mix64(place(anchor) ^ 0x616e_6368_6f72_0001),
+            mix64(place(1) ^ 0x626f_6479_0000_0001),
+            mix64(place(2) ^ 0x626f_6479_0000_0001),
+        ];
+        assert_eq!(keys, expected);
+    }
+}

@@ -1,0 +1,219 @@
+//! The documents nearest to one, whatever their similarity.
+//!
+//! ```text
+//! compact signatures of all documents → numbers of equal bytes → levels, the greatest number first
+//!   → records and sets of a level → exact comparison → the best so far → until no better is likely
+//! ```
+//!
+//! Documents are compared in the order of their numbers of equal bytes. The search ends behind a
+//! level when a document as similar as the last of the best would be of that level or an earlier
+//! one with probability [`CERTAINTY`] at least, or when [`compared_at_most`] documents were
+//! compared. The probability that is reached is a part of the answer.
+
+use crate::backend::Snapshot;
+use crate::compact::{Chunk, CompactSignatures};
+use crate::error::IndexError;
+use crate::query::{Answer, Best, CHUNK, Probe, Question, Scratch, Similarity, compare, read};
+use crate::settings::{Settings, Store};
+use lookalike_core::compact;
+use lookalike_core::error::ParamsError;
+use lookalike_core::params::Measure;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+/// The probability that a document as similar as the last of the nearest is found, where the
+/// number of comparisons allows it.
+pub const CERTAINTY: f64 = 0.999;
+
+/// How many of the nearest documents are wanted, and what they are looked for in.
+#[derive(Debug, Clone, Copy)]
+pub struct Nearest<'a> {
+    /// How many.
+    pub count: NonZeroUsize,
+    /// Those of the index that is asked; see
+    /// [`Index::compact_signatures`](crate::Index::compact_signatures).
+    pub signatures: &'a CompactSignatures,
+}
+
+/// The most documents that are compared for the `count` nearest ones: 2,048, or four for each.
+/// Documents that a filter leaves out do not count.
+pub fn compared_at_most(count: NonZeroUsize) -> u64 {
+    (count.get() as u64).saturating_mul(4).max(2_048)
+}
+
+/// Finds the nearest documents. Cost: a look at one byte for each value of every signature, the
+/// records of documents in the order of their numbers of equal bytes, and the comparison of those
+/// that meet the filters, at most [`compared_at_most`].
+///
+/// # Errors
+/// [`IndexError::Params`] for an index that finds containment, which signatures do not tell, and
+/// what keeps the index from being read.
+pub(crate) fn nearest(
+    snapshot: &mut dyn Snapshot,
+    settings: &Settings,
+    probe: &Probe<'_>,
+    question: &Question<'_>,
+    (count, signatures): (NonZeroUsize, &CompactSignatures),
+    scratch: &mut Scratch,
+) -> Result<Answer, IndexError> {
+    if settings.measure() == Measure::Containment {
+        return Err(IndexError::Params(ParamsError::Parse {
+            option: "--nearest",
+            got: "an index with --measure containment".to_owned(),
+            expected: "an index with --measure jaccard, or in this one a low --threshold",
+        }));
+    }
+    let mut search = Search {
+        settings,
+        probe,
+        best: Best::new(count.get()),
+        left: compared_at_most(count),
+        candidates: 0,
+    };
+    let mut predicted_recall = 1.0;
+    if !probe.signature.is_empty() {
+        let chunks = signatures.of(snapshot, settings.num_hashes)?;
+        let levels = Levels::new(&chunks, probe.signature);
+        scratch.start(settings, probe);
+        predicted_recall = search.run(snapshot, question, &levels, scratch)?;
+    }
+    let matches = read(snapshot, search.best.sorted(), question.wanted)?;
+    let found = matches.len() as u64;
+    Ok(Answer { matches, candidates: search.candidates, found, predicted_recall })
+}
+
+/// All documents by their number of equal bytes.
+struct Levels<'a> {
+    chunks: &'a [Arc<Chunk>],
+    /// For the documents of all chunks, one after the other.
+    counts: Vec<u16>,
+    /// How many documents each level has.
+    sizes: Vec<usize>,
+}
+
+impl<'a> Levels<'a> {
+    fn new(chunks: &'a [Arc<Chunk>], signature: &[u32]) -> Self {
+        let probe = compact::probe(signature);
+        let mut counts = vec![0; chunks.iter().map(|chunk| chunk.numbers.len()).sum()];
+        let mut rest = counts.as_mut_slice();
+        for chunk in chunks {
+            let (these, others) = rest.split_at_mut(chunk.numbers.len());
+            compact::count_equal(&probe, &chunk.rows, these);
+            rest = others;
+        }
+        let mut sizes = vec![0; signature.len() + 1];
+        for count in &counts {
+            sizes[usize::from(*count)] += 1;
+        }
+        Self { chunks, counts, sizes }
+    }
+
+    /// The documents of the levels from `least` up to but without `end`, a list for each level,
+    /// ascending.
+    fn documents(&self, least: usize, end: usize) -> Vec<Vec<u64>> {
+        let mut lists: Vec<Vec<u64>> =
+            self.sizes[least..end].iter().map(|size| Vec::with_capacity(*size)).collect();
+        let numbers = self.chunks.iter().flat_map(|chunk| &chunk.numbers);
+        for (number, count) in numbers.zip(&self.counts) {
+            if let Some(level) = usize::from(*count).checked_sub(least)
+                && let Some(list) = lists.get_mut(level)
+            {
+                list.push(*number);
+            }
+        }
+        lists
+    }
+
+    /// The least level of those before `end` that have [`CHUNK`] documents together.
+    fn least_before(&self, end: usize) -> usize {
+        let (mut least, mut documents) = (end, 0);
+        while least > 0 && documents < CHUNK {
+            least -= 1;
+            documents += self.sizes[least];
+        }
+        least
+    }
+}
+
+/// A search that is under way.
+struct Search<'a> {
+    settings: &'a Settings,
+    probe: &'a Probe<'a>,
+    best: Best,
+    /// How many documents may still be compared.
+    left: u64,
+    candidates: u64,
+}
+
+impl Search<'_> {
+    /// Compares levels until the search ends; gives the probability that a document as similar as
+    /// the last of the best is among them.
+    fn run(
+        &mut self,
+        snapshot: &mut dyn Snapshot,
+        question: &Question<'_>,
+        levels: &Levels<'_>,
+        scratch: &mut Scratch,
+    ) -> Result<f64, IndexError> {
+        let mut end = levels.sizes.len();
+        while end > 0 {
+            let least = levels.least_before(end);
+            let lists = levels.documents(least, end);
+            for (level, numbers) in (least..end).zip(lists).rev() {
+                if !self.compare_level(snapshot, question, &numbers, scratch)? {
+                    return Ok(self.recall_above(level));
+                }
+                let below = level.checked_sub(1).map_or(1.0, |below| self.recall_above(below));
+                if self.best.is_full() && below >= CERTAINTY {
+                    return Ok(below);
+                }
+            }
+            end = least;
+        }
+        Ok(1.0)
+    }
+
+    /// Compares the documents of a level; `false` where some were left, since there are too many.
+    fn compare_level(
+        &mut self,
+        snapshot: &mut dyn Snapshot,
+        question: &Question<'_>,
+        numbers: &[u64],
+        scratch: &mut Scratch,
+    ) -> Result<bool, IndexError> {
+        let mut rest = numbers;
+        while !rest.is_empty() {
+            if self.left == 0 {
+                return Ok(false);
+            }
+            let size = rest.len().min(CHUNK).min(usize::try_from(self.left).unwrap_or(CHUNK));
+            let (chunk, others) = rest.split_at(size);
+            let question = Question { threshold: self.best.threshold(), ..*question };
+            let best = &mut self.best;
+            let mut each = |candidate: &mut _, similarity| best.push(candidate, similarity);
+            let done =
+                compare(snapshot, self.settings, chunk, self.probe, &question, scratch, &mut each)?;
+            self.candidates += done.candidates;
+            self.left = self.left.saturating_sub(done.compared);
+            self.best.keep();
+            rest = others;
+        }
+        Ok(true)
+    }
+
+    /// The probability that a document as similar as the last of the best has more equal bytes
+    /// than those of a level.
+    fn recall_above(&self, level: usize) -> f64 {
+        let Some(last) = self.best.last() else { return 0.0 };
+        let num_hashes = self.settings.num_hashes;
+        match (last, self.settings.store) {
+            // An estimate is never greater than the share of equal bytes.
+            (Similarity::Estimated(value), Store::Signatures) => {
+                f64::from(u8::from(level as f64 / (num_hashes as f64) < value))
+            }
+            (similarity, _) => {
+                compact::probability_of_more(Some(level), num_hashes, similarity.value())
+            }
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! The nearest documents.
+
+use super::Place;
+use super::documents::{Document, Maker};
+use lookalike_core::hash::mix64;
+use lookalike_core::params::{Params, Wishes};
+use lookalike_index::backend::{Backend, Change, Snapshot};
+use lookalike_index::compact::CompactSignatures;
+use lookalike_index::entry::Wanted;
+use lookalike_index::filter::Filter;
+use lookalike_index::nearest::{CERTAINTY, Nearest, compared_at_most};
+use lookalike_index::query::{Answer, Question, Scratch, Similarity, query};
+use lookalike_index::settings::{Settings, Store};
+use lookalike_index::stored::query_stored;
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+
+/// For a high threshold, so that its bands find nothing of low similarity.
+fn settings(store: Store) -> Settings {
+    let wishes = Wishes { threshold: 0.95, num_hashes: Some(126), ..Wishes::default() };
+    Settings::new(&Params::new(&wishes).unwrap(), "", store).unwrap()
+}
+
+/// What is asked of one index.
+struct Asker<'a> {
+    settings: &'a Settings,
+    signatures: &'a CompactSignatures,
+    filters: &'a [Filter],
+    count: usize,
+}
+
+impl Asker<'_> {
+    fn question(&self) -> Question<'_> {
+        let count = NonZeroUsize::new(self.count).unwrap();
+        Question {
+            threshold: 0.95,
+            top: Some(1),
+            nearest: Some(Nearest { count, signatures: self.signatures }),
+            filters: self.filters,
+            now: 30,
+            except: None,
+            wanted: Wanted::default(),
+        }
+    }
+
+    fn ask(&self, snapshot: &mut dyn Snapshot, probe: &Document) -> Answer {
+        let (question, probe) = (self.question(), probe.probe());
+        query(snapshot, self.settings, &probe, &question, &mut Scratch::default()).unwrap()
+    }
+}
+
+/// Shared shingles and shingles of either, which order like the similarity, and the id.
+type Ranked = (u64, u64, String);
+
+fn ranked(answer: &Answer) -> Vec<Ranked> {
+    let one = |found: &lookalike_index::query::Match| {
+        let Similarity::Exact(overlap) = found.similarity else { panic!("{found:?}") };
+        (overlap.intersection, overlap.union(), found.record.id.clone())
+    };
+    answer.matches.iter().map(one).collect()
+}
+
+/// All documents compared with all.
+fn by_comparing_all<'a>(
+    documents: impl Iterator<Item = &'a Document>,
+    probe: &Document,
+    filters: &[Filter],
+    count: usize,
+) -> Vec<Ranked> {
+    let mut all: Vec<Ranked> = documents
+        .filter(|document| document.expires.is_none_or(|expires| expires > 30))
+        .filter(|document| filters.iter().all(|filter| filter.matches(&document.metadata)))
+        .map(|document| {
+            let shared = document.set.iter().filter(|hash| probe.set.contains(hash)).count();
+            let either = document.set.len() + probe.set.len() - shared;
+            (shared as u64, either as u64, document.id.clone())
+        })
+        .filter(|(shared, ..)| *shared > 0)
+        .collect();
+    all.sort_by(|a, b| (b.0 * a.1).cmp(&(a.0 * b.1)).then_with(|| a.2.cmp(&b.2)));
+    all.truncate(count);
+    all
+}
+
+/// A document of a family that has some of its 40 shingles.
+fn member(maker: &mut Maker, id: &str, family: u64) -> Document {
+    let (of_family, own) = (maker.below(41), maker.below(1 << 40));
+    let set = (0..40).map(|i| mix64(if i < of_family { family * 1000 + i } else { own + i }));
+    maker.of_set(id, set.collect())
+}
+
+/// After any change they are those that comparing all finds, at every snapshot, in few documents.
+pub fn the_nearest_are_those_of_comparing_all<P: Place>(fresh: impl Fn() -> P) {
+    let settings = settings(Store::Sets);
+    let place = fresh();
+    let mut backend = place.create(&settings);
+    let mut signatures = CompactSignatures::default();
+    let mut maker = Maker::new(&settings, 11);
+    let mut documents = BTreeMap::new();
+    let mut before: Option<(Box<dyn Snapshot>, BTreeMap<String, Document>)> = None;
+    for round in 0..6u64 {
+        for part in 0..3u64 {
+            let ids = (0..25).map(|i| format!("d{}", (round * 40 + part * 20 + i) % 200));
+            let changed: Vec<Document> =
+                ids.map(|id| member(&mut maker, &id, (round + part) % 4)).collect();
+            let mut changes: Vec<Change<'_>> = changed.iter().map(Document::put).collect();
+            let gone = format!("d{}", maker.below(200));
+            changes.push(Change::Remove(&gone));
+            backend.write(&changes).unwrap();
+            documents.extend(changed.iter().map(|one| (one.id.clone(), one.clone())));
+            documents.remove(&gone);
+        }
+        if round == 3 {
+            backend.compact(0).unwrap();
+        }
+        if round == 4 {
+            drop(before.take());
+            backend = place.reopen(backend);
+            signatures = CompactSignatures::default();
+        }
+        let mut snapshot = backend.snapshot().unwrap();
+        for (family, count) in [(0, 1), (1, 7), (2, 40), (3, 1000)] {
+            let probe = member(&mut maker, "probe", family);
+            for filters in [vec![], vec!["n<300".parse::<Filter>().unwrap()]] {
+                let asker = Asker {
+                    settings: &settings,
+                    signatures: &signatures,
+                    filters: &filters,
+                    count,
+                };
+                let answer = asker.ask(&mut *snapshot, &probe);
+                let wanted = by_comparing_all(documents.values(), &probe, &filters, count);
+                assert_eq!(ranked(&answer), wanted, "round {round}, family {family}");
+                assert_eq!(answer.found, wanted.len() as u64);
+                assert!(answer.predicted_recall >= CERTAINTY);
+                // The snapshot of the round before still finds what it has.
+                if let Some((snapshot, documents)) = &mut before {
+                    let answer = asker.ask(&mut **snapshot, &probe);
+                    let wanted = by_comparing_all(documents.values(), &probe, &filters, count);
+                    assert_eq!(ranked(&answer), wanted, "the one before round {round}");
+                }
+            }
+        }
+        before = Some((snapshot, documents.clone()));
+    }
+}
+
+/// A document of the index does not find itself; one without shingles finds nothing.
+pub fn the_nearest_of_a_stored_document<P: Place>(fresh: impl Fn() -> P) {
+    let settings = settings(Store::Sets);
+    let place = fresh();
+    let backend = place.create(&settings);
+    let mut maker = Maker::new(&settings, 12);
+    let mut documents: Vec<Document> =
+        (0..50).map(|i| member(&mut maker, &format!("d{i}"), 1)).collect();
+    documents.push(maker.of_set("empty", Vec::new()));
+    for document in &mut documents {
+        document.expires = None;
+    }
+    backend.write(&documents.iter().map(Document::add).collect::<Vec<_>>()).unwrap();
+    let (mut snapshot, signatures) = (backend.snapshot().unwrap(), CompactSignatures::default());
+    assert_eq!(signatures.bytes(), 0);
+    let asker = Asker { settings: &settings, signatures: &signatures, filters: &[], count: 5 };
+    let (question, mut scratch) = (asker.question(), Scratch::default());
+    for document in &documents {
+        let id = &document.id;
+        let found = query_stored(&mut *snapshot, &settings, id, &question, &mut scratch).unwrap();
+        let others = documents.iter().filter(|other| other.id != *id);
+        let wanted = by_comparing_all(others, document, &[], 5);
+        assert_eq!(ranked(&found.unwrap().1), wanted);
+    }
+    // 126 values take 128 bytes.
+    assert_eq!(signatures.bytes(), 50 * (128 + 8));
+}
+
+/// Where only signatures are kept, they are those of the greatest estimates.
+pub fn the_nearest_by_estimates<P: Place>(fresh: impl Fn() -> P) {
+    let settings = settings(Store::Signatures);
+    let place = fresh();
+    let backend = place.create(&settings);
+    let mut maker = Maker::new(&settings, 13);
+    let documents: Vec<Document> =
+        (0..120).map(|i| member(&mut maker, &format!("d{i:03}"), i % 3)).collect();
+    backend.write(&documents.iter().map(Document::add).collect::<Vec<_>>()).unwrap();
+    let (mut snapshot, signatures) = (backend.snapshot().unwrap(), CompactSignatures::default());
+    for count in [1, 10, 200] {
+        let asker = Asker { settings: &settings, signatures: &signatures, filters: &[], count };
+        let probe = member(&mut maker, "probe", 1);
+        let answer = asker.ask(&mut *snapshot, &probe);
+        let mut wanted: Vec<(usize, &str)> = documents
+            .iter()
+            .filter(|document| document.expires.is_none_or(|expires| expires > 30))
+            .map(|document| {
+                let pairs = document.signature.iter().zip(&probe.signature);
+                (pairs.filter(|(a, b)| a == b).count(), document.id.as_str())
+            })
+            .filter(|(equal, _)| *equal > 0)
+            .collect();
+        wanted.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(b.1)));
+        wanted.truncate(count);
+        let got: Vec<(usize, &str)> = answer
+            .matches
+            .iter()
+            .map(|one| ((one.similarity.value() * 126.0).round() as usize, &*one.record.id))
+            .collect();
+        assert_eq!(got, wanted);
+        assert!(answer.predicted_recall > CERTAINTY);
+    }
+}
+
+/// In more documents than are compared, the nearest are missed as seldom as the answer says.
+pub fn the_nearest_of_many<P: Place>(fresh: impl Fn() -> P) {
+    let settings = settings(Store::Sets);
+    let place = fresh();
+    let backend = place.create(&settings);
+    let mut maker = Maker::new(&settings, 14);
+    // 20 families of ten at similarities from 0.1 on, among documents that resemble nothing.
+    let mut documents = Vec::new();
+    for number in 0..9_000u64 {
+        let (family, shared) = (number / 10, 8 + 3 * (number % 10));
+        let is_member = family < 20;
+        let set = (0..40u64).map(|i| {
+            let of_family = is_member && i < shared;
+            mix64(if of_family { family * 1000 + i } else { 1 << 32 | number << 8 | i })
+        });
+        documents.push(maker.of_set(&format!("d{number}"), set.collect()));
+    }
+    for document in &mut documents {
+        document.expires = None;
+    }
+    for chunk in documents.chunks(3_000) {
+        backend.write(&chunk.iter().map(Document::add).collect::<Vec<_>>()).unwrap();
+    }
+    let (mut snapshot, signatures) = (backend.snapshot().unwrap(), CompactSignatures::default());
+    let (mut found, mut expected, mut early) = (0, 0, 0);
+    for family in 0..20 {
+        let set = (0..40).map(|i| mix64(family * 1000 + i)).collect();
+        let probe = maker.of_set("probe", set);
+        for count in [5, 10, 20] {
+            let asker = Asker { settings: &settings, signatures: &signatures, filters: &[], count };
+            let answer = asker.ask(&mut *snapshot, &probe);
+            let wanted = by_comparing_all(documents.iter(), &probe, &[], count);
+            assert!(answer.candidates <= compared_at_most(NonZeroUsize::new(count).unwrap()));
+            assert_eq!(wanted.len(), count.min(10));
+            expected += wanted.len();
+            let got = ranked(&answer);
+            found += wanted.iter().filter(|one| got.contains(one)).count();
+            if count == 5 {
+                // The fifth is at similarity 0.42: no document that resembles nothing is compared.
+                assert!(answer.predicted_recall >= CERTAINTY, "{answer:?}");
+                early += usize::from(answer.candidates < 50);
+            }
+            if count == 20 {
+                assert!(answer.predicted_recall < 1.0, "some were not compared");
+            }
+        }
+    }
+    assert_eq!(early, 20);
+    // Those at similarity 0.11 have 14 of 126 equal values, on the average.
+    assert!(found * 1000 >= expected * 995, "{found} of {expected}");
+}
