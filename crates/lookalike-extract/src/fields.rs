@@ -5,6 +5,16 @@
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Fields {
     values: Vec<(&'static str, String)>,
+    cut: CutText,
+}
+
+/// How much of a text was left out.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CutText {
+    /// Words between white space.
+    pub words: u64,
+    /// Bytes in UTF-8.
+    pub bytes: u64,
 }
 
 impl Fields {
@@ -34,6 +44,18 @@ impl Fields {
     /// Forgets all values.
     pub fn clear(&mut self) {
         self.values.clear();
+        self.cut = CutText::default();
+    }
+
+    /// How much of a message was cut as its signatures.
+    pub fn cut(&self) -> CutText {
+        self.cut
+    }
+
+    /// Sets how much of a message was cut as its signatures.
+    #[cfg(feature = "mail")]
+    pub(crate) fn set_cut(&mut self, cut: CutText) {
+        self.cut = cut;
     }
 
     /// Sets a value, unless it is blank or there is one already. White space is made single blanks.

@@ -2,9 +2,11 @@
 
 use super::attachment::Names;
 use super::parts::{Part, Role};
+use super::signature::Signatures;
 use super::transfer::Transfer;
 use super::{html, plain, quotes};
 use crate::failure::Failure;
+use crate::fields::CutText;
 use crate::job::Job;
 use std::borrow::Cow;
 
@@ -33,20 +35,23 @@ pub(super) struct Reader<'r, 'a> {
     ready: Option<(usize, String)>,
     /// Whether no part so far had a text.
     blank: bool,
+    signatures: Signatures,
 }
 
 impl<'r, 'a> Reader<'r, 'a> {
     pub(super) fn new(job: &'r Job<'r>, parts: &'r [Part<'a>]) -> Self {
-        Self { job, parts, fates: vec![Fate::Shown; parts.len()], ready: None, blank: true }
+        let (fates, signatures) = (vec![Fate::Shown; parts.len()], Signatures::default());
+        Self { job, parts, fates, ready: None, blank: true, signatures }
     }
 
-    /// Writes the text, and the attachments if they are wanted. A part of the body that cannot be
-    /// read is a failure of the message: the rest would pass for all of it.
+    /// Writes the text, and the attachments if they are wanted, and says how much was cut as
+    /// signatures. A part of the body that cannot be read is a failure of the message: the rest
+    /// would pass for all of it.
     pub(super) fn read(
         mut self,
         out: &mut String,
         attachments: &mut Vec<(String, Cow<'a, [u8]>)>,
-    ) -> Result<(), Failure> {
+    ) -> Result<CutText, Failure> {
         let mut names = Names::default();
         let mut sealed = None;
         let mut number = 0;
@@ -81,7 +86,7 @@ impl<'r, 'a> Reader<'r, 'a> {
         }
         match sealed {
             Some(failure) if out.trim().is_empty() => Err(failure),
-            _ => Ok(()),
+            _ => Ok(self.signatures.cut(out)),
         }
     }
 
@@ -184,7 +189,7 @@ impl<'r, 'a> Reader<'r, 'a> {
             out.push_str(&text);
             return Ok(());
         }
-        quotes::cut(&text, options, out, &mut || self.job.in_time())
+        quotes::cut(&text, options, out, &mut self.signatures, &mut || self.job.in_time())
     }
 }
 
