@@ -6,6 +6,7 @@
 pub struct Fields {
     values: Vec<(&'static str, String)>,
     cut: CutText,
+    cut_quotes: bool,
 }
 
 /// How much of a text was left out.
@@ -45,6 +46,7 @@ impl Fields {
     pub fn clear(&mut self) {
         self.values.clear();
         self.cut = CutText::default();
+        self.cut_quotes = false;
     }
 
     /// How much of a message was cut as its signatures.
@@ -52,10 +54,15 @@ impl Fields {
         self.cut
     }
 
-    /// Sets how much of a message was cut as its signatures.
+    /// Whether text that a message quotes was cut.
+    pub fn has_cut_quotes(&self) -> bool {
+        self.cut_quotes
+    }
+
+    /// Sets how much of a message was cut as its signatures, and whether quoted text was.
     #[cfg(feature = "mail")]
-    pub(crate) fn set_cut(&mut self, cut: CutText) {
-        self.cut = cut;
+    pub(crate) fn set_cut(&mut self, cut: CutText, quotes: bool) {
+        (self.cut, self.cut_quotes) = (cut, quotes);
     }
 
     /// Sets a value, unless it is blank or there is one already. White space is made single blanks.

@@ -70,8 +70,8 @@ fn read_uniform<'a>(
     let (header, body) = Header::cut(bytes, job)?;
     set_fields(&header, fields);
     let parts = parts::list(header, body, job)?;
-    let cut = body::Reader::new(job, &parts).read(out, attachments)?;
-    fields.set_cut(cut);
+    let (cut, cut_quotes) = body::Reader::new(job, &parts).read(out, attachments)?;
+    fields.set_cut(cut, cut_quotes);
     Ok(())
 }
 

@@ -19,17 +19,18 @@ use memchr::memchr;
 const AHEAD: usize = 8;
 
 /// Appends a text without the quotations that are not wanted, and adds its signatures to
-/// `signatures`, if they are not wanted; `check` is called once a block.
+/// `signatures`, if they are not wanted; says whether quotations were cut. `check` is called once a
+/// block.
 pub(super) fn cut(
     text: &str,
     options: &Options,
     out: &mut String,
     signatures: &mut Signatures,
     check: &mut dyn FnMut() -> Result<(), Failure>,
-) -> Result<(), Failure> {
+) -> Result<bool, Failure> {
     let start = out.len();
     let (mut at, mut checked) = (0, 0);
-    let mut forwarded = false;
+    let (mut forwarded, mut cut) = (false, false);
     while at < text.len() {
         if at - checked >= BLOCK {
             checked = at;
@@ -41,6 +42,7 @@ pub(super) fn cut(
         if is_marked(line) {
             signatures.end_section(out);
             at += length;
+            cut |= !options.quotes;
             if options.quotes {
                 out.push_str(line);
             }
@@ -54,12 +56,13 @@ pub(super) fn cut(
                 if options.quotes {
                     out.push_str(rest);
                 }
-                return Ok(());
+                return Ok(!options.quotes || cut);
             }
             Some(Quote::Lines(lines)) => {
                 signatures.end_section(out);
                 let length = rest.split_inclusive('\n').take(lines).map(str::len).sum();
                 at += length;
+                cut |= !options.quotes;
                 if options.quotes {
                     out.push_str(&rest[..length]);
                 }
@@ -74,7 +77,7 @@ pub(super) fn cut(
         at += length;
     }
     signatures.end_section(out);
-    Ok(())
+    Ok(cut)
 }
 
 /// Whether a line has the mark of a quotation.
