@@ -89,8 +89,8 @@ fn bodies(set: &str) -> BTreeMap<String, Vec<u8>> {
 fn no_message_loses_half_as_its_signature() {
     let Some(folder) = data() else { return };
     let sets = [("mail", messages(&folder)), ("newsgroups", bodies("newsgroups"))];
-    let with = Options::default();
-    let without = Options { signatures: false, ..Options::default() };
+    let with = Options { quotes: true, ..Options::default() };
+    let without = Options { quotes: true, signatures: false, ..Options::default() };
     let (mut with, mut without) = (Extractor::new(&with), Extractor::new(&without));
     for (name, messages) in sets {
         let (mut count, mut cut, mut most) = (0, 0, 0);
@@ -144,7 +144,7 @@ fn fixtures_give_what_stands_beside_them() {
         let bytes = std::fs::read(&path).unwrap();
         let name = path.file_name().unwrap().to_str().unwrap();
         let mut dump = Dump::default();
-        let mut options = Options { attachments: true, ..Options::default() };
+        let mut options = Options { quotes: true, attachments: true, ..Options::default() };
         Extractor::new(&options).extract(name, &bytes, &mut dump);
         dump.0 += "\n##### without quotes, signatures and attachments\n";
         options = Options { quotes: false, signatures: false, ..Options::default() };
@@ -165,7 +165,7 @@ fn fixtures_give_what_stands_beside_them() {
 fn bodies_are_those_of_an_independent_program() {
     let Some(folder) = data() else { return };
     let messages = messages(&folder);
-    let options = Options { html: HtmlText::All, ..Options::default() };
+    let options = Options { html: HtmlText::All, quotes: true, ..Options::default() };
     let mut extractor = Extractor::new(&options);
     let docs = GzDecoder::new(File::open(folder.join("docs.jsonl.gz")).unwrap());
     let (mut sum, mut unmarked, mut count, mut equal, mut without) = (0.0, 0.0, 0, 0, 0);
