@@ -227,7 +227,7 @@ fn the_effect_of_folding_is_measured() {
     assert!(text.contains(effect), "{text}");
     assert!(text.contains("Pairs of them at 0.8 or more: 0 as they are, 1 folded."), "{text}");
     let told = json(folder.path(), &arguments);
-    let folding = &told["sample"]["folding"];
+    let folding = &told["measured"]["folding"];
     assert_eq!(folding["effect"]["changed"], 2, "{told}");
     assert_eq!(folding["pairs"], serde_json::json!({ "as_is": 0, "folded": 1 }));
     let folded = printed(folder.path(), &[&arguments[..], &["--normalize", "fold"]].concat());

@@ -47,8 +47,8 @@ impl<'r, 'a> Reader<'r, 'a> {
     }
 
     /// Writes the text, and the attachments if they are wanted, and says how much was cut as
-    /// signatures, and whether quoted text was. A part of the body that cannot be read is a failure of the message: the rest
-    /// would pass for all of it.
+    /// signatures, and whether quoted text was. A part of the body that cannot be read is a failure
+    /// of the message: the rest would pass for all of it.
     pub(super) fn read(
         mut self,
         out: &mut String,

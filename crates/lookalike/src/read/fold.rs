@@ -23,7 +23,7 @@ pub(super) fn fold_into(text: &str, unaccent: bool, out: &mut String) {
         folder.push(c);
     }
     let composed = ComposingNormalizerBorrowed::new_nfc().normalize(&folder.out);
-    split_hangul(&composed, out);
+    finish(&composed, out);
 }
 
 struct Folder {
@@ -205,12 +205,18 @@ fn digit(c: char) -> Option<char> {
     char::from_digit(code_point - zero, 10)
 }
 
-/// Puts a blank between Hangul syllables and what is next to them, so that blanks between words do
-/// not matter.
-fn split_hangul(text: &str, out: &mut String) {
+/// Makes the Thai and the Lao vowel am one character, which NFKD takes apart, and puts a blank
+/// between Hangul syllables and what is next to them, so that blanks between words do not matter.
+fn finish(text: &str, out: &mut String) {
     let is_syllable = |c: char| ('가'..='힣').contains(&c);
-    let mut last = ' ';
-    for c in text.chars() {
+    let (mut last, mut chars) = (' ', text.chars().peekable());
+    while let Some(c) = chars.next() {
+        let am = match c {
+            '\u{e4d}' => chars.next_if_eq(&'\u{e32}').map(|_| '\u{e33}'),
+            '\u{ecd}' => chars.next_if_eq(&'\u{eb2}').map(|_| '\u{eb3}'),
+            _ => None,
+        };
+        let c = am.unwrap_or(c);
         let touches = !text::is_white_space(last) && !text::is_white_space(c);
         if touches && (is_syllable(last) || is_syllable(c)) {
             out.push(' ');
