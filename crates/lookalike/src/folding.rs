@@ -202,7 +202,9 @@ impl FoldingEffect {
         drawn.sort_unstable();
         drawn.truncate(SAMPLE);
         let mut effect = Self::default();
-        drawn.iter().for_each(|Drawn(_, scripts)| effect.add(*scripts));
+        for Drawn(_, scripts) in &drawn {
+            effect.add(*scripts);
+        }
         effect
     }
 
@@ -211,7 +213,9 @@ impl FoldingEffect {
         let mut effect = Self::default();
         if is_open(wording) {
             let mut comparison = Comparison::new(rule);
-            texts.iter().for_each(|text| effect.add(comparison.changed(text)));
+            for text in texts {
+                effect.add(comparison.changed(text));
+            }
         }
         effect
     }
@@ -268,7 +272,9 @@ mod tests {
         let rule = ShingleRule::default();
         let drawn = |documents: &[(u64, &str)]| {
             let mut sampler = Sampler::new(&rule, Wording::default());
-            documents.iter().for_each(|(hash, text)| sampler.add(*hash, text));
+            for (hash, text) in documents {
+                sampler.add(*hash, text);
+            }
             sampler.take()
         };
         let one = FoldingEffect::of(drawn(&documents));
