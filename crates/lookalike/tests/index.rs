@@ -221,6 +221,19 @@ fn put(index: &Index, documents: &[(&str, &str)]) {
     }
 }
 
+/// An index that keeps no texts cannot say which of its empty documents are equal.
+#[test]
+fn empty_documents_of_an_index_are_compared_where_it_keeps_texts() {
+    for (store, copies) in [(Store::Sets, 0), (Store::Texts, 1)] {
+        let folder = tempfile::tempdir().unwrap();
+        let index = create(Kept::Memory, folder.path(), &Wishes::default(), store);
+        put(&index, &[("a", "!!!"), ("b", "!!!"), ("c", "???"), ("d", "")]);
+        let options = FindOptions::new(Params::new(&Wishes::default()).unwrap());
+        let findings = groups(&index, &options, 0, &Silent).unwrap();
+        assert_eq!((findings.empty.len(), findings.identical.empty_copies().len()), (4, copies));
+    }
+}
+
 #[test]
 fn an_index_of_signatures_has_no_groups() {
     let folder = TempDir::new().unwrap();

@@ -119,7 +119,7 @@ mod tests {
 
     fn cut(text: &str) -> (String, CutText) {
         let (mut out, mut found) = (String::new(), Signatures::default());
-        let options = Options { signatures: false, ..Options::default() };
+        let options = Options { quotes: true, signatures: false, ..Options::default() };
         quotes::cut(text, &options, &mut out, &mut found, &mut || Ok(())).unwrap();
         let cut = found.cut(&mut out);
         (out, cut)

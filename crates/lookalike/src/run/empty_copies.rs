@@ -33,7 +33,9 @@ impl EmptyCopies {
         let (mut same, mut scratch) = (sorter(), Scratch::default());
         for document in documents.in_state(State::EMPTY) {
             documents.with_row(document, |part, row| {
-                if row.bytes == 0 || lengths.get(&row.bytes).is_none_or(|count| *count < 2) {
+                let alone = lengths.get(&row.bytes).is_none_or(|count| *count < 2);
+                // An index may keep no texts.
+                if row.bytes == 0 || alone || !part.retained.has_texts() {
                     return Ok(());
                 }
                 let of = |text: &str| Content::of(text.as_bytes());
