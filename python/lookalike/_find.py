@@ -124,7 +124,8 @@ class Found:
 
     @property
     def empty(self) -> Table:
-        """Documents without a token, which resemble nothing: ``id``."""
+        """Documents without a token, which resemble nothing: ``id``, ``same_text_as`` (the id of
+        the first one that has the same text; null without one)."""
         return self._once("empty", lambda: Table(self._findings.empty()))
 
     @property
@@ -132,6 +133,18 @@ class Found:
         """Numbers of documents, references, empty and skipped ones, copies (equal shingles),
         candidates, verified pairs, groups and duplicates."""
         return self._once("counts", lambda: self._findings.counts())
+
+    @property
+    def cut_from_mail(self) -> dict[str, int]:
+        """What was left out of messages: ``quoting_messages``, ``signed_messages``,
+        ``signature_words``, ``signature_bytes``."""
+        return self._once("cut_from_mail", lambda: self._findings.cut_from_mail())
+
+    @property
+    def folding(self) -> dict[str, Any]:
+        """How many documents of a sample ``normalize="fold"`` changes: ``documents`` (0 where texts
+        are folded already), ``changed``, and ``scripts``, a dict of counts."""
+        return self._once("folding", lambda: self._findings.folding())
 
     @property
     def parameters(self) -> dict[str, Any]:

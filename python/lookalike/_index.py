@@ -97,7 +97,7 @@ class Index(Upkeep):
         case: str = "fold",
         frequencies: bool = False,
         stop_words: str | None = None,
-        normalize: Literal["nfc", "nfkc"] | None = None,
+        normalize: Literal["nfc", "nfkc", "fold", "unaccent"] | None = None,
         language: Literal["auto"] | None = None,
         segment: Literal["dictionary"] | None = None,
         num_hashes: int | None = None,
@@ -123,7 +123,8 @@ class Index(Upkeep):
         :param case: ``fold`` reads upper case as lower case, ``keep`` tells them apart.
         :param frequencies: Whether repeats of a shingle count.
         :param stop_words: The language whose stop words are left out, such as ``en``.
-        :param normalize: The Unicode normal form that texts are brought to; None for none.
+        :param normalize: The normal form that texts are brought to (``docs/normalize.md``); None for
+            none.
         :param language: ``auto`` leaves out the stop words of each document's own language.
         :param segment: ``dictionary`` finds the words of scripts written without spaces.
         :param num_hashes: Values in a signature, 1 to 8192; chosen for threshold and recall.
@@ -176,7 +177,7 @@ class Index(Upkeep):
         case: str | None = None,
         frequencies: bool | None = None,
         stop_words: str | None = None,
-        normalize: Literal["nfc", "nfkc"] | None = None,
+        normalize: Literal["nfc", "nfkc", "fold", "unaccent"] | None = None,
         language: Literal["auto"] | None = None,
         segment: Literal["dictionary"] | None = None,
         num_hashes: int | None = None,

@@ -156,6 +156,9 @@ class Tuned:
     similarities: list[float] = field(repr=False)
     #: How many pairs of the sample were compared.
     pairs: int
+    #: How many ``documents`` of the sample ``normalize="fold"`` ``changed``, by ``scripts``; and
+    #: the pairs at the threshold, ``pairs_as_is`` and ``pairs_folded``, where some did.
+    folding: dict[str, Any] = field(repr=False)
 
     def curve(self, similarities: Sequence[float]) -> list[float]:
         """The probability that a pair becomes a candidate, ``1 − (1 − sʳ)ᵇ``, at each of these

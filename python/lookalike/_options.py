@@ -48,7 +48,7 @@ __all__ = [
 class _Wording(TypedDict, total=False):
     """What is done to every text."""
 
-    normalize: Literal["nfc", "nfkc"] | None
+    normalize: Literal["nfc", "nfkc", "fold", "unaccent"] | None
     language: Literal["auto"] | None
     segment: Literal["dictionary"] | None
 
@@ -166,7 +166,7 @@ OPTIONS: dict[str, str] = {
     "case": "'fold' or 'keep'",
     "frequencies": "let repeats count",
     "stop_words": "leave out the stop words of a language: 'en', 'de', 'zh', …",
-    "normalize": "'nfc' or 'nfkc'",
+    "normalize": "'nfc', 'nfkc', 'fold' or 'unaccent'",
     "language": "'auto': the stop words of each document's language are left out",
     "segment": "'dictionary': words of scripts without spaces by dictionaries",
     "keep": "'longest', 'shortest', 'first', 'last', 'newest', 'oldest', "
@@ -188,8 +188,8 @@ OPTIONS: dict[str, str] = {
     "follow": "folders: follow symbolic links",
     "encoding": "paths: the encoding of all files",
     "html": "web pages: 'main' text, or 'all'",
-    "quotes": "mail: 'keep' or 'cut' quoted text",
-    "signatures": "mail: 'keep' or 'cut' signatures",
+    "quotes": "mail: 'cut' or 'keep' quoted text; cut by default",
+    "signatures": "mail: 'keep' or 'cut' signatures; kept by default",
     "attachments": "mail: attachments are documents of their own",
     "max_file_size": "the largest file that is no plain text",
     "max_expanded": "the most that what is compressed in a file may become",

@@ -128,16 +128,21 @@ impl Findings {
         columns.map_err(run_error)?.table()
     }
 
-    /// Documents without a token: `id`.
+    /// Documents without a token: `id`, `same_text_as` (the id of the first one with its text).
     fn empty(&self, py: Python<'_>) -> PyResult<Table> {
         let ids = py.detach(|| {
-            let mut ids = IdColumn::new(self.ids);
-            for id in self.findings.empty.iter() {
-                ids.push(Some(&id.map_err(Error::of_io)?));
+            let (mut ids, mut firsts) = (IdColumn::new(self.ids), IdColumn::new(self.ids));
+            let copies = self.findings.identical.empty_copies();
+            for each in copies.join(self.findings.empty.iter()) {
+                let (id, first) = each.map_err(Error::of_io)?;
+                ids.push(Some(&id));
+                firsts.push(first.as_deref());
             }
-            Ok(ids)
+            Ok((ids, firsts))
         });
-        Table::new(vec![("id", ids.map_err(run_error)?.finish(), false)])
+        let (mut ids, mut firsts) = ids.map_err(run_error)?;
+        let (ids, firsts) = (ids.finish(), firsts.finish());
+        Table::new(vec![("id", ids, false), ("same_text_as", firsts, true)])
     }
 
     /// What was decided about every row of documents in memory, in their order: `kept`, `group`,
@@ -163,6 +168,22 @@ impl Findings {
         let dict = PyDict::new(py);
         all.iter().try_for_each(|(name, count)| dict.set_item(name, count))?;
         Ok(dict)
+    }
+
+    /// What was left out of messages.
+    fn cut_from_mail<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let cut = &self.findings.cut_from_mail;
+        let dict = PyDict::new(py);
+        dict.set_item("quoting_messages", cut.quoting_messages)?;
+        dict.set_item("signed_messages", cut.signed_messages)?;
+        dict.set_item("signature_words", cut.signature_words)?;
+        dict.set_item("signature_bytes", cut.signature_bytes)?;
+        Ok(dict)
+    }
+
+    /// How many documents of a sample the normal form `fold` changes.
+    fn folding<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        crate::tune::folding(py, &self.findings.folding)
     }
 
     /// The parameters of the run, and what they promise.

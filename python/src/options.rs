@@ -17,6 +17,14 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
+/// Normal forms by name.
+const NORMAL_FORMS: [(&str, NormalForm); 4] = [
+    ("nfc", NormalForm::Nfc),
+    ("nfkc", NormalForm::Nfkc),
+    ("fold", NormalForm::Fold),
+    ("unaccent", NormalForm::Unaccent),
+];
+
 /// Options by name; what is missing or `None` is as it is by default.
 pub(crate) struct Options<'py>(Bound<'py, PyDict>);
 
@@ -117,9 +125,10 @@ impl<'py> Options<'py> {
 
     /// What is done to every text.
     pub(crate) fn wording(&self) -> PyResult<Wording> {
-        let form = self.word("normalize", &["nfc", "nfkc"])?;
+        let names = NORMAL_FORMS.map(|(name, _)| name);
+        let form = self.word("normalize", &names)?;
         Ok(Wording {
-            normal_form: form.map(|form| [NormalForm::Nfc, NormalForm::Nfkc][form]),
+            normal_form: form.map(|form| NORMAL_FORMS[form].1),
             stop_words_by_language: self.word("language", &["auto"])?.is_some(),
             segment: self.word("segment", &["dictionary"])?.is_some(),
         })
@@ -240,8 +249,12 @@ impl<'py> Options<'py> {
         if let Some(html) = self.word("html", &["main", "all"])? {
             options.html = [HtmlText::Main, HtmlText::All][html];
         }
-        options.quotes = self.word("quotes", KEEP)? != Some(1);
-        options.signatures = self.word("signatures", KEEP)? != Some(1);
+        if let Some(word) = self.word("quotes", KEEP)? {
+            options.quotes = KEEP[word] == "keep";
+        }
+        if let Some(word) = self.word("signatures", KEEP)? {
+            options.signatures = KEEP[word] == "keep";
+        }
         options.attachments = self.flag("attachments")?;
         let limits = &mut options.limits;
         limits.bytes = self.bytes("max_file_size")?.unwrap_or(limits.bytes);

@@ -6,6 +6,7 @@ use crate::inputs::{Input, Inputs};
 use crate::options::Options;
 use lookalike::core::curve::{self as curves, Choice};
 use lookalike::core::params::{Params, ShingleRule};
+use lookalike::folding::FoldingEffect;
 use lookalike::tune::{self as tuning, Measured, Plan, Profile, Similarities};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -103,7 +104,29 @@ fn add_measured(
     dict.set_item("shingles", self::profiles(dict.py(), profiles, threshold)?)?;
     dict.set_item("advice", advised.map(|profile| profile.rule.to_string()))?;
     dict.set_item("similarities", used.map_or(&[][..], Similarities::above_zero))?;
-    dict.set_item("pairs", used.map_or(0, Similarities::pairs))
+    dict.set_item("pairs", used.map_or(0, Similarities::pairs))?;
+    let effect = measured.map(|measured| measured.folding.clone()).unwrap_or_default();
+    let folding = folding(dict.py(), &effect)?;
+    if let Some((as_is, folded)) = measured.and_then(|m| m.pairs_by_folding(threshold)) {
+        folding.set_item("pairs_as_is", as_is)?;
+        folding.set_item("pairs_folded", folded)?;
+    }
+    dict.set_item("folding", folding)
+}
+
+/// How many documents of a sample the normal form `fold` changes.
+pub(crate) fn folding<'py>(
+    py: Python<'py>,
+    effect: &FoldingEffect,
+) -> PyResult<Bound<'py, PyDict>> {
+    let (dict, scripts) = (PyDict::new(py), PyDict::new(py));
+    for (script, count) in effect.by_script() {
+        scripts.set_item(script.to_string(), count)?;
+    }
+    dict.set_item("documents", effect.documents())?;
+    dict.set_item("changed", effect.changed())?;
+    dict.set_item("scripts", scripts)?;
+    Ok(dict)
 }
 
 fn bandings<'py>(py: Python<'py>, plan: &Plan) -> PyResult<Bound<'py, PyList>> {

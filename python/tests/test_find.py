@@ -116,10 +116,37 @@ def test_reference_documents_are_always_kept() -> None:
     assert found.groups["keeper_row"] == [None] * 4
 
 
+def test_spellings_of_one_text_are_folded() -> None:
+    docs = ["ذَهَبَ الطُّلَّابُ إِلَى الْمَدْرَسَةِ فِي الصَّبَاحِ", "ذهب الطلاب الى المدرسة في الصباح"]
+    found = lookalike.find(docs)
+    assert found.counts["groups"] == 0
+    assert found.folding == {"documents": 2, "changed": 2, "scripts": {"Arabic": 2}}
+    folded = lookalike.find(docs, normalize="fold")
+    assert folded.counts["groups"] == 1 and folded.folding["documents"] == 0
+    names = ["Ha Noi la thu do cua nuoc Viet Nam", "Hà Nội là thủ đô của nước Việt Nam"]
+    assert lookalike.find(names, normalize="unaccent").counts["groups"] == 1
+    assert lookalike.tune(docs).folding["changed"] == 2
+
+
+def test_what_is_cut_from_mail_is_counted(tmp_path: Path) -> None:
+    body = "a reply\n> quoted text\nand more\n-- \nAnn\n"
+    (tmp_path / "a.eml").write_text(f"From: a@b.example\nSubject: x\n\n{body}")
+    cut = lookalike.find(tmp_path).cut_from_mail
+    assert cut["quoting_messages"] == 1 and cut["signed_messages"] == 0
+    cut = lookalike.find(tmp_path, quotes="keep", signatures="cut").cut_from_mail
+    assert cut == {
+        "quoting_messages": 0,
+        "signed_messages": 1,
+        "signature_words": 2,
+        "signature_bytes": 8,
+    }
+
+
 def test_empty_documents_match_nothing() -> None:
     found = lookalike.find(["", "  ", "...", "a b"])
     assert found.counts["groups"] == 0
     assert found.empty["id"] == [0, 1, 2]
+    assert lookalike.find(["!!", "?", "!!", ""]).empty["same_text_as"] == [None, None, 0, None]
     assert lookalike.find([]).counts["documents"] == 0
 
 

@@ -21,12 +21,19 @@ pub(crate) struct ExtractArgs {
     #[arg(long, value_enum, value_name = "TEXT", default_value = "main")]
     html: Html,
 
-    /// Mail: whether the text of other messages that one quotes belongs to it
-    #[arg(long, value_enum, value_name = "WHAT", default_value = "keep")]
+    /// Mail: whether the text of other messages that one quotes belongs to it; with `keep`, a reply
+    /// that quotes all of a message makes that a duplicate
+    #[arg(long, value_enum, value_name = "WHAT", default_value = "cut")]
     quotes: Keep,
 
-    /// Mail: whether the signature below belongs to the text
-    #[arg(long, value_enum, value_name = "WHAT", default_value = "keep")]
+    /// Mail: whether the signature below belongs to the text; `cut` leaves out short tails only
+    #[arg(
+        long,
+        alias = "mail-signatures",
+        value_enum,
+        value_name = "WHAT",
+        default_value = "keep"
+    )]
     signatures: Keep,
 
     /// Mail: attachments are documents of their own

@@ -6,8 +6,10 @@ use lookalike::read::{NormalForm, Wording};
 /// Normal form, language, words of scripts without spaces.
 #[derive(Debug, Args)]
 pub(crate) struct WordingArgs {
-    /// `nfc`: a letter and its mark are one or two characters; `nfkc`: full-width letters,
-    /// ligatures and the like are plain ones, too [default: as it stands]
+    /// `nfc`: Unicode canonical composition; `nfkc`: compatibility composition (full-width letters,
+    /// ligatures); `fold`: also without vowel marks of Arabic and Hebrew, with one form of letter
+    /// variants, Hangul by syllables; `unaccent`: also Latin letters without their marks
+    /// [default: as it stands]
     #[arg(long, value_enum, value_name = "FORM")]
     normalize: Option<Form>,
 
@@ -25,6 +27,8 @@ pub(crate) struct WordingArgs {
 enum Form {
     Nfc,
     Nfkc,
+    Fold,
+    Unaccent,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -44,6 +48,8 @@ impl WordingArgs {
             normal_form: self.normalize.map(|form| match form {
                 Form::Nfc => NormalForm::Nfc,
                 Form::Nfkc => NormalForm::Nfkc,
+                Form::Fold => NormalForm::Fold,
+                Form::Unaccent => NormalForm::Unaccent,
             }),
             stop_words_by_language: self.language.is_some(),
             segment: self.segment.is_some(),

@@ -111,12 +111,31 @@ fn a_mailbox_is_searched_and_thinned_message_by_message() {
     assert_eq!(groups(&place, &["in.mbox"]), [["in.mbox:1", "in.mbox:23"]]);
     place.run(&["dedup", "in.mbox", "-o", "out.mbox", "-q"]).ok();
     assert_eq!(place.read("out.mbox"), [message(1, &first), message(2, &reply)].concat());
-    // What a reply quotes counts, unless it is cut.
+    // What a reply quotes does not count, unless it is kept.
     place.file("one.eml", &message(1, &first)[42..]).file("two.eml", &message(2, &reply)[42..]);
     let contained = ["one.eml", "two.eml", "--measure", "containment"];
-    assert_eq!(groups(&place, &contained).len(), 1);
-    let cut = [&contained[..], &["--quotes", "cut"]].concat();
-    assert_eq!(groups(&place, &cut).len(), 0);
+    assert_eq!(groups(&place, &contained).len(), 0);
+    let kept = [&contained[..], &["--quotes", "keep"]].concat();
+    assert_eq!(groups(&place, &kept).len(), 1);
+}
+
+#[test]
+fn a_run_says_what_it_cut_from_mail() {
+    let place = Place::new();
+    let (own, other) = (words(1, 60), words(2, 60));
+    let reply = format!("{own}\n\nOn Thu, a@b.example wrote:\n> {other}\n");
+    place.file(
+        "in.mbox",
+        [message(1, &reply), message(2, &format!("{other}\n-- \nAnn\n"))].concat(),
+    );
+    let run = place.run(&["find", "in.mbox", "--signatures", "cut", "--report", "r.json"]);
+    let err = &run.err;
+    assert!(err.contains("1 message read without quoted text; --quotes keep reads it"), "{err}");
+    assert!(err.contains("1 message read without signatures: 2 words, "), "{err}");
+    let report: serde_json::Value = serde_json::from_str(&place.read("r.json")).unwrap();
+    let cut = &report["cut_from_mail"];
+    assert_eq!(cut["quoting_messages"], 1);
+    assert_eq!((&cut["signed_messages"], &cut["signature_words"]), (&1.into(), &2.into()));
 }
 
 #[test]

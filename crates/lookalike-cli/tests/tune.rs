@@ -212,3 +212,24 @@ fn there_is_nothing_to_tune_where_no_pair_is_missed() {
         assert!(told.contains("nothing to tune"), "{told}");
     }
 }
+
+#[test]
+fn the_effect_of_folding_is_measured() {
+    let folder = tempfile::tempdir().unwrap();
+    let words = "قرأ الطالب كتابا جديدا في المكتبة الكبيرة قرب البيت القديم";
+    let marked: String =
+        words.chars().flat_map(|c| [Some(c), (c == 'ا').then_some('\u{64e}')]).flatten().collect();
+    let text = format!("a {words}\nb {marked}\n{}", lines(8, 40, 5_000));
+    fs::write(folder.path().join("in.train"), text).unwrap();
+    let arguments = ["in.train", "--format", "lines"];
+    let text = printed(folder.path(), &arguments);
+    let effect = "--normalize fold changes the shingles of 2 of the 10 documents drawn: Arabic 2.";
+    assert!(text.contains(effect), "{text}");
+    assert!(text.contains("Pairs of them at 0.8 or more: 0 as they are, 1 folded."), "{text}");
+    let told = json(folder.path(), &arguments);
+    let folding = &told["measured"]["folding"];
+    assert_eq!(folding["effect"]["changed"], 2, "{told}");
+    assert_eq!(folding["pairs"], serde_json::json!({ "as_is": 0, "folded": 1 }));
+    let folded = printed(folder.path(), &[&arguments[..], &["--normalize", "fold"]].concat());
+    assert!(!folded.contains("--normalize fold changes"), "{folded}");
+}

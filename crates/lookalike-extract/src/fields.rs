@@ -5,6 +5,17 @@
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Fields {
     values: Vec<(&'static str, String)>,
+    cut: CutText,
+    cut_quotes: bool,
+}
+
+/// How much of a text was left out.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CutText {
+    /// Words between white space.
+    pub words: u64,
+    /// Bytes in UTF-8.
+    pub bytes: u64,
 }
 
 impl Fields {
@@ -34,6 +45,24 @@ impl Fields {
     /// Forgets all values.
     pub fn clear(&mut self) {
         self.values.clear();
+        self.cut = CutText::default();
+        self.cut_quotes = false;
+    }
+
+    /// How much of a message was cut as its signatures.
+    pub fn cut(&self) -> CutText {
+        self.cut
+    }
+
+    /// Whether text that a message quotes was cut.
+    pub fn has_cut_quotes(&self) -> bool {
+        self.cut_quotes
+    }
+
+    /// Sets how much of a message was cut as its signatures, and whether quoted text was.
+    #[cfg(feature = "mail")]
+    pub(crate) fn set_cut(&mut self, cut: CutText, quotes: bool) {
+        (self.cut, self.cut_quotes) = (cut, quotes);
     }
 
     /// Sets a value, unless it is blank or there is one already. White space is made single blanks.

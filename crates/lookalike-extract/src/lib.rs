@@ -40,7 +40,7 @@ mod worker;
 
 pub use extractor::{Extractor, Failed, Part, Sink};
 pub use failure::{Failure, LimitKind};
-pub use fields::Fields;
+pub use fields::{CutText, Fields};
 pub use kind::Kind;
 pub use options::{HtmlText, Limits, Options, Used, WorkerCommand};
 pub use unique_names::UniqueNames;

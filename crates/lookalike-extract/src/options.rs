@@ -20,9 +20,10 @@ pub enum HtmlText {
 pub struct Options {
     /// Of a web page.
     pub html: HtmlText,
-    /// Whether the text that a message quotes belongs to it.
+    /// Whether the text that a message quotes belongs to it. By default it does not, since a reply
+    /// that quotes all of a message resembles that.
     pub quotes: bool,
-    /// Whether the signature below a message belongs to it.
+    /// Whether the signatures of a message belong to it. Only short tails are cut.
     pub signatures: bool,
     /// Whether the attachments of a message are documents of their own.
     pub attachments: bool,
@@ -47,7 +48,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             html: HtmlText::default(),
-            quotes: true,
+            quotes: false,
             signatures: true,
             attachments: false,
             limits: Limits::default(),

@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn tasks_arrive() {
-        let mut options = Options { html: HtmlText::All, quotes: false, ..Options::default() };
+        let mut options = Options { html: HtmlText::All, quotes: true, ..Options::default() };
         options.limits.pages = 3;
         let sent = Task { kind: Kind::Docx, bytes: b"PK", options };
         let mut bytes = Vec::new();

@@ -26,11 +26,14 @@ fn data() -> Option<PathBuf> {
 struct Got {
     texts: Vec<String>,
     failures: Vec<Failure>,
+    /// Words that were cut.
+    cut: u64,
 }
 
 impl Sink for Got {
     fn part(&mut self, part: &Part<'_>) {
         self.texts.push(part.text.to_owned());
+        self.cut += part.fields.cut().words;
     }
 
     fn failed(&mut self, failed: &Failed<'_>) {
@@ -61,6 +64,51 @@ fn messages(folder: &Path) -> BTreeMap<String, Vec<u8>> {
         (name, bytes)
     });
     files.collect()
+}
+
+/// The bodies of a set of documents, each as a message.
+fn bodies(set: &str) -> BTreeMap<String, Vec<u8>> {
+    let Some(folder) = data() else { return BTreeMap::new() };
+    let path = folder.with_file_name(set).join("docs.jsonl.gz");
+    let Ok(file) = File::open(&path) else {
+        writeln!(std::io::stderr(), "SKIPPED: no {set}/docs.jsonl.gz").unwrap();
+        return BTreeMap::new();
+    };
+    let lines = BufReader::new(GzDecoder::new(file)).lines();
+    let docs = lines.map(|line| {
+        let doc: serde_json::Value = serde_json::from_str(&line.unwrap()).unwrap();
+        let (id, text) = (doc["id"].as_str().unwrap(), doc["text"].as_str().unwrap());
+        let head = "From: a@b.example\nContent-Type: text/plain; charset=utf-8\n\n";
+        (id.to_owned(), format!("{head}{text}").into_bytes())
+    });
+    docs.collect()
+}
+
+/// A message of more than 100 words keeps at least half of them, whatever looks like a signature.
+#[test]
+fn no_message_loses_half_as_its_signature() {
+    let Some(folder) = data() else { return };
+    let sets = [("mail", messages(&folder)), ("newsgroups", bodies("newsgroups"))];
+    let with = Options { quotes: true, ..Options::default() };
+    let without = Options { quotes: true, signatures: false, ..Options::default() };
+    let (mut with, mut without) = (Extractor::new(&with), Extractor::new(&without));
+    for (name, messages) in sets {
+        let (mut count, mut cut, mut most) = (0, 0, 0);
+        for (id, message) in &messages {
+            let (mut all, mut kept) = (Got::default(), Got::default());
+            with.extract("message.eml", message, &mut all);
+            without.extract("message.eml", message, &mut kept);
+            let ([all], [text]) = (&*all.texts, &*kept.texts) else { continue };
+            let words = |text: &str| text.split_whitespace().count() as u64;
+            assert_eq!(words(all) - words(text), kept.cut, "{name} {id}");
+            assert!(words(all) <= 100 || kept.cut * 2 <= words(all), "{name} {id}: {}", kept.cut);
+            count += 1;
+            cut += u32::from(kept.cut > 0);
+            most = most.max(kept.cut);
+        }
+        let figures = format!("{name}: {count} messages, {cut} cut, at most {most} words");
+        writeln!(std::io::stderr(), "{figures}").unwrap();
+    }
 }
 
 /// All that a file gives, to be read by people.
@@ -96,7 +144,7 @@ fn fixtures_give_what_stands_beside_them() {
         let bytes = std::fs::read(&path).unwrap();
         let name = path.file_name().unwrap().to_str().unwrap();
         let mut dump = Dump::default();
-        let mut options = Options { attachments: true, ..Options::default() };
+        let mut options = Options { quotes: true, attachments: true, ..Options::default() };
         Extractor::new(&options).extract(name, &bytes, &mut dump);
         dump.0 += "\n##### without quotes, signatures and attachments\n";
         options = Options { quotes: false, signatures: false, ..Options::default() };
@@ -117,7 +165,7 @@ fn fixtures_give_what_stands_beside_them() {
 fn bodies_are_those_of_an_independent_program() {
     let Some(folder) = data() else { return };
     let messages = messages(&folder);
-    let options = Options { html: HtmlText::All, ..Options::default() };
+    let options = Options { html: HtmlText::All, quotes: true, ..Options::default() };
     let mut extractor = Extractor::new(&options);
     let docs = GzDecoder::new(File::open(folder.join("docs.jsonl.gz")).unwrap());
     let (mut sum, mut unmarked, mut count, mut equal, mut without) = (0.0, 0.0, 0, 0, 0);

@@ -32,6 +32,7 @@ pub mod difference;
 pub mod digest;
 pub mod error;
 pub mod evaluate;
+pub mod folding;
 pub mod index;
 pub mod likeness;
 pub mod progress;

@@ -2,9 +2,11 @@
 
 use super::attachment::Names;
 use super::parts::{Part, Role};
+use super::signature::Signatures;
 use super::transfer::Transfer;
 use super::{html, plain, quotes};
 use crate::failure::Failure;
+use crate::fields::CutText;
 use crate::job::Job;
 use std::borrow::Cow;
 
@@ -31,22 +33,27 @@ pub(super) struct Reader<'r, 'a> {
     fates: Vec<Fate>,
     /// The number and the text of a page that was read already, to see whether it has one.
     ready: Option<(usize, String)>,
+    /// Whether quoted text was cut.
+    cut_quotes: bool,
     /// Whether no part so far had a text.
     blank: bool,
+    signatures: Signatures,
 }
 
 impl<'r, 'a> Reader<'r, 'a> {
     pub(super) fn new(job: &'r Job<'r>, parts: &'r [Part<'a>]) -> Self {
-        Self { job, parts, fates: vec![Fate::Shown; parts.len()], ready: None, blank: true }
+        let (fates, signatures) = (vec![Fate::Shown; parts.len()], Signatures::default());
+        Self { job, parts, fates, ready: None, cut_quotes: false, blank: true, signatures }
     }
 
-    /// Writes the text, and the attachments if they are wanted. A part of the body that cannot be
-    /// read is a failure of the message: the rest would pass for all of it.
+    /// Writes the text, and the attachments if they are wanted, and says how much was cut as
+    /// signatures, and whether quoted text was. A part of the body that cannot be read is a failure
+    /// of the message: the rest would pass for all of it.
     pub(super) fn read(
         mut self,
         out: &mut String,
         attachments: &mut Vec<(String, Cow<'a, [u8]>)>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(CutText, bool), Failure> {
         let mut names = Names::default();
         let mut sealed = None;
         let mut number = 0;
@@ -81,7 +88,7 @@ impl<'r, 'a> Reader<'r, 'a> {
         }
         match sealed {
             Some(failure) if out.trim().is_empty() => Err(failure),
-            _ => Ok(()),
+            _ => Ok((self.signatures.cut(out), self.cut_quotes)),
         }
     }
 
@@ -148,8 +155,9 @@ impl<'r, 'a> Reader<'r, 'a> {
     fn is_page_with_text(&mut self, number: usize) -> Result<bool, Failure> {
         let mut text = String::new();
         match html::text(&self.parts[number], self.job, &mut text) {
-            Ok(()) if !text.trim().is_empty() => {
+            Ok(cut_quotes) if !text.trim().is_empty() => {
                 self.ready = Some((number, text));
+                self.cut_quotes |= cut_quotes;
                 Ok(true)
             }
             Err(failure @ (Failure::Limit { .. } | Failure::TooSlow { .. })) => Err(failure),
@@ -164,7 +172,7 @@ impl<'r, 'a> Reader<'r, 'a> {
             let ready = self.ready.take_if(|(ready, _)| *ready == number);
             let mut text = ready.map(|(_, text)| text).unwrap_or_default();
             if text.is_empty() {
-                html::text(part, self.job, &mut text)?;
+                self.cut_quotes |= html::text(part, self.job, &mut text)?;
             }
             Cow::Owned(text)
         } else {
@@ -184,7 +192,9 @@ impl<'r, 'a> Reader<'r, 'a> {
             out.push_str(&text);
             return Ok(());
         }
-        quotes::cut(&text, options, out, &mut || self.job.in_time())
+        let check = &mut || self.job.in_time();
+        self.cut_quotes |= quotes::cut(&text, options, out, &mut self.signatures, check)?;
+        Ok(())
     }
 }
 

@@ -5,23 +5,26 @@ use super::transfer::Transfer;
 use crate::failure::Failure;
 use crate::job::Job;
 
-/// Appends the text of a page, without what it quotes if that is not wanted.
+/// Appends the text of a page, without what it quotes if that is not wanted; says whether some was
+/// cut.
 #[cfg(feature = "html")]
-pub(super) fn text(part: &Part<'_>, job: &Job<'_>, out: &mut String) -> Result<(), Failure> {
+pub(super) fn text(part: &Part<'_>, job: &Job<'_>, out: &mut String) -> Result<bool, Failure> {
     let bytes = Transfer::of(part.header.transfer).decode(part.body, job)?;
     let encoding = crate::encoding::declared(&bytes, part.charset());
     // A message has no title: it has a subject.
     let mut fields = crate::fields::Fields::default();
     if job.options.quotes {
-        return crate::html::all_text(&bytes, encoding, job, out, &mut fields);
+        crate::html::all_text(&bytes, encoding, job, out, &mut fields)?;
+        return Ok(false);
     }
-    let bytes = quotes::cut(&bytes, &mut || job.in_time())?;
-    crate::html::all_text(&bytes, encoding, job, out, &mut fields)
+    let kept = quotes::cut(&bytes, &mut || job.in_time())?;
+    crate::html::all_text(&kept, encoding, job, out, &mut fields)?;
+    Ok(kept.len() < bytes.len())
 }
 
 /// Without the feature `html` there is none.
 #[cfg(not(feature = "html"))]
-pub(super) fn text(part: &Part<'_>, job: &Job<'_>, _out: &mut String) -> Result<(), Failure> {
+pub(super) fn text(part: &Part<'_>, job: &Job<'_>, _out: &mut String) -> Result<bool, Failure> {
     let bytes = Transfer::of(part.header.transfer).decode(part.body, job)?;
     let _ = bytes;
     Err(Failure::Unsupported { kind: "a web page".to_owned() })

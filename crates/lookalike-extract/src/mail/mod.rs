@@ -23,6 +23,7 @@ mod mbox;
 mod parts;
 mod plain;
 mod quotes;
+mod signature;
 mod transfer;
 mod words;
 
@@ -69,7 +70,9 @@ fn read_uniform<'a>(
     let (header, body) = Header::cut(bytes, job)?;
     set_fields(&header, fields);
     let parts = parts::list(header, body, job)?;
-    body::Reader::new(job, &parts).read(out, attachments)
+    let (cut, cut_quotes) = body::Reader::new(job, &parts).read(out, attachments)?;
+    fields.set_cut(cut, cut_quotes);
+    Ok(())
 }
 
 /// A message in UTF-16 or UTF-32 as UTF-8, one with lone carriage returns with line feeds.

@@ -6,9 +6,11 @@
 //! start, so that a forwarded message keeps its text.
 //!
 //! Left out as signature: from a line `-- `, from a PGP signature and from the rule above the
-//! footer of a mailing list, up to the end or to what is quoted below.
+//! footer of a mailing list, up to the end or to what is quoted below, where that is as short as
+//! `signature.rs` requires.
 
 use super::BLOCK;
+use super::signature::{self, Signatures};
 use crate::failure::Failure;
 use crate::options::Options;
 use memchr::memchr;
@@ -16,16 +18,19 @@ use memchr::memchr;
 /// How many lines a look ahead takes.
 const AHEAD: usize = 8;
 
-/// Appends a text without what is not wanted of it; `check` is asked once a block.
+/// Appends a text without the quotations that are not wanted, and adds its signatures to
+/// `signatures`, if they are not wanted; says whether quotations were cut. `check` is called once a
+/// block.
 pub(super) fn cut(
     text: &str,
     options: &Options,
     out: &mut String,
+    signatures: &mut Signatures,
     check: &mut dyn FnMut() -> Result<(), Failure>,
-) -> Result<(), Failure> {
+) -> Result<bool, Failure> {
     let start = out.len();
     let (mut at, mut checked) = (0, 0);
-    let (mut in_signature, mut forwarded) = (false, false);
+    let (mut forwarded, mut cut) = (false, false);
     while at < text.len() {
         if at - checked >= BLOCK {
             checked = at;
@@ -35,8 +40,9 @@ pub(super) fn cut(
         let length = memchr(b'\n', rest.as_bytes()).map_or(rest.len(), |end| end + 1);
         let line = &rest[..length];
         if is_marked(line) {
-            in_signature = false;
+            signatures.end_section(out);
             at += length;
+            cut |= !options.quotes;
             if options.quotes {
                 out.push_str(line);
             }
@@ -45,15 +51,18 @@ pub(super) fn cut(
         let quote = if forwarded { None } else { quote(line, rest) };
         match quote {
             Some(Quote::Rest) if out[start..].trim().is_empty() => forwarded = true,
-            Some(Quote::Rest) if options.quotes => {
-                out.push_str(rest);
-                return Ok(());
+            Some(Quote::Rest) => {
+                signatures.end_section(out);
+                if options.quotes {
+                    out.push_str(rest);
+                }
+                return Ok(!options.quotes || cut);
             }
-            Some(Quote::Rest) => return Ok(()),
             Some(Quote::Lines(lines)) => {
-                in_signature = false;
+                signatures.end_section(out);
                 let length = rest.split_inclusive('\n').take(lines).map(str::len).sum();
                 at += length;
+                cut |= !options.quotes;
                 if options.quotes {
                     out.push_str(&rest[..length]);
                 }
@@ -61,13 +70,14 @@ pub(super) fn cut(
             }
             None => forwarded |= is_forward(line),
         }
-        in_signature |= !options.signatures && begins_signature(line, rest);
-        if !in_signature {
-            out.push_str(line);
+        if !options.signatures && signature::begins(line, rest) {
+            signatures.begin(out);
         }
+        out.push_str(line);
         at += length;
     }
-    Ok(())
+    signatures.end_section(out);
+    Ok(cut)
 }
 
 /// Whether a line has the mark of a quotation.
@@ -235,7 +245,7 @@ fn quote(line: &str, rest: &str) -> Option<Quote> {
     None
 }
 
-fn names(line: &str, words: &[&str]) -> bool {
+pub(super) fn names(line: &str, words: &[&str]) -> bool {
     line.len() < 200 && {
         let line = line.to_lowercase();
         words.iter().any(|word| line.contains(word))
@@ -267,29 +277,6 @@ fn is_field(line: &str, names: &[&str]) -> bool {
     })
 }
 
-/// Whether a signature or the footer of a mailing list begins with a line.
-fn begins_signature(line: &str, rest: &str) -> bool {
-    let first = line.trim_end();
-    if first == "--" || first == "-----BEGIN PGP SIGNATURE-----" {
-        return true;
-    }
-    let rule = first.len() >= 16
-        && (first.starts_with("____") || first.starts_with("----") || first.starts_with("===="));
-    rule && rest.lines().skip(1).take(4).any(|line| {
-        names(
-            line,
-            &[
-                "mailing list",
-                "mailinglist",
-                "unsubscribe",
-                "sponsored by",
-                "listinfo",
-                "abbestell",
-            ],
-        )
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -297,7 +284,9 @@ mod tests {
     fn cut_text(text: &str, quotes: bool, signatures: bool) -> String {
         let mut out = String::new();
         let options = Options { quotes, signatures, ..Options::default() };
-        cut(text, &options, &mut out, &mut || Ok(())).unwrap();
+        let mut found = Signatures::default();
+        cut(text, &options, &mut out, &mut found, &mut || Ok(())).unwrap();
+        found.cut(&mut out);
         out
     }
 

@@ -1,7 +1,7 @@
 //! Whole messages, good and bad, and hostile ones.
 
 use crate::failure::Failure;
-use crate::fields::Fields;
+use crate::fields::{CutText, Fields};
 use crate::job::Job;
 use crate::options::{Limits, Options};
 use proptest::prelude::*;
@@ -26,7 +26,8 @@ fn with_attachments() -> Options {
 
 /// The text of a message that can be read.
 fn text(message: &str) -> String {
-    let (done, text, ..) = read_with(message.as_bytes(), &Options::default());
+    let options = Options { quotes: true, ..Options::default() };
+    let (done, text, ..) = read_with(message.as_bytes(), &options);
     assert_eq!(done, Ok(()), "{message:?}");
     text
 }
@@ -206,7 +207,13 @@ fn what_is_encrypted_is_said() {
 fn quotes_and_signatures_go_where_they_are_not_wanted() {
     let message = "Subject: a\n\nOn 3 May 2002, Bob wrote:\n> old\nnew\n-- \nAnn\n";
     let options = Options { quotes: false, signatures: false, ..Options::default() };
-    assert_eq!(read_with(message.as_bytes(), &options).1, "new\n");
+    let (_, text_left, fields, _) = read_with(message.as_bytes(), &options);
+    assert_eq!(text_left, "new\n");
+    assert!(fields.has_cut_quotes());
+    assert_eq!(fields.cut(), CutText { words: 2, bytes: 8 });
+    // By default quoted text goes, and signatures stay.
+    let (_, text_left, fields, _) = read_with(message.as_bytes(), &Options::default());
+    assert_eq!((&*text_left, fields.cut()), ("new\n-- \nAnn\n", CutText::default()));
     assert!(text(message).ends_with("> old\nnew\n-- \nAnn\n"));
 }
 
@@ -324,7 +331,7 @@ proptest! {
             "Content-Type: text/plain; format=flowed; delsp=yes\n",
         ];
         let message: String = pieces.iter().map(|piece| known[*piece]).collect();
-        let mut options = with_attachments();
+        let mut options = Options { quotes: true, ..with_attachments() };
         let all = read_with(message.as_bytes(), &options);
         options.quotes = false;
         options.signatures = false;

@@ -13,6 +13,7 @@ use super::spool::Spool;
 use super::stamp::{InputStamp, Stamp};
 use super::stored::StoredDocuments;
 use super::walk::name_of;
+use super::wording::Wording;
 use lookalike_index::{Index, IndexError};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -320,6 +321,11 @@ impl Collection {
     pub fn stream(&self) -> Option<&str> {
         let streams = self.sources.iter().filter(|source| source.is_stream());
         streams.map(|source| source.shown.as_str()).next()
+    }
+
+    /// What is done to the texts before they are cut.
+    pub fn wording(&self) -> Wording {
+        self.sources.first().map_or_else(Wording::default, |source| source.settings.wording)
     }
 
     /// How the inputs are read, in words that are equal for equal options.

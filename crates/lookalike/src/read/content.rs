@@ -18,6 +18,11 @@ impl Content {
         Self(Sha256::digest(bytes).into())
     }
 
+    /// The hash.
+    pub(crate) fn bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
     /// Of a file, which is read in small pieces.
     ///
     /// # Errors

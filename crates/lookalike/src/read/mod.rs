@@ -42,6 +42,8 @@ mod description;
 mod encoding;
 mod error;
 mod file;
+#[cfg(feature = "scripts")]
+mod fold;
 mod further;
 mod held;
 mod json;

@@ -22,7 +22,7 @@ pub struct Wording {
     pub segment: bool,
 }
 
-/// Which spellings of a character are one.
+/// Which spellings of a character are one. `docs/normalize.md` specifies them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum NormalForm {
     /// Letters with their marks behind them are as letters that have them: `é` in one or two
@@ -30,6 +30,12 @@ pub enum NormalForm {
     Nfc,
     /// The same, and forms that only look different: full-width letters, ligatures, `①`.
     Nfkc,
+    /// The same, and spellings that readers take for one: without vowel marks of Arabic and
+    /// Hebrew, variants of Arabic letters, dotted and dotless i, Greek accents, decimal digits of
+    /// any script; every Hangul syllable is a word.
+    Fold,
+    /// The same, and Latin letters without marks and strokes: Vietnamese, French, Polish.
+    Unaccent,
 }
 
 impl Wording {
@@ -65,14 +71,17 @@ impl FromStr for Wording {
             match done {
                 "nfc" => wording.normal_form = Some(NormalForm::Nfc),
                 "nfkc" => wording.normal_form = Some(NormalForm::Nfkc),
+                "fold" => wording.normal_form = Some(NormalForm::Fold),
+                "unaccent" => wording.normal_form = Some(NormalForm::Unaccent),
                 "language:auto" => wording.stop_words_by_language = true,
                 "segment:dictionary" => wording.segment = true,
                 _ => {
                     return Err(ParamsError::Parse {
                         option: "wording",
                         got: text.to_owned(),
-                        expected: "`as written`, or some of nfc, nfkc, language:auto and \
-                                   segment:dictionary with a comma and a blank between",
+                        expected: "`as written`, or some of nfc, nfkc, fold, unaccent, \
+                                   language:auto and segment:dictionary with a comma and a blank \
+                                   between",
                     });
                 }
             }
@@ -86,6 +95,8 @@ impl fmt::Display for NormalForm {
         f.write_str(match self {
             Self::Nfc => "nfc",
             Self::Nfkc => "nfkc",
+            Self::Fold => "fold",
+            Self::Unaccent => "unaccent",
         })
     }
 }
@@ -137,6 +148,7 @@ mod none {
 #[cfg(feature = "scripts")]
 mod scripts {
     use super::{NormalForm, Wording};
+    use crate::read::fold;
     use crate::stop_words::stop_words;
     use icu_normalizer::ComposingNormalizerBorrowed;
     use icu_segmenter::WordSegmenter;
@@ -167,17 +179,30 @@ mod scripts {
             if wording.is_none() || ascii && !wording.stop_words_by_language {
                 return text;
             }
+            let unaccent = match wording.normal_form {
+                Some(NormalForm::Fold) => Some(false),
+                Some(NormalForm::Unaccent) => Some(true),
+                _ => None,
+            };
             let normal: Cow<'_, str> = match wording.normal_form {
-                Some(NormalForm::Nfc) => ComposingNormalizerBorrowed::new_nfc().normalize(text),
                 Some(NormalForm::Nfkc) => ComposingNormalizerBorrowed::new_nfkc().normalize(text),
+                Some(_) => ComposingNormalizerBorrowed::new_nfc().normalize(text),
                 None => Cow::Borrowed(text),
             };
             self.text.clear();
             self.text.push_str(&normal);
+            // Lists of stop words have the words as they are written.
+            if wording.stop_words_by_language && unaccent.is_some() {
+                self.leave_out();
+            }
+            if let Some(unaccent) = unaccent {
+                fold::fold_into(&self.text, unaccent, &mut self.next);
+                std::mem::swap(&mut self.text, &mut self.next);
+            }
             if wording.segment {
                 self.segment();
             }
-            if wording.stop_words_by_language {
+            if wording.stop_words_by_language && unaccent.is_none() {
                 self.leave_out();
             }
             &self.text

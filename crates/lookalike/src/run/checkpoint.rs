@@ -9,11 +9,13 @@
 //! Memory and threads are not part of what makes a run: it may go on with more or less of both.
 
 use super::FindOptions;
+use super::findings::CutFromMail;
 use super::parts::Chunk;
 use super::skipped::SkippedPart;
 use super::sources::{Name, Tallies, Tally};
 use crate::digest::Inputs;
 use crate::error::Error;
+use crate::folding::Drawn;
 use crate::read::{BlockNumber, Collection, InputStamp, ReadError, RetainedState, Stamp};
 use crate::spill::{Journal, TempSpace, Workspace};
 use lookalike_core::hash;
@@ -25,7 +27,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The version of the files in a run's folder.
-const FORMAT_VERSION: u32 = 4;
+const FORMAT_VERSION: u32 = 5;
 /// Files up to which each is described by itself, not all of them by one number.
 const DESCRIBED_FILES: usize = 1000;
 
@@ -42,6 +44,8 @@ pub(super) struct PartState {
     pub(super) empty: Vec<u32>,
     pub(super) skipped: SkippedPart,
     pub(super) inputs: Inputs,
+    pub(super) cut_from_mail: CutFromMail,
+    pub(super) drawn: Vec<Drawn>,
     pub(super) within: u32,
     pub(super) rows: Piece,
 }

@@ -1,10 +1,12 @@
 //! Parts in, one numbered collection out: document 0, 1, 2 … in reading order.
 
 use super::columns::{Row, Rows};
+use super::findings::CutFromMail;
 use super::parts::{Data, Part, Parts};
 use super::skipped::{SkippedRecords, SkippedWriter};
 use crate::digest::Inputs;
 use crate::error::Error;
+use crate::folding::Drawn;
 use crate::read::Skipped;
 use lookalike_core::candidate::MAX_DOCUMENTS;
 use std::borrow::Cow;
@@ -66,6 +68,9 @@ pub(super) struct Documents {
     /// Those that are left out because of their ids.
     repeated: SkippedWriter,
     pub(super) inputs: Inputs,
+    pub(super) cut_from_mail: CutFromMail,
+    /// The sample of which the effect of folding is measured.
+    pub(super) drawn: Vec<Drawn>,
     states: Vec<State>,
 }
 
@@ -80,7 +85,8 @@ impl Documents {
         let mut skipped = SkippedRecords::new(Arc::clone(&parts.skipped));
         skipped.extend(listed)?;
         let mut states = vec![State::PLAIN; len];
-        let mut inputs = Inputs::default();
+        let (mut inputs, mut cut_from_mail) = (Inputs::default(), CutFromMail::default());
+        let mut drawn = Vec::new();
         let mut start = 0;
         for part in &mut parts.all {
             starts.push(start);
@@ -90,6 +96,8 @@ impl Documents {
             start += part.documents;
             skipped.add(std::mem::take(&mut part.skipped));
             inputs.merge(part.inputs);
+            cut_from_mail.merge(part.cut_from_mail);
+            drawn.append(&mut part.drawn);
         }
         starts.push(start);
         let sources_held = parts.sources.held();
@@ -103,6 +111,8 @@ impl Documents {
             skipped,
             repeated: SkippedWriter::default(),
             inputs,
+            cut_from_mail,
+            drawn,
             states,
         })
     }

@@ -2,6 +2,7 @@
 
 use super::SourceCounts;
 use super::documents::{Documents, State};
+use super::empty_copies::EmptyCopies;
 use super::groups::Groups;
 use super::identical::Identical;
 use super::memory::Budget;
@@ -10,10 +11,13 @@ use super::results::Found;
 use super::skipped::SkippedRecords;
 use crate::digest::Inputs;
 use crate::error::Error;
+use crate::folding::FoldingEffect;
 use crate::progress::Stage;
-use crate::read::{Description, Document, Raw, RawSink, Scratch, Skipped};
+use crate::read::{Description, Document, Raw, RawSink, Scratch, Skipped, Wording};
 use crate::spill::{Sorted, Sorter, TempSpace};
 use lookalike_core::verify::Overlap;
+use lookalike_extract::Fields;
+use serde::{Deserialize, Serialize};
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -44,6 +48,40 @@ pub struct Counts {
     pub duplicates: u64,
 }
 
+/// What was left out of messages, as the options say.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CutFromMail {
+    /// Messages without what they quote.
+    pub quoting_messages: u64,
+    /// Messages without a signature.
+    pub signed_messages: u64,
+    /// Words of these signatures, between white space.
+    pub signature_words: u64,
+    /// Bytes of these signatures, in UTF-8.
+    pub signature_bytes: u64,
+}
+
+impl CutFromMail {
+    /// Counts one document.
+    pub(super) fn add(&mut self, fields: &Fields) {
+        let cut = fields.cut();
+        self.merge(Self {
+            quoting_messages: u64::from(fields.has_cut_quotes()),
+            signed_messages: u64::from(cut.bytes > 0),
+            signature_words: cut.words,
+            signature_bytes: cut.bytes,
+        });
+    }
+
+    /// Adds other documents.
+    pub(super) fn merge(&mut self, other: Self) {
+        self.quoting_messages += other.quoting_messages;
+        self.signed_messages += other.signed_messages;
+        self.signature_words += other.signature_words;
+        self.signature_bytes += other.signature_bytes;
+    }
+}
+
 /// What a run found.
 pub struct Findings {
     /// Largest group first, then by the keeper's id.
@@ -64,6 +102,12 @@ pub struct Findings {
     pub identical: Identical,
     /// Ids of the empty documents, ascending.
     pub empty: Ids,
+    /// What was left out of messages.
+    pub cut_from_mail: CutFromMail,
+    /// What was done to the texts before they were cut.
+    pub wording: Wording,
+    /// How many documents of a sample the normal form `fold` changes.
+    pub folding: FoldingEffect,
     /// Numbers of everything.
     pub counts: Counts,
     /// Documents and duplicates of each source, in reading order.
@@ -105,8 +149,9 @@ pub(super) fn findings(
         (source.duplicates, source.duplicate_bytes) = (*duplicates, *bytes);
     }
     let (sources, skipped) = (std::mem::take(&mut documents.sources), documents.take_skipped());
-    let identical = Identical::of(&skipped)
+    let mut identical = Identical::of(&skipped)
         .map_err(|_| Error::TemporaryFile { what: "a skipped record".to_owned() })?;
+    identical.empty = EmptyCopies::of(&documents, budget, &temp)?;
     let counts = Counts {
         documents: (documents.len() - left_out) as u64,
         reference: sources.iter().filter(|s| s.reference).map(|s| s.documents).sum(),
@@ -128,6 +173,9 @@ pub(super) fn findings(
         ids_by_file: false,
         identical,
         empty,
+        cut_from_mail: documents.cut_from_mail,
+        wording: Wording::default(),
+        folding: FoldingEffect::of(std::mem::take(&mut documents.drawn)),
         counts,
         sources,
         inputs,

@@ -1,17 +1,20 @@
-//! Files that have no text and are copies of each other, byte for byte.
+//! Files that have no text and are copies of each other, byte for byte, and documents without a
+//! token that have one text.
 
+use super::empty_copies::EmptyCopies;
 use super::skipped::SkippedRecords;
 use crate::read::{Content, SkipReason, Skipped};
 use std::collections::HashMap;
 use std::io;
 use std::path::Path;
 
-/// Groups of files without text that hold the same bytes.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// Groups of files without text that hold the same bytes, and empty documents of one text.
+#[derive(Debug, Default)]
 pub struct Identical {
     groups: Vec<Vec<String>>,
     /// Every file of a group but the first → the first.
     first: HashMap<String, usize>,
+    pub(super) empty: EmptyCopies,
 }
 
 impl Identical {
@@ -55,7 +58,7 @@ impl Identical {
         for (number, group) in groups.iter().enumerate() {
             first.extend(group.iter().skip(1).map(|name| (name.clone(), number)));
         }
-        Ok(Self { groups, first })
+        Ok(Self { groups, first, empty: EmptyCopies::default() })
     }
 
     /// The groups, in reading order of their first files, each in reading order.
@@ -66,6 +69,11 @@ impl Identical {
     /// How many files are copies of an earlier one.
     pub fn copies(&self) -> usize {
         self.first.len()
+    }
+
+    /// Documents without a token whose text is that of an earlier one.
+    pub fn empty_copies(&self) -> &EmptyCopies {
+        &self.empty
     }
 
     /// The first file with the bytes of this one, if that is another.

@@ -26,6 +26,7 @@ mod copies;
 mod counts;
 mod decide;
 mod documents;
+mod empty_copies;
 mod entries;
 mod exact;
 mod findings;
@@ -51,7 +52,8 @@ pub mod workers;
 mod written;
 
 pub use documents::SourceCounts;
-pub use findings::{Counts, Findings, Ids, Standing};
+pub use empty_copies::EmptyCopies;
+pub use findings::{Counts, CutFromMail, Findings, Ids, Standing};
 pub use groups::{Duplicate, Group, Groups, Member};
 pub use identical::Identical;
 pub use memory::Memory;
@@ -219,6 +221,7 @@ impl Run<'_> {
         let mut findings =
             findings::findings(documents, found, left_out, &budget, times, Arc::clone(&temp))?;
         findings.read_as_text = collection.read_as_text().to_vec();
+        findings.wording = collection.wording();
         findings.missing_fields = std::mem::take(&mut self.missing_fields);
         findings.ids_by_file = collection.has_ids_by_file();
         Ok(findings)

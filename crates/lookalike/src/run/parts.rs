@@ -5,11 +5,13 @@
 
 use super::checkpoint::{Checkpoint, ChunkStep, PartState};
 use super::columns::{Columns, Rows};
+use super::findings::CutFromMail;
 use super::memory::Budget;
 use super::skipped::{SkippedFile, SkippedPart};
 use super::sources::{Sources, Tallies, Tally};
 use crate::digest::Inputs;
 use crate::error::Error;
+use crate::folding::Drawn;
 use crate::read::{BlockNumber, Collection, Retained, Spool};
 use crate::spill::{SpillFile, TempSpace};
 use serde::{Deserialize, Serialize};
@@ -31,6 +33,8 @@ pub(super) struct Part {
     pub(super) empty: Vec<u32>,
     pub(super) skipped: SkippedPart,
     pub(super) inputs: Inputs,
+    pub(super) cut_from_mail: CutFromMail,
+    pub(super) drawn: Vec<Drawn>,
     pub(super) data: Data,
 }
 
@@ -46,6 +50,8 @@ impl Part {
             empty: self.empty.clone(),
             skipped: self.skipped.clone(),
             inputs: self.inputs,
+            cut_from_mail: self.cut_from_mail,
+            drawn: self.drawn.clone(),
             within,
             rows: (rows_at, rows_bytes),
         })
@@ -64,6 +70,8 @@ impl PartState {
             empty: self.empty.clone(),
             skipped: self.skipped.clone(),
             inputs: self.inputs,
+            cut_from_mail: self.cut_from_mail,
+            drawn: self.drawn.clone(),
             data: Data::Disk { chunk, within: self.within, rows_at, rows_bytes },
         }
     }

@@ -4,6 +4,7 @@ use super::FindOptions;
 use super::checkpoint::Checkpoint;
 use super::columns::{Columns, FIRST_BAND_COLUMN, Row, Rows};
 use super::counts::{Counting, Counts};
+use super::findings::CutFromMail;
 use super::memory::Budget;
 use super::parts::{Data, Part, Parts, Store};
 use super::shingles::Cutter;
@@ -13,6 +14,7 @@ use super::traits::KeepRules;
 use super::workers::{Earliest, on_threads};
 use crate::digest::Inputs;
 use crate::error::Error;
+use crate::folding::Sampler;
 use crate::progress::Progress;
 use crate::read::{
     Block, BlockNumber, Collection, Document, ReadError, Scratch, Sink, Skipped, Spool,
@@ -121,6 +123,8 @@ struct Preparer<'a> {
     /// Why a skipped record could not be written, or a source not counted.
     broken: Option<Error>,
     inputs: Inputs,
+    cut_from_mail: CutFromMail,
+    sampler: Sampler,
 }
 
 impl<'a> Preparer<'a> {
@@ -148,6 +152,8 @@ impl<'a> Preparer<'a> {
             skipped_file,
             broken: None,
             inputs: Inputs::default(),
+            cut_from_mail: CutFromMail::default(),
+            sampler: Sampler::new(params.shingle(), shared.collection.wording()),
         }
     }
 
@@ -168,6 +174,8 @@ impl<'a> Preparer<'a> {
             empty: std::mem::take(&mut self.empty),
             skipped: self.skipped.take(),
             inputs: std::mem::take(&mut self.inputs),
+            cut_from_mail: std::mem::take(&mut self.cut_from_mail),
+            drawn: self.sampler.take(),
             data: Data::Memory { columns, rows },
         })
     }
@@ -226,6 +234,12 @@ impl Sink for Preparer<'_> {
             band::bucket_keys(signature, self.rows_per_band, &mut self.values[start..]);
         }
         self.inputs.add(document.id, fingerprint);
+        if let Some(fields) = document.about {
+            self.cut_from_mail.add(fields);
+        }
+        if document.shingled.is_none() {
+            self.sampler.add(id_hash, document.text);
+        }
         let label = self.label(document).unwrap_or_else(|error| {
             self.broken = Some(error);
             0

@@ -2,8 +2,9 @@
 
 use super::{Advice, Profile, Sample, advise, measure, sample, settings_of, usual_rules};
 use crate::error::Error;
+use crate::folding::{FOLD, FoldingEffect};
 use crate::progress::Progress;
-use crate::read::Collection;
+use crate::read::{Collection, Words};
 use lookalike_core::curve::{self, Banding, Choice, Cost};
 use lookalike_core::error::ParamsError;
 use lookalike_core::params::{Params, ShingleRule, Unit, Wishes};
@@ -15,6 +16,10 @@ pub struct Measured {
     pub sample: Sample,
     /// What each rule makes of them.
     pub profiles: Vec<Profile>,
+    /// How many documents of the sample the normal form `fold` changes.
+    pub folding: FoldingEffect,
+    /// The profile of the rule in use on the folded texts, where the form changes some.
+    pub folded: Option<Profile>,
     /// The place of the rule in use.
     current: usize,
 }
@@ -35,7 +40,28 @@ impl Measured {
         let sample = sample(collection, size, seed, progress)?;
         let profiles = measure(&sample.texts, rules, progress)?;
         let current = rules.iter().position(|rule| length(rule) == length(used));
-        Ok(Self { sample, profiles, current: current.unwrap_or(rules.len()) })
+        let folding = FoldingEffect::of_texts(&sample.texts, used, collection.wording());
+        let folded = if folding.changed() > 0 {
+            let mut words = Words::default();
+            let texts: Vec<String> =
+                sample.texts.iter().map(|text| words.of(text, FOLD).to_owned()).collect();
+            measure(&texts, std::slice::from_ref(used), progress)?.pop()
+        } else {
+            None
+        };
+        Ok(Self { sample, profiles, folding, folded, current: current.unwrap_or(rules.len()) })
+    }
+
+    /// Pairs of the sample at `threshold` or above by the rule in use: as the texts are, and
+    /// folded. `None` where the form changes no document, or where not all documents are compared.
+    pub fn pairs_by_folding(&self, threshold: f64) -> Option<(u64, u64)> {
+        let (used, folded) = (self.used()?, self.folded.as_ref()?);
+        let count = |profile: &Profile| {
+            let found = &profile.similarities;
+            let similar = found.above_zero().iter().filter(|s| **s >= threshold).count() as u64;
+            (found.documents() == profile.documents as u64).then_some(similar)
+        };
+        Some((count(used)?, count(folded)?))
     }
 
     /// The place of the rule in use among the profiles.
@@ -151,7 +177,8 @@ mod tests {
         let profiles = measure(&texts, &rules, &Silent).unwrap();
         let documents = texts.len() as u64;
         let sample = Sample { texts, documents, skipped: Vec::new() };
-        Measured { sample, profiles, current: 0 }
+        let (folding, folded) = (FoldingEffect::default(), None);
+        Measured { sample, profiles, folding, folded, current: 0 }
     }
 
     fn planned(wishes: &Wishes, measured: Option<&Measured>, documents: Option<u64>) -> Plan {

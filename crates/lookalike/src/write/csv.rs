@@ -153,7 +153,7 @@ impl Decimals {
 
 /// One line per file or record that was not read, then one per empty document:
 /// `source,line,id,reason`. An empty document has neither source nor line, and the reason
-/// [`EMPTY`](super::EMPTY).
+/// [`EMPTY`](super::EMPTY), with the first document that has the same text.
 ///
 /// # Errors
 /// Those of `out`, and of temporary files that hold records or ids.
@@ -178,8 +178,11 @@ pub fn skipped(
         let reason = format!("{reason}{twin}");
         csv.write_record([&*cells.text(source), &line, &cells.text(id), &cells.text(&reason)])?;
     }
-    for id in empty.iter() {
-        csv.write_record(["", "", &cells.text(&id?), super::EMPTY])?;
+    for each in identical.empty_copies().join(empty.iter()) {
+        let (id, first) = each?;
+        let twin = first.map(|first| format!("; the same text as {first}")).unwrap_or_default();
+        let reason = format!("{}{twin}", super::EMPTY);
+        csv.write_record(["", "", &cells.text(&id), &cells.text(&reason)])?;
     }
     csv.flush()
 }

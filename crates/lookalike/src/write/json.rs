@@ -2,9 +2,12 @@
 
 use super::{FORMAT_VERSION, jsonl};
 use crate::audit::Audit;
-use crate::run::{FindOptions, Findings, Grouping};
+use crate::folding::FoldingEffect;
+use crate::read::Wording;
+use crate::run::{CutFromMail, FindOptions, Findings, Grouping};
 use lookalike_core::params::Params;
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 /// What a run was told.
@@ -61,6 +64,33 @@ struct SkippedView<'a> {
 struct AsTextView<'a> {
     source: &'a str,
     reason: String,
+}
+
+#[derive(Serialize)]
+struct EmptyCopyView<'a> {
+    id: &'a str,
+    same_text_as: &'a str,
+}
+
+/// How many documents of a sample the normal form `fold` changes; `docs/report.md` has the members.
+#[derive(Debug, Serialize)]
+pub struct FoldingView {
+    documents: u64,
+    changed: u64,
+    /// By the name of the script.
+    scripts: BTreeMap<String, u64>,
+}
+
+impl FoldingView {
+    /// The members of an effect.
+    pub fn of(effect: &FoldingEffect) -> Self {
+        let scripts = effect.by_script().map(|(script, count)| (script.to_string(), count));
+        Self {
+            documents: effect.documents(),
+            changed: effect.changed(),
+            scripts: scripts.collect(),
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -148,7 +178,10 @@ pub fn summary(
         out.write_all(if i == 0 { b"" } else { b"," })?;
         serde_json::to_writer(&mut *out, &id?)?;
     }
-    out.write_all(b"],\n\"sources\":[")?;
+    out.write_all(b"],\n")?;
+    empty_copies(out, findings)?;
+    text_notes(out, findings)?;
+    out.write_all(b"\"sources\":[")?;
     for (i, source) in findings.sources.iter().enumerate() {
         out.write_all(if i == 0 { b"\n" } else { b",\n" })?;
         serde_json::to_writer(&mut *out, source)?;
@@ -160,6 +193,42 @@ pub fn summary(
     });
     serde_json::to_writer(&mut *out, &times.collect::<Vec<_>>())?;
     out.write_all(b"}\n")
+}
+
+/// The member `empty_copies`, where there are such documents.
+fn empty_copies(out: &mut dyn Write, findings: &Findings) -> io::Result<()> {
+    let copies = findings.identical.empty_copies();
+    if copies.is_empty() {
+        return Ok(());
+    }
+    out.write_all(b"\"empty_copies\":[")?;
+    for (i, each) in copies.iter().enumerate() {
+        let (id, same_text_as) = each?;
+        out.write_all(if i == 0 { b"\n" } else { b",\n" })?;
+        let view = EmptyCopyView { id: &id, same_text_as: &same_text_as };
+        serde_json::to_writer(&mut *out, &view)?;
+    }
+    out.write_all(b"],\n")
+}
+
+/// The members `cut_from_mail`, `wording` and `folding`, each where it says something.
+fn text_notes(out: &mut dyn Write, findings: &Findings) -> io::Result<()> {
+    if findings.cut_from_mail != CutFromMail::default() {
+        out.write_all(b"\"cut_from_mail\":")?;
+        serde_json::to_writer(&mut *out, &findings.cut_from_mail)?;
+        out.write_all(b",\n")?;
+    }
+    if findings.wording != Wording::default() {
+        out.write_all(b"\"wording\":")?;
+        serde_json::to_writer(&mut *out, &findings.wording.to_string())?;
+        out.write_all(b",\n")?;
+    }
+    if findings.folding.changed() > 0 {
+        out.write_all(b"\"folding\":")?;
+        serde_json::to_writer(&mut *out, &FoldingView::of(&findings.folding))?;
+        out.write_all(b",\n")?;
+    }
+    Ok(())
 }
 
 /// The member `read_as_text`, where there are such files.

@@ -12,6 +12,7 @@ use crate::text_width::one_line;
 use lookalike::core::params::{ShingleRule, Wishes};
 use lookalike::read::{Collection, Skipped};
 use lookalike::tune::{self, Advice, Profile, RELATED_WORDS, Reason, Sample};
+use lookalike::write::json::FoldingView;
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
@@ -75,7 +76,31 @@ impl Measured {
         } else {
             writeln!(out, "\nToo few documents with a token to advise a shingle.")?;
         }
-        Ok(())
+        self.write_folding(out, threshold)
+    }
+
+    /// What the normal form `fold` changes.
+    fn write_folding(&self, out: &mut impl Write, threshold: f64) -> io::Result<()> {
+        let effect = &self.of.folding;
+        if effect.changed() == 0 {
+            return Ok(());
+        }
+        let scripts: Vec<String> =
+            effect.by_script().map(|(script, n)| format!("{script} {}", thousands(n))).collect();
+        writeln!(
+            out,
+            "\n--normalize fold changes the shingles of {} of the {} drawn: {}.",
+            thousands(effect.changed()),
+            plural(effect.documents() as usize, "document"),
+            scripts.join(", ")
+        )?;
+        let Some((now, folded)) = self.of.pairs_by_folding(threshold) else { return Ok(()) };
+        let similar = thousands(folded);
+        writeln!(
+            out,
+            "Pairs of them at {threshold} or more: {} as they are, {similar} folded.",
+            thousands(now)
+        )
     }
 
     /// The table of shingles, with two lines of header.
@@ -216,6 +241,13 @@ impl Measured {
             "shingles": self.of.profiles.iter().map(profile).collect::<Vec<_>>(),
             "similarities": histogram,
             "advice": advice,
+            "folding": (self.of.folding.changed() > 0).then(|| json!({
+                "effect": FoldingView::of(&self.of.folding),
+                "pairs": self.of.pairs_by_folding(threshold).map(|(as_is, folded)| json!({
+                    "as_is": as_is,
+                    "folded": folded,
+                })),
+            })),
         })
     }
 }

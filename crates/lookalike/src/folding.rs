@@ -1,0 +1,286 @@
+//! How many documents of a sample the normal form [`Fold`](NormalForm::Fold) changes.
+//!
+//! ```text
+//! documents ─ Sampler (a thread each) → drawn documents ─ FoldingEffect::of → shares by script
+//! ```
+//!
+//! A document counts when it has letters of a [`Script`] and its shingle set differs from that of
+//! its folded text. That says how many documents the form reaches. Whether more of them are similar
+//! then is measured by [`tune`](crate::tune) only.
+
+use crate::read::{NormalForm, Wording, Words};
+use lookalike_core::params::ShingleRule;
+use lookalike_core::shingle::Shingler;
+use serde::{Deserialize, Serialize};
+use std::collections::BinaryHeap;
+use std::fmt;
+
+/// Documents that a run draws: those with the least hashes of ids.
+const SAMPLE: usize = 1_000;
+/// Bytes of a document that are looked at.
+const HEAD_BYTES: usize = 64 << 10;
+
+/// Letters that the form changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Script {
+    /// Arabic letters.
+    Arabic,
+    /// Hebrew letters.
+    Hebrew,
+    /// Hangul syllables and letters.
+    Hangul,
+    /// Half-width katakana.
+    HalfWidthKana,
+    /// Greek letters.
+    Greek,
+    /// Cyrillic letters.
+    Cyrillic,
+    /// Devanagari letters.
+    Devanagari,
+    /// `ı`, `İ`, `ß`, full-width letters, ligatures.
+    Latin,
+    /// Combining marks of Latin, Greek and Cyrillic.
+    CombiningMarks,
+}
+
+impl Script {
+    /// All of them.
+    pub const ALL: [Self; 9] = [
+        Self::Arabic,
+        Self::Hebrew,
+        Self::Hangul,
+        Self::HalfWidthKana,
+        Self::Greek,
+        Self::Cyrillic,
+        Self::Devanagari,
+        Self::Latin,
+        Self::CombiningMarks,
+    ];
+
+    fn of(c: char) -> Option<Self> {
+        Some(match u32::from(c) {
+            0x600..=0x6FF | 0x750..=0x77F | 0x8A0..=0x8FF | 0xFB50..=0xFDFF | 0xFE70..=0xFEFE => {
+                Self::Arabic
+            }
+            0x590..=0x5FF | 0xFB1D..=0xFB4F => Self::Hebrew,
+            0x1100..=0x11FF | 0x3130..=0x318F | 0xAC00..=0xD7FF | 0xFFA0..=0xFFDC => Self::Hangul,
+            0xFF66..=0xFF9F => Self::HalfWidthKana,
+            0x370..=0x3FF | 0x1F00..=0x1FFF => Self::Greek,
+            0x400..=0x52F => Self::Cyrillic,
+            0x900..=0x97F => Self::Devanagari,
+            0xDF | 0x130 | 0x131 | 0x1E9E | 0xFB00..=0xFB06 | 0xFF21..=0xFF3A | 0xFF41..=0xFF5A => {
+                Self::Latin
+            }
+            0x300..=0x36F => Self::CombiningMarks,
+            _ => return None,
+        })
+    }
+}
+
+impl fmt::Display for Script {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Arabic => "Arabic",
+            Self::Hebrew => "Hebrew",
+            Self::Hangul => "Hangul",
+            Self::HalfWidthKana => "half-width kana",
+            Self::Greek => "Greek",
+            Self::Cyrillic => "Cyrillic",
+            Self::Devanagari => "Devanagari",
+            Self::Latin => "Latin",
+            Self::CombiningMarks => "combining marks",
+        })
+    }
+}
+
+/// A set of scripts, a bit each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+struct Scripts(u16);
+
+impl Scripts {
+    fn of(text: &str) -> Self {
+        let bits = text.chars().filter_map(Script::of).map(|script| 1 << script as u16);
+        Self(bits.fold(0, |all, bit: u16| all | bit))
+    }
+
+    fn has(self, script: Script) -> bool {
+        self.0 >> (script as u16) & 1 == 1
+    }
+}
+
+/// Compares shingle sets of texts as they are, and folded.
+struct Comparison {
+    shingler: Shingler,
+    words: Words,
+    set: Vec<u64>,
+    folded: Vec<u64>,
+}
+
+impl Comparison {
+    fn new(rule: &ShingleRule) -> Self {
+        let (set, folded) = (Vec::new(), Vec::new());
+        Self { shingler: Shingler::new(rule), words: Words::default(), set, folded }
+    }
+
+    /// The scripts of a text that the form changes; none of one that it does not.
+    fn changed(&mut self, text: &str) -> Scripts {
+        let end = (0..=HEAD_BYTES.min(text.len())).rev().find(|at| text.is_char_boundary(*at));
+        let head = text.get(..end.unwrap_or(0)).unwrap_or_default();
+        if head.is_ascii() {
+            return Scripts::default();
+        }
+        let scripts = Scripts::of(head);
+        if scripts == Scripts::default() {
+            return scripts;
+        }
+        self.shingler.set(head, &mut self.set);
+        self.shingler.set(self.words.of(head, FOLD), &mut self.folded);
+        if self.set == self.folded { Scripts::default() } else { scripts }
+    }
+}
+
+/// What the effect is measured of.
+pub(crate) const FOLD: Wording =
+    Wording { normal_form: Some(NormalForm::Fold), stop_words_by_language: false, segment: false };
+
+/// Whether a form other than `wording` has could be advised.
+fn is_open(wording: Wording) -> bool {
+    cfg!(feature = "scripts")
+        && !matches!(wording.normal_form, Some(NormalForm::Fold | NormalForm::Unaccent))
+}
+
+/// A document that was drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct Drawn(u64, Scripts);
+
+/// One thread's part of the sample.
+pub(crate) struct Sampler {
+    /// None where there is nothing to measure.
+    comparison: Option<Comparison>,
+    /// The least hashes that this thread met.
+    least: BinaryHeap<u64>,
+    drawn: Vec<Drawn>,
+}
+
+impl Sampler {
+    /// For texts of `wording` that are shingled by `rule`.
+    pub(crate) fn new(rule: &ShingleRule, wording: Wording) -> Self {
+        let comparison = is_open(wording).then(|| Comparison::new(rule));
+        Self { comparison, least: BinaryHeap::new(), drawn: Vec::new() }
+    }
+
+    /// Takes a document by the hash of its id.
+    pub(crate) fn add(&mut self, id_hash: u64, text: &str) {
+        let Some(comparison) = &mut self.comparison else { return };
+        if self.least.len() >= SAMPLE {
+            if self.least.peek().is_some_and(|most| *most < id_hash) {
+                return;
+            }
+            self.least.pop();
+        }
+        self.least.push(id_hash);
+        self.drawn.push(Drawn(id_hash, comparison.changed(text)));
+    }
+
+    /// What was drawn since the last call.
+    pub(crate) fn take(&mut self) -> Vec<Drawn> {
+        std::mem::take(&mut self.drawn)
+    }
+}
+
+/// How many documents of a sample the form changes.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct FoldingEffect {
+    documents: u64,
+    changed: u64,
+    scripts: [u64; Script::ALL.len()],
+}
+
+impl FoldingEffect {
+    /// Of what all threads drew: the documents with the least hashes.
+    pub(crate) fn of(mut drawn: Vec<Drawn>) -> Self {
+        drawn.sort_unstable();
+        drawn.truncate(SAMPLE);
+        let mut effect = Self::default();
+        for Drawn(_, scripts) in &drawn {
+            effect.add(*scripts);
+        }
+        effect
+    }
+
+    /// Of texts of `wording`, none of which counts where it folds them already.
+    pub(crate) fn of_texts(texts: &[String], rule: &ShingleRule, wording: Wording) -> Self {
+        let mut effect = Self::default();
+        if is_open(wording) {
+            let mut comparison = Comparison::new(rule);
+            for text in texts {
+                effect.add(comparison.changed(text));
+            }
+        }
+        effect
+    }
+
+    fn add(&mut self, scripts: Scripts) {
+        self.documents += 1;
+        self.changed += u64::from(scripts != Scripts::default());
+        for (count, script) in self.scripts.iter_mut().zip(Script::ALL) {
+            *count += u64::from(scripts.has(script));
+        }
+    }
+
+    /// Documents that were compared with their folded form; 0 where texts are folded already.
+    pub fn documents(&self) -> u64 {
+        self.documents
+    }
+
+    /// Documents whose shingle set the form changes.
+    pub fn changed(&self) -> u64 {
+        self.changed
+    }
+
+    /// How many of these have letters of each script; a document may have several.
+    pub fn by_script(&self) -> impl Iterator<Item = (Script, u64)> + '_ {
+        Script::ALL.into_iter().zip(self.scripts).filter(|(_, count)| *count > 0)
+    }
+}
+
+#[cfg(all(test, feature = "scripts"))]
+mod tests {
+    use super::*;
+
+    fn effect(texts: &[&str], wording: Wording) -> FoldingEffect {
+        let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
+        FoldingEffect::of_texts(&texts, &ShingleRule::default(), wording)
+    }
+
+    #[test]
+    fn only_documents_count_whose_shingles_change() {
+        let texts = ["plain words", "café", "مُحَمَّد", "محمد", "שָׁלוֹם עולם", "naïve… ½"];
+        let found = effect(&texts, Wording::default());
+        assert_eq!((found.documents(), found.changed()), (6, 2));
+        let scripts: Vec<_> = found.by_script().collect();
+        assert_eq!(scripts, [(Script::Arabic, 1), (Script::Hebrew, 1)]);
+        assert_eq!(effect(&texts, FOLD), FoldingEffect::default());
+    }
+
+    #[test]
+    fn a_sample_does_not_depend_on_threads() {
+        let mut random = lookalike_core::hash::SplitMix64::new(5);
+        let documents: Vec<(u64, &str)> = (0..5_000)
+            .map(|_| (random.next_u64(), ["abc", "مُحَمَّد", "ΌΔΌΣ"][random.below(3) as usize]))
+            .collect();
+        let rule = ShingleRule::default();
+        let drawn = |documents: &[(u64, &str)]| {
+            let mut sampler = Sampler::new(&rule, Wording::default());
+            for (hash, text) in documents {
+                sampler.add(*hash, text);
+            }
+            sampler.take()
+        };
+        let one = FoldingEffect::of(drawn(&documents));
+        let halves = [drawn(&documents[2_000..]), drawn(&documents[..2_000])].concat();
+        assert_eq!(one, FoldingEffect::of(halves));
+        assert_eq!(one.documents(), SAMPLE as u64);
+        assert!(one.changed() > 500);
+    }
+}
