@@ -1,7 +1,10 @@
 //! How far a run is, on standard error, where that is a terminal.
 
+use crate::difference::thousands;
+use crate::terminal;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use lookalike::progress::{Interrupted, Progress, Stage};
+use lookalike::core::curve::Choice;
+use lookalike::progress::{Interrupted, ManyCandidates, Progress, Stage};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -15,6 +18,7 @@ pub(crate) struct Bar {
     inner: ProgressBar,
     start: Instant,
     shown: AtomicBool,
+    warned: AtomicBool,
 }
 
 impl Bar {
@@ -24,6 +28,7 @@ impl Bar {
             inner: ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()),
             start: Instant::now(),
             shown: AtomicBool::new(false),
+            warned: AtomicBool::new(false),
         }
     }
 
@@ -75,6 +80,25 @@ impl Progress for Bar {
             self.show();
         }
         Ok(())
+    }
+
+    fn many_candidates(&self, candidates: &ManyCandidates) {
+        if self.warned.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let ManyCandidates { documents, compared, advised } = candidates;
+        let (documents, compared) = (thousands(*documents), thousands(*compared));
+        let remedy = advised.map_or_else(String::new, |choice| {
+            let Choice { num_hashes, bands, rows } = choice;
+            format!("--num-hashes {num_hashes} --bands {bands} --rows {rows} compares fewer; ")
+        });
+        let message = format!(
+            "warning: {documents} documents share buckets and {compared} pairs of them are not \
+             similar, so that the run takes long; {remedy}longer shingles (--shingle) tell \
+             documents apart, and `lookalike tune` measures both"
+        );
+        // A message that cannot be written is no reason to end the run.
+        self.inner.suspend(|| drop(terminal::stderr().message(&message)));
     }
 
     fn end(&self, _: Stage, _: Duration) {}

@@ -325,3 +325,30 @@ fn an_exact_run_predicts_nothing() {
         assert!(!err.contains("predicted"), "{err}");
     }
 }
+
+/// Documents of one alphabet under pairs of characters: alike, and not similar.
+#[test]
+fn a_run_warns_of_candidates_that_are_not_similar_and_names_what_compares_fewer() {
+    let place = Place::new();
+    let mut state = 1u64;
+    let mut letter = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        char::from(b'a' + ((state >> 33) % 12) as u8)
+    };
+    let lines: String = (0..1_500)
+        .map(|n| format!("d{n} {}\n", (0..180).map(|_| letter()).collect::<String>()))
+        .collect();
+    place.file("alike.txt", lines);
+    let args = ["find", "alike.txt", "--format", "lines", "--shingle", "chars:2", "-o", "g.csv"];
+    let run = place.run(&args);
+    let warning = run.err.lines().find(|line| line.starts_with("warning: 1,")).unwrap().to_owned();
+    assert!(warning.contains("pairs of them are not similar"), "{warning}");
+    let advised = warning.split("; ").find(|part| part.starts_with("--num-hashes")).unwrap();
+    let advised = advised.split(" compares").next().unwrap();
+    let better = place.run(&[&args[..], &advised.split(' ').collect::<Vec<_>>()].concat());
+    assert!(!better.err.contains("are not similar"), "{}", better.err);
+    // Quiet runs, and those over documents that differ, say nothing.
+    assert!(!place.run(&[&args[..], &["-q"]].concat()).err.contains("are not similar"));
+    let args = ["find", "alike.txt", "--format", "lines", "--shingle", "chars:9", "-o", "g.csv"];
+    assert!(!place.run(&args).err.contains("are not similar"));
+}

@@ -1,5 +1,6 @@
 //! How far a run is, and whether it is still wanted: a callback, never a print.
 
+use lookalike_core::curve::Choice;
 use std::fmt;
 use std::time::Duration;
 
@@ -43,6 +44,18 @@ impl fmt::Display for Stage {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Interrupted;
 
+/// A component of documents that share buckets and are not similar.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ManyCandidates {
+    /// Documents in the component.
+    pub documents: u64,
+    /// Pairs that were compared until then and are not similar.
+    pub compared: u64,
+    /// Bands and rows of the same recall with less expected time for such documents; `None` where
+    /// there are none.
+    pub advised: Option<Choice>,
+}
+
 /// Told what happens, from any thread.
 pub trait Progress: Sync {
     /// A stage begins, with that much to do where it is known.
@@ -52,6 +65,11 @@ pub trait Progress: Sync {
     /// # Errors
     /// [`Interrupted`] ends the work with [`Error::Interrupted`](crate::error::Error::Interrupted).
     fn advance(&self, done: u64) -> Result<(), Interrupted>;
+    /// Unlike documents share so many buckets that comparing them decides the time of the run; told
+    /// when it is found, once for each component of documents. Does nothing by default.
+    fn many_candidates(&self, candidates: &ManyCandidates) {
+        let _ = candidates;
+    }
     /// The stage has ended.
     fn end(&self, stage: Stage, elapsed: Duration);
 }

@@ -186,6 +186,7 @@ fn options(args: &Args) -> Result<FindOptions, Failure> {
     let params = Params::new(&args.parameters.wishes(args.shingle.rule(args.reading.wording())?))?;
     let mut options = args.run.options(params)?;
     options.skip_duplicate_ids = args.reading.skip_bad();
+    options.related = args.result.annotate;
     Ok(options)
 }
 

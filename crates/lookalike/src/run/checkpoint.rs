@@ -25,7 +25,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The version of the files in a run's folder.
-const FORMAT_VERSION: u32 = 4;
+const FORMAT_VERSION: u32 = 5;
 /// Files up to which each is described by itself, not all of them by one number.
 const DESCRIBED_FILES: usize = 1000;
 
@@ -196,6 +196,7 @@ fn describe(collection: &Collection, options: &FindOptions) -> Result<Value, Err
         "keep": options.keep.to_string(),
         "group": format!("{:?}", options.grouping),
         "pairs": options.pairs,
+        "related": options.related,
         "skip_duplicate_ids": options.skip_duplicate_ids,
         "source_field": options.source_field,
         "reading": collection.reading(),

@@ -10,14 +10,20 @@ use super::screen::Screen;
 use super::sets::Sets;
 use super::{FindOptions, Grouping};
 use crate::error::Error;
+use crate::progress::{ManyCandidates, Progress};
 use lookalike_core::candidate::Component;
-use lookalike_core::group::{self, Buckets, Duplicate};
-use lookalike_core::params::Measure;
+use lookalike_core::curve::{self, Bin, Choice, Cost};
+use lookalike_core::group::{self, Buckets, Duplicate, Related};
+use lookalike_core::params::{Measure, Params};
 use lookalike_core::verify::{self, Overlap};
 use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
 
 /// After so many comparisons in vain for each member, those that are left are screened first.
 const IN_VAIN: u64 = 64;
+
+/// The least documents of a component whose comparisons in vain are worth a warning.
+const MANY_DOCUMENTS: usize = 1_000;
 
 /// What components gave, by place in the batch.
 #[derive(Debug, Default)]
@@ -26,6 +32,9 @@ pub(super) struct Decided {
     pub(super) duplicates: Vec<(u32, u32, Overlap)>,
     /// Verified pairs of members, where they were asked for.
     pub(super) pairs: Vec<(u32, u32, Overlap)>,
+    /// Kept document without a group, the most similar duplicate of another one, and their overlap
+    /// with the former on the left; where they were asked for.
+    pub(super) related: Vec<(u32, u32, Overlap)>,
     /// Comparisons of two sets.
     pub(super) verified: u64,
 }
@@ -35,6 +44,7 @@ impl Decided {
     pub(super) fn append(&mut self, mut other: Self) {
         self.duplicates.append(&mut other.duplicates);
         self.pairs.append(&mut other.pairs);
+        self.related.append(&mut other.related);
         self.verified += other.verified;
     }
 }
@@ -112,6 +122,7 @@ impl<'a> Placed<'a> {
         sets: &mut Sets<'_>,
         most_pairs: u64,
         decided: &mut Decided,
+        progress: &dyn Progress,
     ) -> Result<(), Error> {
         sets.begin(self.len());
         let in_vain = (!self.options.params.exact()).then(|| IN_VAIN * (self.len() as u64 + 64));
@@ -120,6 +131,9 @@ impl<'a> Placed<'a> {
         let mut found = self.group(&mut comparer, self);
         if comparer.in_vain == Some(0) {
             comparer.in_vain = None;
+            if self.len() >= MANY_DOCUMENTS {
+                progress.many_candidates(&self.many_candidates(comparer.verified));
+            }
             comparer.screened = true;
             let screen = Screen::new(self, &self.options.params, comparer.sets);
             found = self.group(&mut comparer, &screen);
@@ -141,8 +155,38 @@ impl<'a> Placed<'a> {
             let (keeper, overlap) = (self.document(duplicate.keeper), duplicate.overlap);
             decided.duplicates.push((self.document(duplicate.member), keeper, overlap));
         }
+        let earlier = decided.duplicates.len() - found.duplicates.len();
         copies::decide(self, &found.duplicates, &mut comparer, decided);
+        self.add_related(&found.related, earlier, decided);
         comparer.sets.finish()
+    }
+
+    /// Adds the kept documents that resemble duplicates of others, without those that copies made a
+    /// keeper: the component's duplicates in `decided` begin at `first`.
+    fn add_related(&self, related: &[Related], first: usize, decided: &mut Decided) {
+        if related.is_empty() {
+            return;
+        }
+        let keepers: HashSet<u32> = decided.duplicates[first..].iter().map(|d| d.1).collect();
+        for &Related { member, neighbour, overlap } in related {
+            let (member, neighbour) = (self.document(member), self.document(neighbour));
+            if !keepers.contains(&member) {
+                decided.related.push((member, neighbour, overlap));
+            }
+        }
+    }
+
+    /// What the buckets of the component say about bands and rows.
+    fn many_candidates(&self, compared: u64) -> ManyCandidates {
+        let mut sizes = vec![0u64; self.component.bucket_count];
+        for position in 0..self.len() as u32 {
+            for bucket in self.buckets(position) {
+                sizes[*bucket as usize] += 1;
+            }
+        }
+        let meetings = sizes.iter().map(|size| size * size.saturating_sub(1) / 2).sum();
+        let (documents, params) = (self.len() as u64, &self.options.params);
+        ManyCandidates { documents, compared, advised: advised(documents, meetings, params) }
     }
 
     /// Groups by some buckets: those of the component, or those of the screen.
@@ -167,14 +211,24 @@ impl<'a> Placed<'a> {
             } else {
                 group::components_of_pairs(count, &pairs, fixed, overlap)
             };
-            return Grouped { duplicates, pairs };
+            let related = if stars && self.options.related {
+                group::related_of_pairs(count, &pairs, fixed, measure, &duplicates)
+            } else {
+                Vec::new()
+            };
+            return Grouped { duplicates, pairs, related };
         }
         let duplicates = if stars {
-            group::stars(count, buckets, measure, similarity)
+            group::stars(count, buckets, measure, &similarity)
         } else {
-            group::components(count, buckets, similarity, overlap)
+            group::components(count, buckets, &similarity, overlap)
         };
-        Grouped { duplicates, pairs: Vec::new() }
+        let related = if stars && self.options.related {
+            group::related(count, buckets, measure, &duplicates, similarity)
+        } else {
+            Vec::new()
+        };
+        Grouped { duplicates, pairs: Vec::new(), related }
     }
 
     /// Whether two members share a bucket, in which one may look for the other.
@@ -232,6 +286,22 @@ impl Buckets for Placed<'_> {
     }
 }
 
+/// Bands and rows for documents that meet so often in buckets, all of a component counted: as if
+/// every two of them had the similarity s for which bands · sʳ meetings are expected. `None` where
+/// that is what the run has, or nothing reaches its recall.
+fn advised(documents: u64, meetings: u64, params: &Params) -> Option<Choice> {
+    let pairs = documents as f64 * documents.saturating_sub(1) as f64 / 2.0;
+    let same_band = meetings as f64 / (params.bands() as f64 * pairs.max(1.0));
+    let similarity = same_band.min(1.0).powf(1.0 / params.rows() as f64);
+    let histogram = vec![Bin { similarity, share: 1.0 }];
+    let cost = Cost { documents, histogram, ..Cost::default() };
+    let choice = curve::choose_for(params.threshold(), params.recall(), None, &cost).ok()?;
+    let Choice { bands, rows, .. } = choice;
+    let is_more_selective = rows > params.rows()
+        && cost.candidates(bands, rows) * 2.0 < cost.candidates(params.bands(), params.rows());
+    is_more_selective.then_some(choice)
+}
+
 /// Buckets in which nobody looks any more once it is over: walking through large ones is quadratic
 /// even where nothing is compared.
 struct Until<'b, B> {
@@ -261,6 +331,7 @@ impl<B: Buckets> Buckets for Until<'_, B> {
 #[derive(Default)]
 struct Grouped {
     duplicates: Vec<Duplicate>,
+    related: Vec<Related>,
     pairs: Vec<(u32, u32, Overlap)>,
 }
 

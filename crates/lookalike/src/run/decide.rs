@@ -35,7 +35,7 @@ pub(super) fn decide(
             }
             let component = batch.candidates.component(i);
             let placed = Placed::new(batch, options, component);
-            let done = placed.decide(&mut sets, most_pairs, &mut decided);
+            let done = placed.decide(&mut sets, most_pairs, &mut decided, progress);
             done.map_err(|error| too_many(error, budget))?;
             progress.advance(component.members.len() as u64)?;
         }
@@ -51,6 +51,7 @@ pub(super) fn decide(
     }
     // Threads finish in any order.
     decided.duplicates.sort_unstable_by_key(|(duplicate, keeper, _)| (*keeper, *duplicate));
+    decided.related.sort_unstable_by_key(|(document, _, _)| *document);
     decided.pairs.sort_unstable_by_key(|(a, b, _)| (*a, *b));
     Ok(decided)
 }
