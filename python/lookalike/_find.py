@@ -333,7 +333,8 @@ def dedup(
     :param output: for paths, the file or folder to write, in the format of the input, as
         ``lookalike dedup -o`` does; the result is a :class:`Written`. A folder is one that is there,
         or a ``str`` with ``/`` at its end, which a ``Path`` has not.
-    :param annotate: keeps all documents and says of each what was decided. Tables get the columns
+    :param annotate: keeps all documents and says of each what was decided; for paths as
+        ``docs/dedup.md`` says, with ``related`` and a neighbour among it. Tables get the columns
         ``lookalike_kept``, ``lookalike_group``, ``lookalike_keeper``, ``lookalike_jaccard`` (and
         ``lookalike_containment`` where that is the measure); lists become lists of pairs
         (document, dict of these).

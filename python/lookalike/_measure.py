@@ -35,7 +35,8 @@ class Audit:
     #: The share of true neighbours that the run found, one drawn for each document that has some;
     #: ``None`` where no document of the sample has one.
     recall: float | None
-    #: Holds the true recall with at least :attr:`confidence` (Clopper–Pearson).
+    #: Holds the true recall with at least :attr:`confidence` (Clopper–Pearson); both ends are the
+    #: recall where it is known, since all documents were drawn.
     interval: tuple[float, float]
     #: How often an interval holds the truth, at least.
     confidence: float

@@ -42,6 +42,7 @@ pub(crate) fn dedup(
     reading.fields = find.fields();
     reading.leave_out = removed.iter().cloned().chain([output.clone()]).collect();
     find.skip_duplicate_ids = reading.skip_bad;
+    find.related = annotate;
     let targets = Targets { paths: &paths, output, annotate, removed: target(removed.as_deref())? };
     let inputs = Inputs::new(py, &Input::Paths(paths.clone()), reference.as_ref(), reading)?;
     let inputs = Arc::new(inputs);

@@ -14,6 +14,9 @@ pub(crate) fn dict<'py>(py: Python<'py>, params: &Params) -> PyResult<Bound<'py,
     dict.set_item("recall", params.recall())?;
     if !params.exact() {
         dict.set_item("predicted_recall", params.predicted_recall())?;
+        if let Some(caveat) = params.recall_caveat() {
+            dict.set_item("recall_caveat", caveat.to_string())?;
+        }
         dict.set_item("scheme", params.scheme().to_string())?;
         dict.set_item("seed", params.seed())?;
         dict.set_item("num_hashes", params.num_hashes())?;

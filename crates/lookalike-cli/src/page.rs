@@ -71,6 +71,11 @@ pub(crate) fn write(output: Output, subject: &Subject<'_>) -> Result<(), Error> 
         threshold: params.threshold(),
         shingle: params.shingle(),
         recall: recall(params),
+        concentrated: {
+            let clustering = findings.clustering;
+            let depends = !params.exact() && clustering.is_concentrated();
+            depends.then(|| (clustering.largest, clustering.largest_share()))
+        },
         audit: audit.as_ref(),
         sources: &findings.sources.iter().map(source).collect::<Vec<_>>(),
         reasons: &texts,
@@ -222,7 +227,7 @@ fn recall(params: &Params) -> html::Recall {
         return html::Recall::Exact;
     }
     let (bands, rows, asked) = (params.bands(), params.rows(), params.recall());
-    html::Recall::Banding { bands, rows, asked }
+    html::Recall::Banding { bands, rows, asked, caveat: params.recall_caveat() }
 }
 
 fn measured(audit: &Audit) -> html::Audit {
@@ -250,6 +255,7 @@ fn measured(audit: &Audit) -> html::Audit {
         .to_owned(),
         recall: interval(&audit.overall),
         confidence: audit.confidence,
+        complete: audit.is_complete(),
         sampled: audit.sampled,
         with_neighbours: audit.overall.documents,
         bins: bins.collect(),

@@ -111,8 +111,12 @@ impl Summary<'_> {
                 params.threshold()
             );
         }
+        if let Some(caveat) = params.recall_caveat() {
+            return writeln!(out, "warning: {caveat}");
+        }
         let (threshold, predicted) = (params.threshold(), params.predicted_recall());
         let percent = percent(predicted);
+        let clustering = self.findings.clustering;
         write!(out, "{percent} % of pairs at similarity {threshold} are found (predicted)")?;
         if predicted < params.recall() {
             write!(
@@ -121,7 +125,18 @@ impl Summary<'_> {
                 params.recall()
             )?;
         }
-        writeln!(out)
+        writeln!(out)?;
+        if !clustering.is_concentrated() {
+            return Ok(());
+        }
+        writeln!(
+            out,
+            "note: one group of {} has {} % of the pairs; there, pairs near the threshold are \
+             found or missed together, so that one run can find fewer than predicted; a higher \
+             --recall helps, --exact finds all",
+            count(clustering.largest, "document"),
+            (clustering.largest_share() * 100.0).floor()
+        )
     }
 
     fn write_times(&self, out: &mut impl Write) -> io::Result<()> {

@@ -27,7 +27,12 @@ fn audit(place: &Place, report: &Value, more: &[&str]) -> command::Run {
 fn a_run_is_measured() {
     let (place, report) = place();
     let out = audit(&place, &report, &[]).ok();
-    for text in ["Recall is 0.9", " to 1.0000 (95 % confidence", "by the groups", "\nall "] {
+    for text in ["Recall is 1.0000 (predicted", "This is known, not estimated", "by the groups"] {
+        assert!(out.contains(text), "{text}: {out}");
+    }
+    assert!(!out.contains("confidence") && !out.contains("would make it"), "{out}");
+    let out = audit(&place, &report, &["--sample", "100"]).ok();
+    for text in ["Recall is 0.", " to 1.0000 (95 % confidence", "by the groups", "\nall "] {
         assert!(out.contains(text), "{text}: {out}");
     }
     let by_pairs = audit(&place, &report, &["--pairs", "pairs.csv", "--json", "--threads", "2"]);
@@ -48,12 +53,14 @@ fn what_a_report_left_out_is_missed() {
     let recall = out["recall"].as_f64().unwrap();
     assert!(recall > 0.3 && recall < 0.8, "{out}");
     let text = audit(&place, &report, &[]).ok();
-    assert!(text.contains("not even all documents would make it 0.02"), "{text}");
+    assert!(text.contains("This is known, not estimated"), "{text}");
+    assert_eq!(out["interval"]["low"], out["recall"]);
+    assert_eq!(out["interval"]["high"], out["recall"]);
     report["groups"] = json!([]);
-    assert!(audit(&place, &report, &[]).ok().starts_with("Recall is 0.0000 to "));
+    assert!(audit(&place, &report, &[]).ok().starts_with("Recall is 0.0000 (predicted"));
     place.file("none.csv", "id_a,id_b,jaccard\n");
     let none = audit(&place, &report, &["--pairs", "none.csv"]).ok();
-    assert!(none.starts_with("Recall is 0.0000 to "), "{none}");
+    assert!(none.starts_with("Recall is 0.0000 (predicted"), "{none}");
 }
 
 #[test]
@@ -67,7 +74,10 @@ fn without_neighbours_nothing_is_measured() {
     let digest = failed.split("read were 2 documents, digest ").nth(1).unwrap();
     report["inputs"] = json!({"documents": 2, "digest": &digest[..32]});
     let out = audit(&place, &report, &[]).ok();
-    assert!(out.contains("Recall was not measured: of 2 documents drawn from 2"), "{out}");
+    assert!(out.starts_with("There is nothing to find: all 2 documents"), "{out}");
+    assert!(!out.contains("draws more"), "{out}");
+    let out = audit(&place, &report, &["--sample", "1"]).ok();
+    assert!(out.contains("Recall was not measured: of 1 documents drawn from 2"), "{out}");
 }
 
 #[test]

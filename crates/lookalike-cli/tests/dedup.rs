@@ -80,6 +80,71 @@ fn annotated_documents_say_what_find_says() {
     assert!(!place.path("b.jsonl").exists());
 }
 
+/// Of a chain a–b–c in which a and c are not similar, one end stays without a group where b is a
+/// duplicate of the other; it is not unique.
+#[test]
+fn a_document_whose_neighbours_have_other_keepers_is_related_and_not_unique() {
+    let place = Place::new();
+    let all: Vec<String> = (0..140).map(|n| format!("word{n}")).collect();
+    let line = |id: &str, words: &[String], rank: u32| {
+        let text = words.join(" ");
+        serde_json::json!({ "id": id, "text": text, "rank": rank }).to_string() + "\n"
+    };
+    // 96 shingles each, 10 or 20 apart: 86/106 = 0.81 and 76/116 = 0.66.
+    let other: Vec<String> = (0..90).map(|n| format!("other{n}")).collect();
+    let (b, c) = (line("b", &all[10..110], 2), line("c", &all[20..120], 1));
+    let (a, alone) = (line("a", &all[..100], 3), line("alone", &other, 4));
+    place.file("in.jsonl", [b, c, a, alone].concat());
+    let keep = ["--keep", "field:rank:desc"];
+    for more in [
+        &[][..],
+        &["--exact"],
+        &["--resume", "--temp-dir", "."],
+        &["--threads", "1", "--memory", "64MiB"],
+    ] {
+        let args = [&["dedup", "in.jsonl", "-o", "all.jsonl", "--annotate"], &keep[..], more];
+        place.run(&args.concat()).ok();
+        let notes: Vec<serde_json::Value> = place
+            .read("all.jsonl")
+            .lines()
+            .map(|line| {
+                let mut value: serde_json::Value = serde_json::from_str(line).unwrap();
+                value["lookalike"].take()
+            })
+            .collect();
+        let reasons: Vec<&str> = notes.iter().map(|n| n["reason"].as_str().unwrap()).collect();
+        assert_eq!(reasons, ["field:rank:desc", "related", "keeper", "unique"], "{more:?}");
+        assert_eq!(notes[1]["neighbour"], "b");
+        assert_eq!(notes[1]["neighbour_jaccard"], 0.811_321);
+        assert_eq!((&notes[1]["kept"], notes[1]["group"].is_null()), (&true.into(), true));
+        assert!(notes[3].get("neighbour").is_none());
+    }
+    let rows = place
+        .read("in.jsonl")
+        .lines()
+        .map(|line| {
+            let value: serde_json::Value = serde_json::from_str(line).unwrap();
+            format!(
+                "{},{},{}\n",
+                value["id"].as_str().unwrap(),
+                value["text"].as_str().unwrap(),
+                value["rank"]
+            )
+        })
+        .collect::<String>();
+    place.file("in.csv", "id,text,rank\n".to_owned() + &rows);
+    place.run(&[&["dedup", "in.csv", "-o", "all.csv", "--annotate"], &keep[..]].concat()).ok();
+    let table = place.read("all.csv");
+    let ends: Vec<&str> = table.lines().map(|line| line.splitn(4, ',').last().unwrap()).collect();
+    assert_eq!(
+        ends[0],
+        "lookalike_kept,lookalike_group,lookalike_keeper,lookalike_jaccard,\
+        lookalike_reason,lookalike_neighbour,lookalike_neighbour_jaccard"
+    );
+    assert_eq!(ends[2], "true,,,,related,b,0.811321");
+    assert_eq!(ends[4], "true,,,,unique,,");
+}
+
 #[test]
 fn a_dry_run_tells_what_would_go_and_writes_nothing() {
     let place = place();

@@ -122,6 +122,122 @@ pub fn stars_of_pairs(
     duplicates
 }
 
+/// A kept member without a duplicate of its own, and the most similar duplicate of another keeper.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Related {
+    /// The kept member.
+    pub member: u32,
+    /// The duplicate that it resembles most.
+    pub neighbour: u32,
+    /// How they overlap: `left` is the kept member's set, `right` the duplicate's.
+    pub overlap: Overlap,
+}
+
+/// The kept members that are the keeper of nothing in `duplicates`, the result of [`stars`] for the
+/// same arguments, and that have a verified pair all the same: with documents that are duplicates
+/// of other keepers. Each names the most similar one, by exact fractions, then the earliest; in
+/// order. Fixed members are left out.
+///
+/// `similarity(earlier, later)` is called at most once per pair, for candidate pairs of such a
+/// member and a duplicate only.
+pub fn related(
+    members: usize,
+    buckets: &impl Buckets,
+    measure: Measure,
+    duplicates: &[Duplicate],
+    mut similarity: impl FnMut(u32, u32) -> Option<Overlap>,
+) -> Vec<Related> {
+    let mut nearest = Nearest::new(members, |member| buckets.fixed(member), duplicates);
+    let mut alone = Lists::new(buckets.count());
+    let mut gone = Lists::new(buckets.count());
+    let mut seen = vec![NONE; members];
+    for member in 0..members as u32 {
+        let (looks_for, stands_in) = match nearest.roles[member as usize] {
+            Role::Alone => (&gone, &mut alone),
+            Role::Duplicate => (&alone, &mut gone),
+            Role::Keeper => continue,
+        };
+        for &bucket in looked_into(buckets, member) {
+            for earlier in looks_for.of(bucket) {
+                if std::mem::replace(&mut seen[earlier as usize], member) == member {
+                    continue;
+                }
+                if let Some(overlap) = similarity(earlier, member) {
+                    nearest.pair(earlier, member, overlap, measure);
+                }
+            }
+        }
+        stands_in.push_all(buckets.stand(member), member);
+    }
+    nearest.finish()
+}
+
+/// The same where the verified pairs are known, in any order; O(members + pairs).
+pub fn related_of_pairs(
+    members: usize,
+    pairs: &[(u32, u32, Overlap)],
+    fixed: impl Fn(u32) -> bool,
+    measure: Measure,
+    duplicates: &[Duplicate],
+) -> Vec<Related> {
+    let mut nearest = Nearest::new(members, fixed, duplicates);
+    for &(a, b, overlap) in pairs {
+        nearest.pair(a, b, overlap, measure);
+    }
+    nearest.finish()
+}
+
+/// What a member is in a result of [`stars`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Role {
+    /// Kept, and the keeper of nothing.
+    Alone,
+    /// Kept for a duplicate, or fixed.
+    Keeper,
+    Duplicate,
+}
+
+/// The most similar duplicate of every member that is alone, among the pairs so far.
+struct Nearest {
+    roles: Vec<Role>,
+    best: Vec<Option<Related>>,
+}
+
+impl Nearest {
+    fn new(members: usize, fixed: impl Fn(u32) -> bool, duplicates: &[Duplicate]) -> Self {
+        let role = |member| if fixed(member) { Role::Keeper } else { Role::Alone };
+        let mut roles: Vec<Role> = (0..members as u32).map(role).collect();
+        for duplicate in duplicates {
+            roles[duplicate.keeper as usize] = Role::Keeper;
+            roles[duplicate.member as usize] = Role::Duplicate;
+        }
+        Self { roles, best: vec![None; members] }
+    }
+
+    /// Takes a verified pair of any two members; `left` is the set of `a`.
+    fn pair(&mut self, a: u32, b: u32, overlap: Overlap, measure: Measure) {
+        let role = |member: u32| self.roles[member as usize];
+        let (member, neighbour, overlap) = match (role(a), role(b)) {
+            (Role::Alone, Role::Duplicate) => (a, b, overlap),
+            (Role::Duplicate, Role::Alone) => (b, a, overlap.swapped()),
+            _ => return,
+        };
+        let best = &mut self.best[member as usize];
+        let better = best.is_none_or(|old| match overlap.compare(&old.overlap, measure) {
+            Ordering::Less => false,
+            Ordering::Equal => neighbour < old.neighbour,
+            Ordering::Greater => true,
+        });
+        if better {
+            *best = Some(Related { member, neighbour, overlap });
+        }
+    }
+
+    fn finish(self) -> Vec<Related> {
+        self.best.into_iter().flatten().collect()
+    }
+}
+
 /// Every verified pair among the candidate pairs, each once, as (earlier, later, overlap) and
 /// sorted. Arguments as for [`stars`]; `similarity` is called once per candidate pair, so a bucket
 /// of n members costs n(n−1)/2 calls, less those of two fixed members.
@@ -546,6 +662,28 @@ mod tests {
         duplicates
     }
 
+    /// The definition of related members, word for word, as (member, neighbour).
+    fn naive_related(
+        world: &World,
+        graph: &Graph,
+        duplicates: &[Duplicate],
+        measure: Measure,
+    ) -> Vec<(u32, u32)> {
+        let is_duplicate = |m: u32| duplicates.iter().any(|d| d.member == m);
+        let is_keeper = |m: u32| duplicates.iter().any(|d| d.keeper == m);
+        let alone = |m: &u32| !is_duplicate(*m) && !is_keeper(*m) && !world.fixed(*m);
+        let similarity = |a: u32, b: u32| {
+            graph.get(&(a.min(b), a.max(b))).map(|overlap| exact(overlap, measure))
+        };
+        let members = || 0..world.members as u32;
+        let best = |member: u32| {
+            let near = members().filter(|&d| is_duplicate(d) && similarity(member, d).is_some());
+            let best = near.clone().filter_map(|d| similarity(member, d)).max();
+            near.clone().find(|d| similarity(member, *d) == best).map(|d| (member, d))
+        };
+        members().filter(alone).filter_map(best).collect()
+    }
+
     /// First members of components, by spreading the least number until nothing changes.
     fn naive_components(members: usize, graph: &Graph) -> Vec<u32> {
         let mut first: Vec<u32> = (0..members as u32).collect();
@@ -677,6 +815,40 @@ mod tests {
                 prop_assert!(!duplicates.contains(&d.keeper) && d.keeper < d.member);
                 prop_assert!(d.member >= world.fixed);
                 prop_assert_eq!(Some(&d.overlap), graph.get(&(d.keeper, d.member)));
+            }
+        }
+
+        #[test]
+        fn related_members_are_the_definition(
+            seed: u64, members in 0usize..24, buckets in 1usize..12, kind in kind(),
+        ) {
+            let world = World::random(seed, members, buckets, kind);
+            let graph = world.graph();
+            let pairs = world.all_pairs();
+            let mut turned: Vec<_> = pairs.iter().rev().copied().collect();
+            turned.iter_mut().for_each(|(a, b, o)| (*a, *b, *o) = (*b, *a, o.swapped()));
+            for measure in [Jaccard, Containment] {
+                let duplicates = world.stars(measure);
+                let found = related(members, &world, measure, &duplicates, world.similarity());
+                let named: Vec<_> = found.iter().map(|r| (r.member, r.neighbour)).collect();
+                let expected = naive_related(&world, &graph, &duplicates, measure);
+                prop_assert_eq!(&named, &expected);
+                for r in &found {
+                    let (a, b) = (r.member.min(r.neighbour), r.member.max(r.neighbour));
+                    let overlap = graph[&(a, b)];
+                    let overlap = if a == r.member { overlap } else { overlap.swapped() };
+                    prop_assert_eq!(r.overlap, overlap);
+                }
+                let fixed = |member| world.fixed(member);
+                let by_pairs = related_of_pairs(members, &turned, fixed, measure, &duplicates);
+                prop_assert_eq!(by_pairs, found);
+                // Nobody else that is kept and alone has a verified pair.
+                let alone = |m: u32| {
+                    duplicates.iter().all(|d| d.member != m && d.keeper != m) && !world.fixed(m)
+                };
+                for (a, b) in graph.keys().flat_map(|&(a, b)| [(a, b), (b, a)]) {
+                    prop_assert!(!alone(a) || world.fixed(b) || named.iter().any(|n| n.0 == a));
+                }
             }
         }
 

@@ -8,9 +8,9 @@
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use lookalike_core::band::bucket_keys;
-use lookalike_core::curve::candidate_probability;
+use lookalike_core::curve::{candidate_probability, choose};
 use lookalike_core::hash::SplitMix64;
-use lookalike_core::params::Scheme;
+use lookalike_core::params::{Params, Scheme, Wishes};
 use lookalike_core::signature::{Signer, merge};
 use lookalike_core::verify::estimate;
 
@@ -189,4 +189,46 @@ fn merging_is_the_signature_of_the_union() {
             }
         }
     }
+}
+
+/// The share of pairs of small sets of equal size that share a bucket, and the predicted share, by
+/// the banding that is chosen for their similarity and a recall of 0.99.
+fn recall_of_small_sets(scheme: Scheme, n: usize, shared: usize) -> (f64, f64) {
+    const TRIALS: u64 = 10_000;
+    let threshold = shared as f64 / (2 * n - shared) as f64;
+    let choice = choose(threshold, 0.99, None, None, None).unwrap();
+    let mut random = SplitMix64::new(7);
+    let (mut keys, mut others) = (vec![0; choice.bands], vec![0; choice.bands]);
+    let mut hits = 0;
+    for seed in 0..TRIALS {
+        let (a, b, _) = sets(n, shared, &mut random);
+        let mut signer = Signer::new(scheme, choice.num_hashes, seed);
+        bucket_keys(signer.sign(&a), choice.rows, &mut keys);
+        bucket_keys(signer.sign(&b), choice.rows, &mut others);
+        hits += u64::from(keys.iter().zip(&others).any(|(x, y)| x == y));
+    }
+    let predicted = candidate_probability(threshold, choice.bands, choice.rows);
+    (hits as f64 / TRIALS as f64, predicted)
+}
+
+#[test]
+fn small_sets_reach_the_predicted_recall_by_every_scheme_without_a_caveat() {
+    for scheme in [
+        Scheme::FastSimilarity,
+        Scheme::MultiplyShift,
+        Scheme::ModPrime,
+        Scheme::XorMultiply,
+        Scheme::Xor,
+    ] {
+        let wishes = Wishes { scheme, ..Wishes::default() };
+        let caveat = Params::new(&wishes).unwrap().recall_caveat();
+        for (n, shared) in [(2, 1), (4, 3), (9, 8), (36, 32)] {
+            let (share, predicted) = recall_of_small_sets(scheme, n, shared);
+            let noise = 5.0 * (predicted * (1.0 - predicted) / 10_000.0).sqrt();
+            let reached = share >= predicted - noise;
+            assert_eq!(reached, caveat.is_none(), "{scheme} {n} {shared}: {share}, {predicted}");
+        }
+    }
+    let exact = Wishes { scheme: Scheme::Xor, exact: true, ..Wishes::default() };
+    assert_eq!(Params::new(&exact).unwrap().recall_caveat(), None);
 }

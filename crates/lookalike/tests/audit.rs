@@ -158,7 +158,11 @@ fn a_bad_run_is_measured_to_be_as_bad_as_it_is() {
             (by_groups(&neighbours, &findings), of_groups),
         ] {
             let interval = audit.overall.interval;
-            assert!(interval.low <= recall && recall <= interval.high, "{recall}: {audit:?}");
+            // Of all documents, both ends are the recall.
+            let (low, high) = (interval.low - 1e-12, interval.high + 1e-12);
+            assert!(low <= recall && recall <= high, "{recall}: {audit:?}");
+            assert_eq!(sample == 10_000, interval.width() == 0.0, "{audit:?}");
+            assert_eq!(sample == 10_000, audit.is_known(&audit.overall));
             assert!(audit.overall.documents > 50 && interval.width() < 0.25, "{audit:?}");
         }
     }

@@ -163,6 +163,13 @@ pub(super) fn write_text(
     let (figures, percent) = (&audit.overall, audit.confidence * 100.0);
     let (sampled, population) = (thousands(audit.sampled), thousands(audit.population));
     let threshold = params.threshold();
+    if figures.documents == 0 && audit.is_complete() {
+        return writeln!(
+            out,
+            "There is nothing to find: all {population} documents were compared exactly with all \
+             others, and none has a\nneighbour of similarity {threshold} or more."
+        );
+    }
     if figures.documents == 0 {
         let interval = audit::clopper_pearson(0, audit.sampled, audit.confidence);
         return writeln!(
@@ -177,14 +184,30 @@ pub(super) fn write_text(
         JudgedBy::Pairs => "Found is what is among the pairs that were reported.",
         JudgedBy::Groups => "Found means by the groups: not both documents of the pair were kept.",
     };
+    let predicted = match params.recall_caveat() {
+        Some(caveat) => caveat.to_string(),
+        None => format!("predicted at the threshold: {:.4}", params.predicted_recall()),
+    };
+    if audit.is_known(figures) {
+        writeln!(
+            out,
+            "Recall is {} ({predicted}).\nThis is known, not estimated: all {population} \
+             documents were compared exactly with all others. {} of them\n{} a neighbour of \
+             similarity {threshold} or more, and this is the mean share of a document's \
+             neighbours that was\nfound.\n{by}\n",
+            four_decimals(figures.interval.low),
+            thousands(figures.documents),
+            if figures.documents == 1 { "has" } else { "have" },
+        )?;
+        return write_table(out, audit);
+    }
     writeln!(
         out,
-        "Recall is {} ({percent} % confidence; predicted at the threshold: {:.4}).\n\
+        "Recall is {} ({percent} % confidence; {predicted}).\n\
          {sampled} documents were drawn from {population} and compared exactly with all others: {} \
          of them {} a\nneighbour of similarity {threshold} or more, and of one neighbour drawn for \
          each, {} {} found.\n{by}\n",
         span(figures.interval),
-        params.predicted_recall(),
         thousands(figures.documents),
         if figures.documents == 1 { "has" } else { "have" },
         thousands(figures.found),
@@ -192,7 +215,8 @@ pub(super) fn write_text(
     )?;
     write_table(out, audit)?;
     let width = figures.interval.width();
-    if width <= WIDTH {
+    // Where all documents were drawn, only some of many neighbours were judged.
+    if width <= WIDTH || audit.is_complete() {
         return Ok(());
     }
     write!(out, "\nThe interval is {width:.3} wide; ")?;

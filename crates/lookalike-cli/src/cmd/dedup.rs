@@ -193,6 +193,7 @@ pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
 fn options(args: &Args, wishes: &Wishes) -> Result<FindOptions, Failure> {
     let mut options = args.run.options(Params::new(wishes)?)?;
     options.skip_duplicate_ids = args.reading.skip_bad();
+    options.related = args.result.annotate;
     Ok(options)
 }
 

@@ -99,6 +99,11 @@ impl Sample {
     }
 
     /// Id and document, in the order of the lots.
+    /// Whether as many documents were drawn as are wanted.
+    pub(super) fn is_full(&self) -> bool {
+        self.drawn.len() >= self.most
+    }
+
     pub(super) fn into_documents(self) -> impl Iterator<Item = (String, Drawn)> {
         self.drawn.into_iter().map(|((_, id), document)| (id, document))
     }

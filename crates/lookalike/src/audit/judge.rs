@@ -125,6 +125,7 @@ impl<'a> Judge<'a> {
         let found: Vec<bool> = tally.kept.iter().map(|(_, id)| self.found(sampled, id)).collect();
         let first = *found.first()?;
         let share = found.iter().filter(|found| **found).count() as f64 / found.len() as f64;
-        Some(Trial { found: first, neighbours: tally.count, share })
+        let exact = tally.count == found.len() as u64;
+        Some(Trial { found: first, neighbours: tally.count, share, exact })
     }
 }

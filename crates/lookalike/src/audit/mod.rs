@@ -107,7 +107,7 @@ pub fn true_neighbours(
     })?;
     let collection = open()?;
     let (sought, found) = timed(Stage::Search, &collection, progress, |collection| {
-        let sought = Sought::new(params, lots, sample, progress)?;
+        let sought = Sought::new(params, lots, sample, seen, progress)?;
         let found = search(collection, &sought, options, progress)?;
         Ok((sought, found))
     })?;

@@ -1,7 +1,8 @@
 //! Neighbours met one by one in, what an audit needs of them out: counts, and a few drawn evenly.
 //!
 //! Of a sampled document's true neighbours only numbers are kept, per range of similarity, and in
-//! each range the [`KEPT`] with the smallest lots: a simple random sample of them. So a document
+//! each range the [`KEPT`] with the smallest lots: a simple random sample of them; more of them
+//! where all documents are drawn. So a document
 //! with a million copies takes no more memory than one with a few.
 
 use super::draw::Lots;
@@ -12,6 +13,9 @@ use std::collections::BTreeSet;
 
 /// Neighbours kept per sampled document and range of similarity.
 pub(super) const KEPT: usize = 16;
+/// Neighbours kept per range in all, at least, where all documents are drawn: every neighbour of
+/// every document among a thousand.
+const KEPT_OF_ALL: usize = 1_000_000;
 /// Ranges from the threshold to below 1.
 const RANGES: u32 = 4;
 
@@ -22,6 +26,8 @@ pub(super) struct Bins {
     measure: Measure,
     /// Where each begins, ascending; the last is 1.
     starts: Vec<f64>,
+    /// Neighbours kept per document and bin.
+    kept: usize,
 }
 
 impl Bins {
@@ -35,7 +41,12 @@ impl Bins {
         starts.extend((1..RANGES).map(step));
         starts.push(1.0);
         starts.dedup_by(|later, earlier| *later <= *earlier);
-        Self { measure, starts }
+        Self { measure, starts, kept: KEPT }
+    }
+
+    /// The same where all documents are drawn, so many: more of their neighbours are kept.
+    pub(super) fn of_all(self, documents: usize) -> Self {
+        Self { kept: KEPT.max(KEPT_OF_ALL / documents.max(1)), ..self }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -63,22 +74,22 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    fn add(&mut self, lot: u64, id: &str) {
+    fn add(&mut self, lot: u64, id: &str, most: usize) {
         self.count += 1;
-        let full = self.kept.len() >= KEPT;
+        let full = self.kept.len() >= most;
         if full && self.kept.last().is_some_and(|(greatest, _)| lot > *greatest) {
             return;
         }
         self.kept.insert((lot, id.to_owned()));
-        if self.kept.len() > KEPT {
+        if self.kept.len() > most {
             self.kept.pop_last();
         }
     }
 
-    fn merge(&mut self, mut other: Self) {
+    fn merge(&mut self, mut other: Self, most: usize) {
         self.count += other.count;
         self.kept.append(&mut other.kept);
-        while self.kept.len() > KEPT {
+        while self.kept.len() > most {
             self.kept.pop_last();
         }
     }
@@ -89,24 +100,26 @@ impl Tally {
 pub(super) struct Sampled {
     pub(super) id: String,
     pub(super) bins: Vec<Tally>,
+    /// Neighbours kept in each bin.
+    most: usize,
 }
 
 impl Sampled {
     pub(super) fn new(id: String, bins: &Bins) -> Self {
-        Self { id, bins: vec![Tally::default(); bins.len()] }
+        Self { id, bins: vec![Tally::default(); bins.len()], most: bins.kept }
     }
 
     /// Counts a true neighbour: another document with this overlap.
     pub(super) fn add(&mut self, lots: Lots, bins: &Bins, neighbour: &str, overlap: &Overlap) {
         if let Some(tally) = self.bins.get_mut(bins.of(overlap)) {
-            tally.add(lots.neighbour(&self.id, neighbour), neighbour);
+            tally.add(lots.neighbour(&self.id, neighbour), neighbour, self.most);
         }
     }
 
     /// Counts what another thread has met.
     pub(super) fn merge(&mut self, other: Self) {
         for (mine, more) in self.bins.iter_mut().zip(other.bins) {
-            mine.merge(more);
+            mine.merge(more, self.most);
         }
     }
 

@@ -25,6 +25,8 @@ pub(super) struct Trial {
     pub(super) neighbours: u64,
     /// The share found, of all or of an even sample of them.
     pub(super) share: f64,
+    /// Whether that is the share of all.
+    pub(super) exact: bool,
 }
 
 /// Figures for all true neighbours, or for those in one range of similarity.
@@ -38,9 +40,11 @@ pub struct Figures {
     pub documents: u64,
     /// How many of the neighbours drawn for them were found.
     pub found: u64,
-    /// Found per document; none without documents.
+    /// Found per document, or the mean share of a document's neighbours that was found, where all
+    /// are known; none without documents.
     pub recall: Option<f64>,
-    /// The exact (Clopper–Pearson) interval; from 0 to 1 without documents.
+    /// The exact (Clopper–Pearson) interval; from 0 to 1 without documents. Where all documents
+    /// were drawn and all of their neighbours judged, `recall` is known, and both ends are it.
     pub interval: Interval,
     /// True neighbours of the sampled documents, all of them.
     pub pairs: u64,
@@ -97,7 +101,9 @@ impl Audit {
             let pairs = there().map(|trial| trial.neighbours).sum();
             let found: f64 = there().map(|trial| trial.share * trial.neighbours as f64).sum();
             let first = (*bins.get((*first)?)?)?;
-            Some(Trial { found: first.found, neighbours: pairs, share: found / pairs as f64 })
+            let exact = there().all(|trial| trial.exact);
+            let share = found / pairs as f64;
+            Some(Trial { found: first.found, neighbours: pairs, share, exact })
         });
         let ranges = (0..neighbours.bins.len()).map(|bin| {
             let there = trials.iter().filter_map(|(_, bins)| *bins.get(bin)?);
@@ -113,6 +119,17 @@ impl Audit {
             overall: figures(&overall.collect::<Vec<_>>()),
             ranges: ranges.collect(),
         }
+    }
+
+    /// Whether every document that could be drawn was.
+    pub fn is_complete(&self) -> bool {
+        self.sampled == self.population
+    }
+
+    /// Whether the recall of these figures is known and not estimated: all documents were drawn,
+    /// and the ends of the interval are the recall.
+    pub fn is_known(&self, figures: &Figures) -> bool {
+        self.is_complete() && figures.recall.is_some() && figures.interval.width() == 0.0
     }
 
     /// How many documents a sample needs, if shares stay as they are, for an interval no wider than
@@ -136,13 +153,26 @@ impl Figures {
             found: trial.share * trial.neighbours as f64,
         });
         let weighted: Vec<Weighted> = weighted.collect();
+        let recall = (documents > 0).then(|| found as f64 / documents as f64);
+        let interval = clopper_pearson(found, documents, neighbours.confidence);
+        let pairs = weighted.iter().map(|each| each.pairs).sum();
+        let pair_recall = resample::share(&weighted);
+        let complete = neighbours.sample.len() as u64 == neighbours.population;
+        if complete && documents > 0 && trials.iter().all(|trial| trial.exact) {
+            let shares: f64 = trials.iter().map(|trial| trial.share).sum();
+            let known = (shares / documents as f64).min(1.0);
+            let at = |value: f64| Interval { low: value, high: value };
+            let (recall, pair_interval) = (Some(known), pair_recall.map(at));
+            let interval = at(known);
+            return Self { documents, found, recall, interval, pairs, pair_recall, pair_interval };
+        }
         Self {
             documents,
             found,
-            recall: (documents > 0).then(|| found as f64 / documents as f64),
-            interval: clopper_pearson(found, documents, neighbours.confidence),
-            pairs: weighted.iter().map(|each| each.pairs).sum(),
-            pair_recall: resample::share(&weighted),
+            recall,
+            interval,
+            pairs,
+            pair_recall,
             pair_interval: resample::interval(&weighted, neighbours.confidence, neighbours.seed),
         }
     }

@@ -32,12 +32,15 @@ struct Class {
 }
 
 impl<'a> Sought<'a> {
+    /// Of a sample of so many `documents`, those without a token included.
     pub(super) fn new(
         params: &'a Params,
         lots: Lots,
         sample: Sample,
+        documents: u64,
         progress: &dyn Progress,
     ) -> Result<Self, Interrupted> {
+        let not_full = !sample.is_full();
         let (mut ids, mut classes) = (Vec::new(), Vec::<Class>::new());
         let mut known: HashMap<u128, usize> = HashMap::new();
         for (number, (id, document)) in (0u32..).zip(sample.into_documents()) {
@@ -52,7 +55,11 @@ impl<'a> Sought<'a> {
         let sets: Vec<&[u64]> = classes.iter().map(|class| class.set.as_slice()).collect();
         let (measure, threshold) = (params.measure(), params.threshold());
         let index = Index::new(&sets, |size| least_overlap(size, measure, threshold), progress)?;
-        Ok(Self { params, lots, bins: Bins::new(measure, threshold), ids, classes, index })
+        let mut bins = Bins::new(measure, threshold);
+        if not_full || ids.len() as u64 == documents {
+            bins = bins.of_all(ids.len());
+        }
+        Ok(Self { params, lots, bins, ids, classes, index })
     }
 }
 

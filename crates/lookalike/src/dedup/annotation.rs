@@ -15,10 +15,11 @@ pub struct Annotate {
 }
 
 impl Annotate {
-    /// The names of the columns, in the order `kept`, `group`, `keeper`, similarity,
-    /// `reason`.
-    pub fn columns(&self) -> [String; 5] {
-        ["kept", "group", "keeper", self.measure, "reason"]
+    /// The names of the columns, in the order `kept`, `group`, `keeper`, similarity, `reason`,
+    /// `neighbour`, and the similarity with that one.
+    pub fn columns(&self) -> [String; 7] {
+        let neighbour_similarity = format!("neighbour_{}", self.measure);
+        ["kept", "group", "keeper", self.measure, "reason", "neighbour", &neighbour_similarity]
             .map(|name| format!("{}_{name}", self.field))
     }
 }
@@ -34,14 +35,26 @@ pub(super) struct Values<'a> {
     /// Six decimals; none where it stays.
     pub(super) similarity: Option<&'a str>,
     pub(super) reason: &'a str,
+    /// The most similar duplicate of another keeper, and their similarity with six decimals; none
+    /// where it is in a group or resembles nothing.
+    pub(super) neighbour: Option<(&'a str, &'a str)>,
 }
 
 impl<'a> Values<'a> {
     pub(super) fn of(decision: &Decision<'a>) -> Self {
-        let stays =
-            |group, reason| Self { kept: true, group, keeper: None, similarity: None, reason };
+        let stays = |group, reason| Self {
+            kept: true,
+            group,
+            keeper: None,
+            similarity: None,
+            reason,
+            neighbour: None,
+        };
         match *decision {
             Decision::Unique => stays(None, "unique"),
+            Decision::Related { neighbour, similarity } => {
+                Self { neighbour: Some((neighbour, similarity)), ..stays(None, "related") }
+            }
             Decision::Empty => stays(None, "empty"),
             Decision::Keeper { group, .. } => stays(Some(group), "keeper"),
             Decision::Duplicate { group, keeper, similarity, reason } => Self {
@@ -50,25 +63,35 @@ impl<'a> Values<'a> {
                 keeper: Some(keeper),
                 similarity: Some(similarity),
                 reason,
+                neighbour: None,
             },
         }
     }
 
     /// Values of a line, empty where there is none.
-    pub(super) fn columns(&self) -> [String; 5] {
+    pub(super) fn columns(&self) -> [String; 7] {
+        let (neighbour, neighbour_similarity) = self.neighbour.unwrap_or_default();
         [
             self.kept.to_string(),
             self.group.map(|group| group.to_string()).unwrap_or_default(),
             self.keeper.unwrap_or_default().to_owned(),
             self.similarity.unwrap_or_default().to_owned(),
             self.reason.to_owned(),
+            neighbour.to_owned(),
+            neighbour_similarity.to_owned(),
         ]
     }
 
-    /// The members of an object, without its braces.
+    /// The members of an object, without its braces; those of a neighbour only where there is one.
     pub(super) fn json(&self, measure: &str, out: &mut Vec<u8>) {
         out.extend_from_slice(format!("\"kept\":{},", self.kept).as_bytes());
         self.json_removed(measure, out);
+        if let Some((neighbour, similarity)) = self.neighbour {
+            let neighbour = serde_json::Value::from(neighbour);
+            let name = serde_json::Value::from(format!("neighbour_{measure}"));
+            let more = format!(",\"neighbour\":{neighbour},{name}:{similarity}");
+            out.extend_from_slice(more.as_bytes());
+        }
     }
 
     /// The same of a document that is known to go.

@@ -95,6 +95,11 @@ fn decide(findings: &Findings, options: &FindOptions) -> Result<Decided, Error> 
             decisions.duplicate(duplicate.document, number, &keeper.id, &similarity, reason)?;
         }
     }
+    for related in findings.related.iter() {
+        let related = related.map_err(io_error)?;
+        let similarity = related.overlap.six_decimals_of(measure);
+        decisions.related(related.document, &related.neighbour, &similarity)?;
+    }
     decisions.finish()
 }
 

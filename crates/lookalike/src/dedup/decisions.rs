@@ -8,6 +8,7 @@ use std::sync::Arc;
 const KEEPER: u8 = 0;
 const DUPLICATE: u8 = 1;
 const EMPTY: u8 = 2;
+const RELATED: u8 = 3;
 
 /// Collects decisions in any order. Memory is bounded; what is more is sorted in temporary files.
 pub struct Decisions {
@@ -51,6 +52,23 @@ impl Decisions {
         payload.push(u8::try_from(similarity.len()).unwrap_or(u8::MAX));
         payload.extend(similarity.bytes().take(u8::MAX as usize));
         payload.extend(keeper.bytes());
+        self.sorter.push(&document.to_be_bytes(), &payload)
+    }
+
+    /// It is in no group, stays, and resembles `neighbour`, a duplicate of another document:
+    /// `similarity` is written with six decimals.
+    ///
+    /// # Errors
+    /// Those of temporary files.
+    pub fn related(
+        &mut self,
+        document: u32,
+        neighbour: &str,
+        similarity: &str,
+    ) -> Result<(), Error> {
+        let mut payload = vec![RELATED, u8::try_from(similarity.len()).unwrap_or(u8::MAX)];
+        payload.extend(similarity.bytes().take(u8::MAX as usize));
+        payload.extend(neighbour.bytes());
         self.sorter.push(&document.to_be_bytes(), &payload)
     }
 
@@ -126,6 +144,13 @@ fn decoded<'a>(payload: &'a [u8], reasons: &'a [String]) -> Option<Decision<'a>>
     if kind == EMPTY {
         return Some(Decision::Empty);
     }
+    if kind == RELATED {
+        let (&length, rest) = rest.split_first()?;
+        let (similarity, neighbour) = rest.split_at_checked(length as usize)?;
+        let (similarity, neighbour) =
+            (std::str::from_utf8(similarity).ok()?, std::str::from_utf8(neighbour).ok()?);
+        return Some(Decision::Related { neighbour, similarity });
+    }
     let (group, rest) = rest.split_first_chunk()?;
     let group = u64::from_be_bytes(*group);
     if kind == KEEPER {
@@ -151,6 +176,7 @@ mod tests {
         let mut decisions = Decisions::new(None, 1 << 20, vec!["longest".into(), "id".into()]);
         decisions.duplicate(9, 1, "käfer", "0.912345", 1).unwrap();
         decisions.empty(4).unwrap();
+        decisions.related(11, "käfer", "0.812345").unwrap();
         decisions.keeper(300, 1, 2).unwrap();
         let decided = decisions.finish().unwrap();
         for _ in 0..2 {
@@ -167,6 +193,8 @@ mod tests {
                 }
             );
             assert_eq!(cursor.of(10).unwrap(), Decision::Unique);
+            let related = Decision::Related { neighbour: "käfer", similarity: "0.812345" };
+            assert_eq!(cursor.of(11).unwrap(), related);
             assert_eq!(cursor.of(300).unwrap(), Decision::Keeper { group: 1, size: 2 });
             assert_eq!(cursor.of(301).unwrap(), Decision::Unique);
         }

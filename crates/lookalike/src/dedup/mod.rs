@@ -37,6 +37,13 @@ use std::path::Path;
 pub enum Decision<'a> {
     /// It resembles no other document, and stays.
     Unique,
+    /// It is in no group and stays, and resembles documents that are duplicates of other keepers.
+    Related {
+        /// The id of the most similar one of them.
+        neighbour: &'a str,
+        /// How similar the two are, with six decimals.
+        similarity: &'a str,
+    },
     /// It has no token, resembles nothing, and stays.
     Empty,
     /// Of its group it is the one that stays.

@@ -61,7 +61,7 @@ impl Removed {
             values.json_removed(self.measure, &mut self.line);
             self.line.push(b'}');
         } else {
-            let [_, group, keeper, similarity, reason] = values.columns();
+            let [_, group, keeper, similarity, reason, ..] = values.columns();
             values::quoted(b',', &self.cells.text(id), &mut self.line);
             for value in [source, &group, &keeper, &similarity, &reason] {
                 self.line.push(b',');

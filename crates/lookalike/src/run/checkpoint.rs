@@ -200,6 +200,7 @@ fn describe(collection: &Collection, options: &FindOptions) -> Result<Value, Err
         "keep": options.keep.to_string(),
         "group": format!("{:?}", options.grouping),
         "pairs": options.pairs,
+        "related": options.related,
         "skip_duplicate_ids": options.skip_duplicate_ids,
         "source_field": options.source_field,
         "reading": collection.reading(),

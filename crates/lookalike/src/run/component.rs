@@ -13,10 +13,11 @@ use super::{FindOptions, Grouping};
 use crate::error::Error;
 use crate::progress::{Progress, Warning};
 use lookalike_core::candidate::Component;
-use lookalike_core::group::{self, Buckets, Duplicate};
+use lookalike_core::group::{self, Buckets, Duplicate, Related};
 use lookalike_core::params::{Measure, Params};
 use lookalike_core::verify::{self, Overlap};
 use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
 
 /// After so many comparisons in vain for each member, those that are left are screened first.
 const IN_VAIN: u64 = 64;
@@ -28,6 +29,9 @@ pub(super) struct Decided {
     pub(super) duplicates: Vec<(u32, u32, Overlap)>,
     /// Verified pairs of members, where they were asked for.
     pub(super) pairs: Vec<(u32, u32, Overlap)>,
+    /// Kept document without a group, the most similar duplicate of another one, and their overlap
+    /// with the former on the left; where they were asked for.
+    pub(super) related: Vec<(u32, u32, Overlap)>,
     /// Comparisons of two sets.
     pub(super) verified: u64,
 }
@@ -37,6 +41,7 @@ impl Decided {
     pub(super) fn append(&mut self, mut other: Self) {
         self.duplicates.append(&mut other.duplicates);
         self.pairs.append(&mut other.pairs);
+        self.related.append(&mut other.related);
         self.verified += other.verified;
     }
 }
@@ -152,8 +157,25 @@ impl<'a> Placed<'a> {
             let (keeper, overlap) = (self.document(duplicate.keeper), duplicate.overlap);
             decided.duplicates.push((self.document(duplicate.member), keeper, overlap));
         }
+        let earlier = decided.duplicates.len() - found.duplicates.len();
         copies::decide(self, &found.duplicates, &mut comparer, decided);
+        self.add_related(&found.related, earlier, decided);
         comparer.sets.finish()
+    }
+
+    /// Adds the kept documents that resemble duplicates of others, without those that copies made a
+    /// keeper: the component's duplicates in `decided` begin at `first`.
+    fn add_related(&self, related: &[Related], first: usize, decided: &mut Decided) {
+        if related.is_empty() {
+            return;
+        }
+        let keepers: HashSet<u32> = decided.duplicates[first..].iter().map(|d| d.1).collect();
+        for &Related { member, neighbour, overlap } in related {
+            let (member, neighbour) = (self.document(member), self.document(neighbour));
+            if !keepers.contains(&member) {
+                decided.related.push((member, neighbour, overlap));
+            }
+        }
     }
 
     /// Groups by some buckets: those of the component, or those of the screen.
@@ -178,14 +200,24 @@ impl<'a> Placed<'a> {
             } else {
                 group::components_of_pairs(count, &pairs, fixed, overlap)
             };
-            return Grouped { duplicates, pairs };
+            let related = if stars && self.options.related {
+                group::related_of_pairs(count, &pairs, fixed, measure, &duplicates)
+            } else {
+                Vec::new()
+            };
+            return Grouped { duplicates, pairs, related };
         }
         let duplicates = if stars {
-            group::stars(count, buckets, measure, similarity)
+            group::stars(count, buckets, measure, &similarity)
         } else {
-            group::components(count, buckets, similarity, overlap)
+            group::components(count, buckets, &similarity, overlap)
         };
-        Grouped { duplicates, pairs: Vec::new() }
+        let related = if stars && self.options.related {
+            group::related(count, buckets, measure, &duplicates, similarity)
+        } else {
+            Vec::new()
+        };
+        Grouped { duplicates, pairs: Vec::new(), related }
     }
 
     /// Whether two members share a bucket, in which one may look for the other.
@@ -277,6 +309,7 @@ impl<B: Buckets> Buckets for Until<'_, B> {
 #[derive(Default)]
 struct Grouped {
     duplicates: Vec<Duplicate>,
+    related: Vec<Related>,
     pairs: Vec<(u32, u32, Overlap)>,
 }
 

@@ -51,6 +51,7 @@ pub(super) fn decide(
     }
     // Threads finish in any order.
     decided.duplicates.sort_unstable_by_key(|(duplicate, keeper, _)| (*keeper, *duplicate));
+    decided.related.sort_unstable_by_key(|(document, _, _)| *document);
     decided.pairs.sort_unstable_by_key(|(a, b, _)| (*a, *b));
     Ok(decided)
 }

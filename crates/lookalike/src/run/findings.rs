@@ -1,12 +1,14 @@
 //! What a run found, and how its documents are read again.
 
 use super::SourceCounts;
+use super::clustering::Clustering;
 use super::documents::{Documents, State};
 use super::empty_copies::EmptyCopies;
 use super::groups::Groups;
 use super::identical::Identical;
 use super::memory::Budget;
 use super::pairs::Pairs;
+use super::related::RelatedDocuments;
 use super::results::Found;
 use super::skipped::SkippedRecords;
 use crate::digest::Inputs;
@@ -88,6 +90,11 @@ pub struct Findings {
     pub groups: Groups,
     /// All verified pairs, sorted by both ids, where they were asked for.
     pub pairs: Option<Pairs>,
+    /// Kept documents without a group that resemble duplicates of other keepers, where they were
+    /// asked for ([`FindOptions::related`](super::FindOptions::related)).
+    pub related: RelatedDocuments,
+    /// How the pairs within groups are spread over the groups.
+    pub clustering: Clustering,
     /// What is no document.
     pub skipped: SkippedRecords,
     /// Files of folders that are documents although their names promise records, with the reason:
@@ -163,10 +170,13 @@ pub(super) fn findings(
         groups: found.groups.len() as u64,
         duplicates: sources.iter().map(|source| source.duplicates).sum(),
     };
-    let (groups, pairs, inputs) = (found.groups, found.pairs, documents.inputs);
+    let (groups, pairs, related) = (found.groups, found.pairs, found.related);
+    let (inputs, clustering) = (documents.inputs, found.clustering);
     Ok(Findings {
         groups,
         pairs,
+        related,
+        clustering,
         skipped,
         read_as_text: Vec::new(),
         missing_fields: Vec::new(),

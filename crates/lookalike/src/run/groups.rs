@@ -139,6 +139,11 @@ fn key(group: &Group) -> Vec<u8> {
     key
 }
 
+/// The number of duplicates that the key of a group holds.
+pub(super) fn duplicates_of_key(key: &[u8]) -> Option<u64> {
+    Some(u64::MAX - u64::from_be_bytes(*key.first_chunk()?))
+}
+
 fn encode(group: &Group) -> Vec<u8> {
     let mut out = Vec::new();
     let Group { keeper, duplicates } = group;

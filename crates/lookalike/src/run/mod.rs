@@ -20,6 +20,7 @@ mod batch;
 mod bucket;
 mod buckets;
 mod checkpoint;
+mod clustering;
 mod columns;
 mod component;
 mod copies;
@@ -40,6 +41,7 @@ mod parts;
 mod prepare;
 mod ranges;
 mod records;
+mod related;
 mod results;
 mod runaway;
 mod screen;
@@ -51,6 +53,7 @@ mod traits;
 pub mod workers;
 mod written;
 
+pub use clustering::Clustering;
 pub use documents::SourceCounts;
 pub use empty_copies::EmptyCopies;
 pub use findings::{Counts, CutFromMail, Findings, Ids, Standing};
@@ -58,6 +61,7 @@ pub use groups::{Duplicate, Group, Groups, Member};
 pub use identical::Identical;
 pub use memory::Memory;
 pub use pairs::{MAX_PAIRS, Pair, PairCursor, PairRef, Pairs};
+pub use related::{Related, RelatedDocuments};
 pub use skipped::SkippedRecords;
 pub use sources::MAX_SOURCES;
 
@@ -113,6 +117,9 @@ pub struct FindOptions {
     /// Whether all verified pairs are listed, too: quadratic in the size of a cluster, as its
     /// pairs are. More than [`MAX_PAIRS`] are an error.
     pub pairs: bool,
+    /// Whether [`Findings::related`] is filled: kept documents without a group that resemble
+    /// duplicates of other keepers. Costs a comparison for each candidate pair of such documents.
+    pub related: bool,
     /// Whether the later of two documents with one id is left out; otherwise it is an error.
     pub skip_duplicate_ids: bool,
     /// The field whose value is the source that a document is counted under; its file or folder
@@ -136,6 +143,7 @@ impl FindOptions {
             bands_sample: None,
             grouping: Grouping::default(),
             pairs: false,
+            related: false,
             skip_duplicate_ids: false,
             source_field: None,
             memory: Memory::default(),

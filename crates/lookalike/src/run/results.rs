@@ -4,11 +4,13 @@
 use super::FindOptions;
 use super::batch::Batch;
 use super::checkpoint::{BatchStep, Checkpoint, Piece};
+use super::clustering::Clustering;
 use super::component::Decided;
 use super::documents::Documents;
 use super::groups::{self, Groups};
 use super::memory::Budget;
 use super::pairs::{self, Pairs};
+use super::related::{self, RelatedDocuments};
 use super::written::{Written, end};
 use crate::error::Error;
 use crate::spill::codec::{Reader, put_bytes, put_u64};
@@ -17,17 +19,17 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Records of groups and of pairs in a file.
+/// Records of groups, of pairs and of related documents in a file.
 const GROUP: u64 = 0;
 const PAIRS: u64 = 1;
+const RELATED: u64 = 2;
 
 /// Takes a record: its key and its payload.
 pub(super) type Take<'a> = dyn FnMut(&[u8], &[u8]) -> Result<(), Error> + 'a;
 
 /// What all batches have given so far.
 pub(super) struct Results<'a> {
-    groups: Sorter,
-    pairs: Option<Sorter>,
+    sorters: Sorters,
     pair_count: u64,
     checkpoint: Option<&'a Checkpoint>,
     file: Option<Written>,
@@ -37,10 +39,34 @@ pub(super) struct Results<'a> {
     duplicates: Vec<(u64, u64)>,
 }
 
+/// A sorter for each kind of record.
+struct Sorters {
+    groups: Sorter,
+    pairs: Option<Sorter>,
+    related: Sorter,
+    clustering: Clustering,
+}
+
+impl Sorters {
+    fn push(&mut self, kind: u64, key: &[u8], payload: &[u8]) -> Result<(), Error> {
+        match (kind, &mut self.pairs) {
+            (GROUP, _) => {
+                self.clustering.add(groups::duplicates_of_key(key).ok_or_else(corrupt)?);
+                self.groups.push(key, payload)
+            }
+            (PAIRS, Some(pairs)) => pairs.push(key, payload),
+            (RELATED, _) => self.related.push(key, payload),
+            _ => Err(corrupt()),
+        }
+    }
+}
+
 /// Everything that was found.
 pub(super) struct Found {
     pub(super) groups: Groups,
     pub(super) pairs: Option<Pairs>,
+    pub(super) related: RelatedDocuments,
+    pub(super) clustering: Clustering,
     pub(super) verified: u64,
     /// Documents that share a bucket with another one.
     pub(super) candidates: u64,
@@ -65,8 +91,12 @@ impl<'a> Results<'a> {
             batches.iter().flat_map(|batch| batch.pieces.iter().copied()).collect();
         let file = checkpoint.map(|_| Written::open(temp, "results", end(&pieces))).transpose()?;
         Ok(Self {
-            groups: sorter(),
-            pairs: options.pairs.then(sorter),
+            sorters: Sorters {
+                groups: sorter(),
+                pairs: options.pairs.then(sorter),
+                related: sorter(),
+                clustering: Clustering::default(),
+            },
             pair_count: batches.iter().map(|batch| batch.pairs).sum(),
             checkpoint,
             file,
@@ -96,11 +126,11 @@ impl<'a> Results<'a> {
         decided: &Decided,
         options: &FindOptions,
     ) -> Result<(), Error> {
-        let sorters = (&mut self.groups, &mut self.pairs);
+        let sorters = &mut self.sorters;
         let mut pieces = Vec::new();
         let mut record = Vec::new();
         let mut take = |kind: u64, key: &[u8], payload: &[u8]| match &mut self.file {
-            None => give(sorters.0, sorters.1, kind, key, payload),
+            None => sorters.push(kind, key, payload),
             Some(file) => {
                 record.clear();
                 put_u64(&mut record, kind);
@@ -110,6 +140,7 @@ impl<'a> Results<'a> {
             }
         };
         groups::records(batch, decided, options, &mut |key, payload| take(GROUP, key, payload))?;
+        related::records(batch, decided, &mut |key, payload| take(RELATED, key, payload))?;
         let mut pairs = 0;
         if options.pairs {
             let most = pairs::MAX_PAIRS.saturating_sub(self.pair_count);
@@ -145,19 +176,20 @@ impl<'a> Results<'a> {
                 while !reader.is_empty() {
                     let record = || Some((reader.u64()?, reader.bytes()?, reader.bytes()?));
                     let mut record = record;
-                    let (kind, key, payload) = record().ok_or_else(|| Error::TemporaryFile {
-                        what: "groups and pairs".to_owned(),
-                    })?;
-                    give(&mut self.groups, &mut self.pairs, kind, key, payload)?;
+                    let (kind, key, payload) = record().ok_or_else(corrupt)?;
+                    self.sorters.push(kind, key, payload)?;
                 }
             }
         }
         let sum = |f: fn(&BatchStep) -> u64| self.batches.iter().map(f).sum::<u64>();
         let (verified, pair_count) = (sum(|batch| batch.verified), sum(|batch| batch.pairs));
-        let pairs = self.pairs.map(Sorter::finish).transpose()?;
+        let Sorters { groups, pairs, related, clustering } = self.sorters;
+        let pairs = pairs.map(Sorter::finish).transpose()?;
         Ok(Found {
-            groups: Groups::new(self.groups.finish()?),
+            groups: Groups::new(groups.finish()?),
             pairs: pairs.map(|sorted| Pairs::new(sorted, pair_count)),
+            related: RelatedDocuments::new(related.finish()?),
+            clustering,
             verified,
             candidates: 0,
             duplicates: self.duplicates,
@@ -175,17 +207,8 @@ fn add_up(sums: &mut Vec<(u64, u64)>, batch: &mut BatchStep) {
     }
 }
 
-fn give(
-    groups: &mut Sorter,
-    pairs: &mut Option<Sorter>,
-    kind: u64,
-    key: &[u8],
-    payload: &[u8],
-) -> Result<(), Error> {
-    match pairs {
-        Some(pairs) if kind == PAIRS => pairs.push(key, payload),
-        _ => groups.push(key, payload),
-    }
+fn corrupt() -> Error {
+    Error::TemporaryFile { what: "groups and pairs".to_owned() }
 }
 
 /// Duplicates and their bytes, by the sources that have any.

@@ -22,6 +22,9 @@ struct Parameters<'a> {
     threshold: f64,
     recall: f64,
     predicted_recall: f64,
+    /// Why that may not be reached; only where there is a reason.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recall_caveat: Option<String>,
     measure: String,
     exact: bool,
     scheme: String,
@@ -47,6 +50,13 @@ struct CountsView {
     verified: u64,
     groups: u64,
     duplicates: u64,
+}
+
+/// Only where one group has most of the pairs.
+#[derive(Serialize)]
+struct ClusteringView {
+    largest_group: u64,
+    share_of_pairs: f64,
 }
 
 #[derive(Serialize)]
@@ -105,6 +115,8 @@ struct AuditView<'a> {
     format: u32,
     threshold: f64,
     predicted_recall: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recall_caveat: Option<String>,
     #[serde(flatten)]
     audit: &'a Audit,
 }
@@ -118,6 +130,7 @@ pub fn audit(out: &mut dyn Write, audit: &Audit, params: &Params) -> io::Result<
         format: FORMAT_VERSION,
         threshold: params.threshold(),
         predicted_recall: params.predicted_recall(),
+        recall_caveat: params.recall_caveat().map(|caveat| caveat.to_string()),
         audit,
     };
     Ok(serde_json::to_writer(out, &view)?)
@@ -144,6 +157,7 @@ pub fn summary(
     serde_json::to_writer(&mut *out, &findings.inputs)?;
     out.write_all(b",\n\"counts\":")?;
     serde_json::to_writer(&mut *out, &counts(findings))?;
+    clustering(out, findings, options)?;
     out.write_all(b",\n\"audit\":")?;
     match measured {
         Some(measured) => audit(out, measured, &options.params)?,
@@ -262,6 +276,7 @@ fn parameters(options: &FindOptions) -> Parameters<'_> {
         threshold: params.threshold(),
         recall: params.recall(),
         predicted_recall: params.predicted_recall(),
+        recall_caveat: params.recall_caveat().map(|caveat| caveat.to_string()),
         measure: params.measure().to_string(),
         exact: params.exact(),
         scheme: params.scheme().to_string(),
@@ -276,6 +291,18 @@ fn parameters(options: &FindOptions) -> Parameters<'_> {
             Grouping::Components => "components",
         },
     }
+}
+
+/// What makes the recall of one run depend on one cluster.
+fn clustering(out: &mut dyn Write, findings: &Findings, options: &FindOptions) -> io::Result<()> {
+    let clustering = findings.clustering;
+    if options.params.exact() || !clustering.is_concentrated() {
+        return Ok(());
+    }
+    let share_of_pairs = (clustering.largest_share() * 1e6).round() / 1e6;
+    let view = ClusteringView { largest_group: clustering.largest, share_of_pairs };
+    out.write_all(b",\n\"concentrated\":")?;
+    Ok(serde_json::to_writer(&mut *out, &view)?)
 }
 
 fn counts(findings: &Findings) -> CountsView {

@@ -77,6 +77,9 @@ pub(super) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
         inputs => Some(collection(inputs, reading.options(worker), &args.how, &args.place)?),
     };
     let index = create(&args.place.place()?, &settings)?;
+    if let Some(caveat) = index.params().recall_caveat() {
+        terminal::stderr().message(&format!("warning: {caveat}"))?;
+    }
     let Some(inputs) = inputs else {
         if args.how.json {
             let value = json!({ "index": index.name(), "documents": 0 });

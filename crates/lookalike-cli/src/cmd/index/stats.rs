@@ -41,6 +41,7 @@ fn value(index: &Index, stats: &Stats) -> Value {
         "index": index.name(),
         "settings": settings,
         "predicted_recall": index.settings().predicted_recall(index.params().threshold()),
+        "recall_caveat": index.params().recall_caveat().map(|caveat| caveat.to_string()),
         "documents": stats.documents,
         "without_shingles": stats.without_shingles,
         "postings": stats.postings,
@@ -71,11 +72,14 @@ fn write(out: &mut impl Write, index: &Index, stats: &Stats) -> io::Result<()> {
         ("texts are cut", settings.wording.clone()),
         (
             "finds",
-            format!(
-                "{} % of documents at similarity {} (predicted)",
-                percent(settings.predicted_recall(params.threshold())),
-                params.threshold()
-            ),
+            match params.recall_caveat() {
+                Some(caveat) => format!("warning: {caveat}"),
+                None => format!(
+                    "{} % of documents at similarity {} (predicted)",
+                    percent(settings.predicted_recall(params.threshold())),
+                    params.threshold()
+                ),
+            },
         ),
     ];
     writeln!(out, "{}", one_line(index.name()))?;

@@ -32,7 +32,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// What the columns of an annotation hold, as [`Annotate::columns`] names them.
-const CELLS: [Cell; 5] = [Cell::Bool, Cell::Int64, Cell::Text, Cell::Double, Cell::Text];
+const CELLS: [Cell; 7] =
+    [Cell::Bool, Cell::Int64, Cell::Text, Cell::Double, Cell::Text, Cell::Text, Cell::Double];
 /// Bytes, not compressed, that make a row group.
 const GROUP_BYTES: u64 = 128 << 20;
 /// Rows that make one.
@@ -185,12 +186,17 @@ impl Rewriter {
 
     fn note(&mut self, decision: &Decision<'_>) {
         let values = Values::of(decision);
-        if let [kept, group, keeper, similarity, reason] = self.notes.as_mut_slice() {
+        let number = |text: Option<&str>| text.and_then(|text| text.parse().ok());
+        if let [kept, group, keeper, similarity, reason, neighbour, likeness] =
+            self.notes.as_mut_slice()
+        {
             push_bool(kept, Some(values.kept));
             push_number(group, values.group);
             push_text(keeper, values.keeper);
-            push_double(similarity, values.similarity.and_then(|text| text.parse().ok()));
+            push_double(similarity, number(values.similarity));
             push_text(reason, Some(values.reason));
+            push_text(neighbour, values.neighbour.map(|(id, _)| id));
+            push_double(likeness, number(values.neighbour.map(|(_, similarity)| similarity)));
         }
     }
 

@@ -243,7 +243,11 @@ proptest! {
                     continue;
                 }
                 let kept = mask.rotate_right(bit) % 2 == 0;
-                let decision = if kept { Decision::Unique } else { duplicate(n as u64) };
+                let decision = match (kept, n % 2) {
+                    (true, 0) => Decision::Unique,
+                    (true, _) => Decision::Related { neighbour: "kö", similarity: "0.812345" },
+                    (false, _) => duplicate(n as u64),
+                };
                 rewriter.row(n as u64, &decision).unwrap();
                 if kept || annotated {
                     expected.push((row, kept, n));
@@ -259,10 +263,17 @@ proptest! {
             prop_assert_eq!(&got, &row.clone().into_columns());
             let notes: Vec<String> = notes.iter().map(|(_, value)| value.to_string()).collect();
             if annotated && *kept {
-                prop_assert_eq!(notes, ["true", "null", "null", "null", "\"unique\""]);
+                let (reason, near, similarity) = if n % 2 == 0 {
+                    ("\"unique\"", "null", "null")
+                } else {
+                    ("\"related\"", "\"kö\"", "0.812345")
+                };
+                let expected = ["true", "null", "null", "null", reason, near, similarity];
+                prop_assert_eq!(notes, expected);
             } else if annotated {
                 let n = n.to_string();
-                prop_assert_eq!(notes, ["false", &n, "\"kö\"", "0.912345", "\"longest\""]);
+                let keeper = ["false", &n, "\"kö\"", "0.912345", "\"longest\"", "null", "null"];
+                prop_assert_eq!(notes, keeper);
             }
         }
         let (before, after) = (reader(&first.unwrap()), reader(&out));

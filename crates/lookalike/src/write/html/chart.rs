@@ -334,6 +334,7 @@ mod tests {
             what: "pairs".into(),
             recall,
             confidence: 0.95,
+            complete: false,
             sampled: 10,
             with_neighbours: 4,
             bins: vec![AuditBin { from: 0.8, to: 0.9, checked: 50, found: 49, recall }],

@@ -59,6 +59,7 @@ const SCRIPT: &str = include_str!("page.js");
 ///     threshold: 0.8,
 ///     shingle: &ShingleRule::default(),
 ///     recall: Recall::Exact,
+///     concentrated: None,
 ///     audit: None,
 ///     sources: &[],
 ///     reasons: &["it is the longer text"],

@@ -1,6 +1,6 @@
 //! What a page is made of: plain values, so that the page knows nothing of how they were found.
 
-use lookalike_core::params::ShingleRule;
+use lookalike_core::params::{RecallCaveat, ShingleRule};
 use std::io;
 
 /// All of a page but what is streamed into it: groups and what was skipped.
@@ -22,6 +22,9 @@ pub struct Page<'a> {
     pub shingle: &'a ShingleRule,
     /// How many of the similar pairs are found.
     pub recall: Recall,
+    /// The documents of the largest group and its share of the pairs, 0 to 1, where the recall of
+    /// the run depends on that group ([`Clustering`](crate::run::Clustering)).
+    pub concentrated: Option<(u64, f64)>,
     /// What an audit measured.
     pub audit: Option<&'a Audit>,
     /// Where documents came from.
@@ -86,6 +89,8 @@ pub enum Recall {
         rows: usize,
         /// The share of the pairs at the threshold that was asked for, 0 to 1.
         asked: f64,
+        /// Why that probability may not be reached.
+        caveat: Option<RecallCaveat>,
     },
 }
 
@@ -96,6 +101,8 @@ pub struct Audit {
     pub what: String,
     /// The share found; of no meaning where no document had a neighbour.
     pub recall: Interval,
+    /// Whether all documents were drawn, so that shares without an interval are known.
+    pub complete: bool,
     /// The confidence of every interval here, 0 to 1.
     pub confidence: f64,
     /// Documents that were drawn.

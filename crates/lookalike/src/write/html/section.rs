@@ -4,6 +4,7 @@ use super::chart::{Bar, Curve};
 use super::escape::Text;
 use super::number::{Bytes, Count, Plural, Probability, Seconds, Share};
 use super::page::{Audit, Page, Recall, Source};
+use lookalike_core::params::RecallCaveat;
 use std::io::{self, Write};
 
 /// A source that would lose more than this share is marked.
@@ -123,7 +124,7 @@ pub(super) fn trust(out: &mut dyn Write, page: &Page) -> io::Result<()> {
             b"<p>Yes. This run was exact: it misses no pair at or above the threshold, by the way \
               it works, not by chance.</p>\n",
         )?,
-        Recall::Banding { bands, rows, asked } => {
+        Recall::Banding { bands, rows, asked, caveat } => {
             let curve = Curve {
                 bands,
                 rows,
@@ -131,8 +132,19 @@ pub(super) fn trust(out: &mut dyn Write, page: &Page) -> io::Result<()> {
                 measure: &capital(page.measure),
                 audit: page.audit,
             };
-            banding(out, page, &curve, asked)?;
+            banding(out, page, &curve, asked, caveat)?;
         }
+    }
+    if let Some((documents, share)) = page.concentrated {
+        writeln!(
+            out,
+            "<p class=\"note\">One group of {} documents has {} of the pairs. Pairs near the \
+             threshold in such a cluster are found or missed together, so that one run can find \
+             fewer of them than predicted. A higher recall (<code>--recall</code>) helps, \
+             <code>--exact</code> finds all.</p>",
+            Count(documents),
+            Probability(share)
+        )?;
     }
     if let Some(audit) = page.audit {
         bins(out, audit)?;
@@ -140,7 +152,13 @@ pub(super) fn trust(out: &mut dyn Write, page: &Page) -> io::Result<()> {
     out.write_all(b"</section>\n")
 }
 
-fn banding(out: &mut dyn Write, page: &Page, curve: &Curve, asked: f64) -> io::Result<()> {
+fn banding(
+    out: &mut dyn Write,
+    page: &Page,
+    curve: &Curve,
+    asked: f64,
+    caveat: Option<RecallCaveat>,
+) -> io::Result<()> {
     let threshold = page.threshold;
     let predicted = curve.at(threshold);
     out.write_all(b"<dl class=\"tiles three\">\n")?;
@@ -152,12 +170,15 @@ fn banding(out: &mut dyn Write, page: &Page, curve: &Curve, asked: f64) -> io::R
     )?;
     let verdict = if predicted >= asked { "more than asked" } else { "LESS than asked" };
     let verdict = if predicted.to_bits() == asked.to_bits() { "as asked" } else { verdict };
-    figure(
-        out,
-        "Predicted",
-        &Probability(predicted).to_string(),
-        &format!("of the pairs exactly at the threshold; {verdict}"),
-    )?;
+    match caveat {
+        Some(caveat) => figure(out, "Predicted", "no prediction", &caveat.to_string())?,
+        None => figure(
+            out,
+            "Predicted",
+            &Probability(predicted).to_string(),
+            &format!("of the pairs exactly at the threshold; {verdict}"),
+        )?,
+    }
     match page.audit {
         Some(audit) => measured(out, audit, asked)?,
         None => figure(
@@ -221,6 +242,10 @@ fn measured(out: &mut dyn Write, audit: &Audit, asked: f64) -> io::Result<()> {
     } else {
         "which agrees with what was asked"
     };
+    if audit.complete && recall.low.to_bits() == recall.high.to_bits() {
+        let what = format!("of the similar documents of all documents, all compared; {verdict}");
+        return figure(out, "Measured", &Probability(recall.value).to_string(), &what);
+    }
     figure(
         out,
         "Measured",
@@ -244,7 +269,21 @@ fn bins(out: &mut dyn Write, audit: &Audit) -> io::Result<()> {
         Count(audit.with_neighbours)
     )?;
     if audit.with_neighbours == 0 {
-        return out.write_all(b" So nothing could be measured.</p>\n");
+        let nothing: &[u8] = if audit.complete {
+            b" So there is nothing to find.</p>\n"
+        } else {
+            b" So nothing could be measured.</p>\n"
+        };
+        return out.write_all(nothing);
+    }
+    if audit.complete && audit.recall.low.to_bits() == audit.recall.high.to_bits() {
+        writeln!(
+            out,
+            " All documents were drawn, so that the share is known: {} of a document's similar \
+             documents were found in the mean.</p>",
+            Probability(audit.recall.value)
+        )?;
+        return audit_table(out, audit);
     }
     writeln!(
         out,
@@ -256,6 +295,11 @@ fn bins(out: &mut dyn Write, audit: &Audit) -> io::Result<()> {
         Probability(audit.recall.low),
         Probability(audit.recall.high)
     )?;
+    audit_table(out, audit)
+}
+
+/// What the audit measured, by similarity.
+fn audit_table(out: &mut dyn Write, audit: &Audit) -> io::Result<()> {
     if audit.bins.is_empty() {
         return Ok(());
     }
@@ -409,6 +453,7 @@ mod tests {
             what: "similar documents".into(),
             recall,
             confidence: 0.95,
+            complete: false,
             sampled: 1,
             with_neighbours: 0,
             bins: Vec::new(),
