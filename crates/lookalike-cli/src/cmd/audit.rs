@@ -19,7 +19,7 @@ use lookalike::read::Collection;
 use lookalike::write::json;
 use std::io::{self, BufWriter, Write};
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 const EXAMPLE: &str = "\
 Examples:

@@ -109,6 +109,7 @@ fn audit() -> Audit {
         what: "similar documents".into(),
         recall: Interval { value: 0.9982, low: 0.9936, high: 0.9998 },
         confidence: 0.95,
+        complete: false,
         sampled: 2_000,
         with_neighbours: 431,
         bins: vec![
@@ -217,7 +218,8 @@ pub(crate) fn page(name: &str, count: u64) -> PathBuf {
         measure: "Jaccard similarity",
         threshold: 0.8,
         shingle: &rule,
-        recall: Recall::Banding { bands: 21, rows: 6, asked: 0.99 },
+        recall: Recall::Banding { bands: 21, rows: 6, asked: 0.99, caveat: None },
+        concentrated: None,
         audit: Some(&audit),
         sources: &sources,
         reasons: &REASONS,
