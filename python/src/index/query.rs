@@ -9,7 +9,7 @@ use lookalike::run::workers::{Earliest, on_threads};
 use lookalike::store::entry::{Record, Wanted, shown};
 use lookalike::store::filter::Filter;
 use lookalike::store::nearest::Nearest;
-use lookalike::store::query::{Answer, Match, Question, Similarity};
+use lookalike::store::query::{Answer, Match, Question};
 use lookalike::store::settings::Store;
 use lookalike::store::stored::query_stored;
 use lookalike::store::{Index, IndexError, set};
