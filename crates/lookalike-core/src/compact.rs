@@ -129,7 +129,9 @@ mod tests {
         let mut draw = || (0..128).map(|_| random.next_u32()).collect::<Vec<u32>>();
         let one = draw();
         let others: Vec<Vec<u32>> = (0..4_000).map(|_| draw()).collect();
-        others.iter().for_each(|other| push_row(other, &mut rows));
+        for other in &others {
+            push_row(other, &mut rows);
+        }
         let mut counts = vec![0; others.len()];
         count_equal(&probe(&one), &rows, &mut counts);
         let sum: u64 = counts.iter().map(|count| u64::from(*count)).sum();
