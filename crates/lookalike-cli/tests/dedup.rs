@@ -1,6 +1,10 @@
 //! `lookalike dedup`, run as a user runs it.
 
-#![allow(clippy::unwrap_used, reason = "tests may stop at anything unexpected")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::format_collect,
+    reason = "tests may stop at anything unexpected"
+)]
 
 mod command;
 

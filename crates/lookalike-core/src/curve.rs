@@ -163,8 +163,8 @@ impl Cost {
         Self { documents, histogram, ..Self::default() }
     }
 
-    /// The same where sets have this many shingles: 200 ns to fetch two, 2 ns a shingle to intersect
-    /// them.
+    /// The same where sets have this many shingles: 200 ns to fetch two, 2 ns a shingle to
+    /// intersect them.
     #[must_use]
     pub fn with_set_size(mut self, shingles: usize) -> Self {
         self.verify_ns = 200.0 + 2.0 * shingles as f64;

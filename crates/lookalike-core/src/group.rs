@@ -826,7 +826,9 @@ mod tests {
             let graph = world.graph();
             let pairs = world.all_pairs();
             let mut turned: Vec<_> = pairs.iter().rev().copied().collect();
-            turned.iter_mut().for_each(|(a, b, o)| (*a, *b, *o) = (*b, *a, o.swapped()));
+            for (a, b, overlap) in &mut turned {
+                (*a, *b, *overlap) = (*b, *a, overlap.swapped());
+            }
             for measure in [Jaccard, Containment] {
                 let duplicates = world.stars(measure);
                 let found = related(members, &world, measure, &duplicates, world.similarity());

@@ -38,7 +38,8 @@ impl Clustering {
 }
 
 fn pairs_of(size: u64) -> u64 {
-    let (even, odd) = if size % 2 == 0 { (size, size.max(1) - 1) } else { (size - 1, size) };
+    let (even, odd) =
+        if size.is_multiple_of(2) { (size, size.max(1) - 1) } else { (size - 1, size) };
     (even / 2).saturating_mul(odd)
 }
 
@@ -50,7 +51,9 @@ mod tests {
     fn one_large_group_with_half_of_the_pairs_is_concentrated() {
         let of = |sizes: &[u64]| {
             let mut clustering = Clustering::default();
-            sizes.iter().for_each(|size| clustering.add(size - 1));
+            for size in sizes {
+                clustering.add(size - 1);
+            }
             clustering
         };
         assert_eq!(of(&[]), Clustering { largest: 0, pairs: 0 });

@@ -309,8 +309,8 @@ impl<B: Buckets> Buckets for Until<'_, B> {
 #[derive(Default)]
 struct Grouped {
     duplicates: Vec<Duplicate>,
-    related: Vec<Related>,
     pairs: Vec<(u32, u32, Overlap)>,
+    related: Vec<Related>,
 }
 
 /// Compares members, and counts.

@@ -4,8 +4,8 @@
 //! a longer prefix of the larger with one of a shorter prefix of the smaller. Pairs that share none
 //! are not similar, so leaving them out loses nothing.
 //!
-//! Where all shingles are common, as pairs of characters are, members meet more often in these buckets
-//! than in those of their signatures, which then stay in use ([`meetings`]).
+//! Where all shingles are common, as pairs of characters are, members meet more often in these
+//! buckets than in those of their signatures, which then stay in use ([`meetings`]).
 //!
 //! Shingle i has two buckets: in 2i stand those that have it in their longer prefix, in 2i + 1
 //! those that have it in the shorter one, too. The latter look into the first, the former into the

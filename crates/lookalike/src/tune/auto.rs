@@ -16,9 +16,9 @@ pub struct ChosenBands {
 }
 
 /// Chooses values, bands and rows for a collection by the similarities of [`SAMPLE_DOCUMENTS`] of
-/// its documents, drawn by the hash of their ids, so that the choice does not depend on their order.
-/// Bands and rows of `wishes` are not looked at; a number of values that is named stays. Reads the
-/// collection once.
+/// its documents, drawn by the hash of their ids, so that the choice does not depend on their
+/// order. Bands and rows of `wishes` are not looked at; a number of values that is named stays.
+/// Reads the collection once.
 ///
 /// # Errors
 /// As those of [`sample`](super::sample); parameters out of range, and a recall that the number of

@@ -41,8 +41,9 @@ pub(super) fn new(
     let wording = reading.wording();
     if signature.bands_auto()? {
         return Err(Failure::Usage(
-            "--bands auto is for `find` and `dedup`: an index keeps its bands while documents come \
-             and go; run `lookalike tune` on some of them, and name --num-hashes, --bands and --rows"
+            "--bands auto is for `find` and `dedup`: an index keeps its bands as documents come \
+             and go; run `lookalike tune` on some of them, and name what it advises: \
+             --num-hashes, --bands and --rows"
                 .to_owned(),
         ));
     }

@@ -280,7 +280,7 @@ proptest! {
         let fields = before.metadata().file_metadata().schema().get_fields();
         let written = after.metadata().file_metadata().schema().get_fields();
         prop_assert_eq!(&written[..fields.len()], fields);
-        prop_assert_eq!(written.len() - fields.len(), if annotated { 5 } else { 0 });
+        prop_assert_eq!(written.len() - fields.len(), if annotated { 7 } else { 0 });
         prop_assert_eq!(
             after.metadata().file_metadata().key_value_metadata(),
             before.metadata().file_metadata().key_value_metadata()
