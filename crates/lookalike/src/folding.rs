@@ -99,13 +99,26 @@ struct Scripts(u16);
 
 impl Scripts {
     fn of(text: &str) -> Self {
-        let bits = text.chars().filter_map(Script::of).map(|script| 1 << script as u16);
-        Self(bits.fold(0, |all, bit: u16| all | bit))
+        let (mut bits, mut rest) = (0, text);
+        loop {
+            rest = rest.split_at(ascii_prefix(rest.as_bytes())).1;
+            let Some(c) = rest.chars().next() else { return Self(bits) };
+            bits |= Script::of(c).map_or(0, |script| 1 << script as u16);
+            rest = rest.split_at(c.len_utf8()).1;
+        }
     }
 
     fn has(self, script: Script) -> bool {
         self.0 >> (script as u16) & 1 == 1
     }
+}
+
+/// How many bytes there are before the first that is not ASCII.
+fn ascii_prefix(bytes: &[u8]) -> usize {
+    let (words, _) = bytes.as_chunks::<8>();
+    let is_ascii = |word: &&[u8; 8]| u64::from_ne_bytes(**word) & 0x8080_8080_8080_8080 == 0;
+    let start = 8 * words.iter().take_while(is_ascii).count();
+    start + bytes[start..].iter().take_while(|byte| byte.is_ascii()).count()
 }
 
 /// Compares shingle sets of texts as they are, and folded.
@@ -251,6 +264,22 @@ mod tests {
     fn effect(texts: &[&str], wording: Wording) -> FoldingEffect {
         let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
         FoldingEffect::of_texts(&texts, &ShingleRule::default(), wording)
+    }
+
+    #[test]
+    fn scripts_are_those_of_all_characters() {
+        let parts =
+            ["plain words of more than a word", "é", "", "م", "x", "ﬁ", "가", "€", "0123456"];
+        for a in parts {
+            for b in parts {
+                for c in parts {
+                    let text = [a, b, c].concat();
+                    let all = text.chars().filter_map(Script::of);
+                    let bits = all.fold(0, |bits, script| bits | 1 << script as u16);
+                    assert_eq!(Scripts::of(&text), Scripts(bits), "{text}");
+                }
+            }
+        }
     }
 
     #[test]

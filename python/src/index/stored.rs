@@ -127,8 +127,8 @@ impl StoredIndex {
     /// Settings as JSON, and the predicted recall.
     fn settings(&self, py: Python<'_>) -> PyResult<(String, f64)> {
         self.opened.detached(py, |handle| {
-            let params = handle.index.params();
-            Ok((handle.index.settings().to_json(), params.predicted_recall()))
+            let settings = handle.index.settings();
+            Ok((settings.to_json(), settings.predicted_recall(settings.threshold)))
         })
     }
 
