@@ -116,7 +116,7 @@ impl Scripts {
 /// How many bytes there are before the first that is not ASCII.
 fn ascii_prefix(bytes: &[u8]) -> usize {
     let (words, _) = bytes.as_chunks::<8>();
-    let is_ascii = |word: &&[u8; 8]| u64::from_ne_bytes(**word) & 0x8080_8080_8080_8080 == 0;
+    let is_ascii = |word: &&[u8; 8]| u64::from_le_bytes(**word) & 0x8080_8080_8080_8080 == 0;
     let start = 8 * words.iter().take_while(is_ascii).count();
     start + bytes[start..].iter().take_while(|byte| byte.is_ascii()).count()
 }
