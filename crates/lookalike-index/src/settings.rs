@@ -72,7 +72,7 @@ pub struct Settings {
     pub containment: Option<Containment>,
 }
 
-/// How candidates for containment are found; see [`containment`](crate::containment).
+/// How candidates for containment are found; see [`crate::containment`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Containment {
