@@ -139,7 +139,7 @@ def plagiarism(bench):
             rows.append(
                 [f"`{' '.join([*name, f'--threshold {threshold}'])}`", *(reached.count(kind) for kind in kinds)]
             )
-    table("Answers found beside their source, by how they were made (plagiarism)", *rows)
+    table("Answers found together with their source, by how they were made (plagiarism)", *rows)
 
 
 def by_name(bench, source, same, settings, thresholds, least):

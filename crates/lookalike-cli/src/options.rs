@@ -145,7 +145,7 @@ impl SignatureArgs {
     /// Whether bands and rows are chosen for a sample of the documents.
     ///
     /// # Errors
-    /// Rows that are named beside that.
+    /// Rows that are named, too.
     pub(crate) fn bands_auto(&self) -> Result<bool, Failure> {
         let auto = self.bands == Some(BandsArg::Auto);
         if auto && self.rows.is_some() {

@@ -22,7 +22,7 @@ pub fn encode(set: &[u64], out: &mut Vec<u8>) {
     push_lowers(set, low, out);
 }
 
-/// Appends the row of upper bits: the one of hash `i` stands behind `i` others and as many zeros as
+/// Appends the row of upper bits: the one of hash `i` follows `i` others and as many zeros as
 /// its upper part says.
 fn push_uppers(set: &[u64], last: u64, low: u32, out: &mut Vec<u8>) {
     let bits = last as usize + set.len();

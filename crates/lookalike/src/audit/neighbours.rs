@@ -44,7 +44,7 @@ impl Bins {
         Self { measure, starts, kept: KEPT }
     }
 
-    /// The same where all documents are drawn, so many: more of their neighbours are kept.
+    /// The same where all of the collection's `documents` are drawn: more neighbours are kept.
     pub(super) fn of_all(self, documents: usize) -> Self {
         Self { kept: KEPT.max(KEPT_OF_ALL / documents.max(1)), ..self }
     }

@@ -32,7 +32,7 @@ struct Class {
 }
 
 impl<'a> Sought<'a> {
-    /// Of a sample of so many `documents`, those without a token included.
+    /// Of a sample of this many `documents`, those without a token included.
     pub(super) fn new(
         params: &'a Params,
         lots: Lots,

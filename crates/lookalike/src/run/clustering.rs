@@ -18,7 +18,7 @@ pub struct Clustering {
 }
 
 impl Clustering {
-    /// Counts a group with so many duplicates.
+    /// Counts a group with this many duplicates.
     pub(super) fn add(&mut self, duplicates: u64) {
         let size = duplicates.saturating_add(1);
         self.largest = self.largest.max(size);

@@ -14,7 +14,7 @@ const SAMPLE: usize = 400;
 /// Shingles of them at most, 8 bytes each.
 const SAMPLE_SHINGLES: usize = 4_000_000;
 
-/// What to report of a component in which so many pairs are still to be looked at; `None` where
+/// What to report of a component in which this many pairs remain to be looked at; `None` where
 /// they are few.
 pub(super) fn runaway(placed: &Placed<'_>, pairs: u64, sets: &mut Sets<'_>) -> Option<Runaway> {
     if pairs < MANY {
