@@ -226,9 +226,9 @@ fn the_effect_of_folding_is_measured() {
     let effect = "--normalize fold changes the shingles of 2 of the 10 documents drawn: Arabic 2.";
     assert!(text.contains(effect), "{text}");
     assert!(text.contains("Pairs of them at 0.8 or more: 0 as they are, 1 folded."), "{text}");
-    let printed = json(folder.path(), &arguments);
-    let folding = &printed["measured"]["folding"];
-    assert_eq!(folding["effect"]["changed"], 2, "{printed}");
+    let report = json(folder.path(), &arguments);
+    let folding = &report["measured"]["folding"];
+    assert_eq!(folding["effect"]["changed"], 2, "{report}");
     assert_eq!(folding["pairs"], serde_json::json!({ "as_is": 0, "folded": 1 }));
     let folded = printed(folder.path(), &[&arguments[..], &["--normalize", "fold"]].concat());
     assert!(!folded.contains("--normalize fold changes"), "{folded}");
