@@ -6,6 +6,7 @@ mod command;
 
 use command::{Place, collection, jsonl, root, words};
 use std::fs;
+use std::io::Write as _;
 use std::path::Path;
 
 /// Copies the files of `fixtures/extract`, without what tells how they were made.
@@ -355,6 +356,21 @@ fn limits_hold_for_compressed_texts_and_records() {
     for args in [&["long.jsonl"][..], &["long.jsonl", "--skip-bad"], &["in"]] {
         let message = place.run(&[&["find"], args, &little].concat()).fails(1);
         assert!(message.contains("64MiB is too small: this run needs at least"), "{message}");
+    }
+    // A stream has the limits of a file.
+    let gzip = std::fs::read(place.path("in/b.jsonl.gz")).unwrap();
+    let expanded = ["find", "-", "--max-expanded", "1MiB"];
+    let message = place.run_with_input(&expanded, &gzip).fails(1);
+    assert!(message.contains("more than 1048576 bytes"), "{message}");
+    let mut encoder = zstd::Encoder::new(Vec::new(), 1).unwrap();
+    encoder.window_log(26).unwrap();
+    encoder.write_all("{\"id\":1,\"text\":\"x y z\"}\n".repeat(50_000).as_bytes()).unwrap();
+    let wide = encoder.finish().unwrap();
+    place.file("wide.jsonl.zst", &wide);
+    for format in [&[][..], &["--format", "jsonl"]] {
+        let args = [&["find", "-"], &little[..], format].concat();
+        let message = place.run_with_input(&args, &wide).fails(1);
+        assert!(message.contains("a zstd window of more than 8388608 bytes"), "{message}");
     }
 }
 

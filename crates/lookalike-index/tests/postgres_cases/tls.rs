@@ -56,8 +56,18 @@ fn prepare(certificates: &Path, data: &Path, user: Option<u32>) {
     std::fs::write(&settings, with_tls).unwrap();
 }
 
-fn free_port() -> u16 {
-    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+/// A server with TLS, and its port. Another process can take a port between its choice and the
+/// start of the server, so several are tried.
+fn start(certificates: &Path) -> Result<(Server, u16), String> {
+    let attempt = || {
+        let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = free.local_addr().unwrap().port();
+        drop(free);
+        let more = ["listen_addresses=127.0.0.1", &format!("port={port}")];
+        let server = Server::start_with(&more, &|data, user| prepare(certificates, data, user))?;
+        Ok((server, port))
+    };
+    attempt().or_else(|_: String| attempt()).or_else(|_| attempt())
 }
 
 #[test]
@@ -66,11 +76,8 @@ fn connections_are_encrypted_and_verified_as_the_address_says() {
     if !certificates(folder.path()) {
         return skipped("certificates cannot be made without openssl");
     }
-    let port = free_port();
-    let more = ["listen_addresses=127.0.0.1", &format!("port={port}")];
-    let started = Server::start_with(&more, &|data, user| prepare(folder.path(), data, user));
-    let server = match started {
-        Ok(server) => server,
+    let (server, port) = match start(folder.path()) {
+        Ok(started) => started,
         Err(why) => return skipped(&why),
     };
     let mut client = server.client();

@@ -100,13 +100,13 @@ impl Server {
             server.args(["-c", setting]);
         }
         server.current_dir(&folder).stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
-        let server = server.spawn().map_err(|error| format!("postgres: {error}"))?;
+        let mut server = server.spawn().map_err(|error| format!("postgres: {error}"))?;
         let watcher = watch(&server, &folder)?;
         let base = format!("postgres:///postgres?host={}&user=postgres", folder.display());
         let port = more.iter().find_map(|setting| setting.strip_prefix("port="));
         let port = port.map(|port| format!("&port={port}"));
         let base = base + port.as_deref().unwrap_or_default();
-        wait_for(&base, &folder)?;
+        wait_for(&base, &mut server, &folder)?;
         Ok(Self { base, watcher: Some(Mutex::new([watcher, server])) })
     }
 
@@ -204,12 +204,13 @@ fn watch(server: &Child, folder: &Path) -> Result<Child, String> {
     command.spawn().map_err(|error| format!("sh: {error}"))
 }
 
-fn wait_for(base: &str, folder: &Path) -> Result<(), String> {
+/// Waits until the server takes connections; its end before that is an error.
+fn wait_for(base: &str, server: &mut Child, folder: &Path) -> Result<(), String> {
     let begun = Instant::now();
     loop {
         match Client::connect(base, NoTls) {
             Ok(_) => return Ok(()),
-            Err(error) if begun.elapsed() > PATIENCE => {
+            Err(error) if begun.elapsed() > PATIENCE || !matches!(server.try_wait(), Ok(None)) => {
                 let log = std::fs::read_to_string(folder.join("log")).unwrap_or_default();
                 return Err(format!("it does not start: {error}\n{log}"));
             }

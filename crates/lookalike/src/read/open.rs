@@ -13,12 +13,16 @@ use super::stamp::Stamp;
 use super::stream::fill;
 use super::walk::{self, name_of};
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Cursor};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 /// Bytes in which the first that is not blank must be.
 const SNIFFED_BYTES: u64 = 64 << 10;
+
+/// Bytes of a stream that are read for that before they are decompressed: zstd gives the first
+/// text after a block of up to 128 KiB.
+const SNIFFED_STREAM_BYTES: u64 = 256 << 10;
 
 /// All inputs.
 pub(super) struct Opened {
@@ -228,17 +232,18 @@ impl Opener<'_> {
     /// Standard input or a pipe. Compression and, without a format, JSONL show in the first bytes.
     fn stream(&mut self, path: &Path, shown: String, stream: Stream) -> Result<(), ReadError> {
         let failed = |error| ReadError::Io { source_name: shown.clone(), error };
-        let (head, stream) = peek(stream, 4).map_err(failed)?;
+        let (head, mut stream) = peek(stream, 4).map_err(failed)?;
         if is_parquet(&head) || self.options.format == Some(Format::Parquet) {
             return Err(ReadError::ParquetStream { source_name: shown });
         }
-        let mut stream = Compression::of_magic(&head).decode(stream, u64::MAX).map_err(failed)?;
+        let compression = Compression::of_magic(&head);
         let format = if let Some(format) = self.options.format {
             // Nothing tells what it is but its bytes, which are not read twice.
             if format == Format::File { Format::Text } else { format }
         } else {
-            let (head, whole) = peek(stream, SNIFFED_BYTES).map_err(failed)?;
+            let (head, whole) = peek(stream, SNIFFED_STREAM_BYTES).map_err(failed)?;
             stream = whole;
+            let head = first_bytes(compression.decode(Cursor::new(head), u64::MAX));
             match of_kind("", &head) {
                 Some(format) => format,
                 None if head.is_empty() || is_jsonl(&head) => Format::Jsonl,
@@ -246,7 +251,7 @@ impl Opener<'_> {
             }
         };
         self.opened.bytes = None;
-        let origin = Origin::Stream(Mutex::new(Some(stream)));
+        let origin = Origin::Stream(compression, Mutex::new(Some(stream)));
         let kind = Kind::Records { format, origin };
         self.push(path.to_owned(), shown.clone(), shown, kind, false)
     }

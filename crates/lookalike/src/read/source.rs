@@ -44,7 +44,7 @@ pub(super) enum Origin {
     /// A file that can be opened again, and what it looked like at first.
     File(Compression, Stamp),
     /// Standard input or a pipe, not touched but for `head`; taken when the first block is read.
-    Stream(Mutex<Option<Stream>>),
+    Stream(Compression, Mutex<Option<Stream>>),
 }
 
 pub(super) enum Kind {
@@ -276,8 +276,8 @@ impl Source {
         let Kind::Records { format, origin } = &self.kind else {
             return Err(self.io(io::ErrorKind::InvalidInput.into()));
         };
-        let compressed =
-            matches!(origin, Origin::File(compression, _) if *compression != Compression::None);
+        let (Origin::File(compression, _) | Origin::Stream(compression, _)) = origin;
+        let compressed = *compression != Compression::None;
         let (stream, plain) = match origin {
             Origin::File(compression, _) => {
                 let file = File::open(&self.path).map_err(|error| self.io(error))?;
@@ -286,9 +286,11 @@ impl Source {
                 let stream = self.settings.decode(*compression, counted);
                 (stream.map_err(|error| self.io(error))?, !compressed)
             }
-            Origin::Stream(stream) => {
+            Origin::Stream(_, stream) => {
                 let stream = stream.lock().unwrap_or_else(PoisonError::into_inner).take();
-                (stream.unwrap_or_else(|| Box::new(io::empty())), false)
+                let stream = stream.unwrap_or_else(|| Box::new(io::empty()));
+                let stream = self.settings.decode(*compression, stream);
+                (stream.map_err(|error| self.io(error))?, false)
             }
         };
         let (head, stream) = peek(stream, HEAD_BYTES).map_err(|error| self.io(error))?;
@@ -446,7 +448,7 @@ impl Source {
     /// Whether another run could not read the same: standard input, a pipe, an index, documents
     /// that the caller holds.
     pub(super) fn is_stream(&self) -> bool {
-        let stream = matches!(self.kind, Kind::Records { origin: Origin::Stream(_), .. });
+        let stream = matches!(self.kind, Kind::Records { origin: Origin::Stream(..), .. });
         stream || matches!(self.kind, Kind::Stored(_) | Kind::Held(_))
     }
 
