@@ -3,10 +3,12 @@
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line tool")]
 
+mod measure;
 mod members;
 mod named_tests;
 mod python;
 mod signals;
+mod source;
 mod stages;
 mod tidy;
 mod unicode;
@@ -22,7 +24,8 @@ cargo x test [ARG…]     all tests, those of Python too; arguments go to `cargo
 cargo x python [ARG…]   builds, installs and tests the wheel; arguments go to pytest alone
 cargo x bench [ARG…]    measures on a generated corpus; arguments go to the benchmark
 cargo x tidy            sizes of files, order of the stages, what must not be committed, named tests
-cargo x unicode         writes the Unicode table anew; with --check compares it only
+cargo x measure         lines, lengths of functions and files, import cycles and names of types
+cargo x unicode         writes the Unicode table; with --check only compares it
 ";
 
 /// The index in a database, which is no part of what is built unless it is asked for.
@@ -73,6 +76,7 @@ fn run(root: &Path, args: &[&str]) -> Result<(), String> {
             cargo(root, &[&bench, rest].concat(), &[])
         }
         ["tidy"] => tidy::run(root),
+        ["measure"] => measure::run(root),
         ["unicode"] => unicode::run(root, false),
         ["unicode", "--check"] => unicode::run(root, true),
         _ => Err(format!("there is no command `{}`; these are there:\n{HELP}", args.join(" "))),

@@ -83,7 +83,7 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
 }
 
 /// What git tracks, and what it would if everything were added.
-fn files(root: &Path) -> Result<Vec<String>, String> {
+pub(crate) fn files(root: &Path) -> Result<Vec<String>, String> {
     let list = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
     let output = Command::new("git").args(list).current_dir(root).output();
     let output = output.map_err(|e| format!("tidy needs git, which did not start: {e}"))?;
@@ -149,7 +149,7 @@ fn sizes(name: &str, text: &str, findings: &mut Vec<String>) {
     }
 }
 
-fn is_test(name: &str) -> bool {
+pub(crate) fn is_test(name: &str) -> bool {
     name.split('/').any(|folder| folder == "tests") || name.ends_with("/tests.rs")
 }
 

@@ -1,0 +1,237 @@
+//! One file: its functions, types, imports and lines, tests left out.
+
+use super::SourceFile;
+use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
+use syn::spanned::Spanned;
+use syn::visit::{self, Visit};
+
+/// Parses `text`, the file `name` of the module `module`.
+///
+/// # Errors
+/// The text is not Rust.
+pub(super) fn parse(name: &str, module: Vec<String>, text: &str) -> Result<SourceFile, String> {
+    let parsed = syn::parse_file(text).map_err(|error| {
+        let line = error.span().start().line;
+        format!("{name}:{line}: cannot be parsed: {error}")
+    })?;
+    let file = SourceFile { name: name.to_owned(), module: module.clone(), ..Default::default() };
+    let mut visitor = Visitor { file, module, children: BTreeSet::new(), tests: Vec::new() };
+    visitor.visit_file(&parsed);
+    let Visitor { mut file, tests, .. } = visitor;
+    let product =
+        (1..).zip(text.lines()).filter(|(line, _)| !tests.iter().any(|test| test.contains(line)));
+    for (_, line) in product {
+        let line = line.trim();
+        file.lines += 1;
+        file.code_lines += usize::from(!line.is_empty() && !line.starts_with("//"));
+    }
+    Ok(file)
+}
+
+struct Visitor {
+    file: SourceFile,
+    /// The module of the item that is visited: that of the file, or one within it.
+    module: Vec<String>,
+    /// Modules that the file declares.
+    children: BTreeSet<String>,
+    /// Lines of items for tests.
+    tests: Vec<RangeInclusive<usize>>,
+}
+
+impl Visitor {
+    /// A path from the root of the crate; `None` for one that leads out of the crate, or that
+    /// begins with a name in scope.
+    fn absolute(&self, path: &[String]) -> Option<Vec<String>> {
+        let (first, rest) = path.split_first()?;
+        let mut module = match first.as_str() {
+            "crate" => Vec::new(),
+            "self" | "super" => self.module.clone(),
+            child if self.children.contains(child) => {
+                return Some([&self.module, path].concat());
+            }
+            _ => return None,
+        };
+        if first == "super" {
+            module.pop();
+        }
+        let parents = rest.iter().take_while(|name| *name == "super").count();
+        module.truncate(module.len().saturating_sub(parents));
+        module.extend_from_slice(&rest[parents..]);
+        Some(module)
+    }
+
+    fn function(&mut self, name: &syn::Ident, signature: &impl Spanned, body: &impl Spanned) {
+        let lines = body.span().end().line + 1 - signature.span().start().line;
+        self.file.functions.push((name.to_string(), lines));
+    }
+
+    /// The imports of a `use`: names with their paths.
+    fn imports(
+        tree: &syn::UseTree,
+        path: &mut Vec<String>,
+        found: &mut Vec<(String, Vec<String>)>,
+    ) {
+        match tree {
+            syn::UseTree::Path(next) => {
+                path.push(next.ident.to_string());
+                Self::imports(&next.tree, path, found);
+                path.pop();
+            }
+            syn::UseTree::Name(name) if name.ident == "self" => {
+                found.push((path.last().cloned().unwrap_or_default(), path.clone()));
+            }
+            syn::UseTree::Name(name) => {
+                let name = name.ident.to_string();
+                found.push((name.clone(), [&path[..], &[name]].concat()));
+            }
+            syn::UseTree::Rename(name) => {
+                let mut whole = path.clone();
+                if name.ident != "self" {
+                    whole.push(name.ident.to_string());
+                }
+                found.push((name.rename.to_string(), whole));
+            }
+            syn::UseTree::Glob(_) => found.push(("*".to_owned(), path.clone())),
+            syn::UseTree::Group(group) => {
+                for tree in &group.items {
+                    Self::imports(tree, path, found);
+                }
+            }
+        }
+    }
+}
+
+impl<'a> Visit<'a> for Visitor {
+    fn visit_file(&mut self, file: &'a syn::File) {
+        for item in &file.items {
+            if let syn::Item::Mod(module) = item {
+                self.children.insert(module.ident.to_string());
+            }
+        }
+        visit::visit_file(self, file);
+    }
+
+    fn visit_item(&mut self, item: &'a syn::Item) {
+        if attributes(item).iter().any(is_test) {
+            self.tests.push(item.span().start().line..=item.span().end().line);
+            return;
+        }
+        let types = match item {
+            syn::Item::Struct(item) => Some(&item.ident),
+            syn::Item::Enum(item) => Some(&item.ident),
+            syn::Item::Union(item) => Some(&item.ident),
+            syn::Item::Trait(item) => Some(&item.ident),
+            syn::Item::Type(item) => Some(&item.ident),
+            _ => None,
+        };
+        self.file.types.extend(types.map(ToString::to_string));
+        visit::visit_item(self, item);
+    }
+
+    fn visit_item_mod(&mut self, module: &'a syn::ItemMod) {
+        self.module.push(module.ident.to_string());
+        visit::visit_item_mod(self, module);
+        self.module.pop();
+    }
+
+    fn visit_item_use(&mut self, item: &'a syn::ItemUse) {
+        let mut found = Vec::new();
+        Self::imports(&item.tree, &mut Vec::new(), &mut found);
+        for (name, path) in found {
+            let Some(path) = self.absolute(&path) else { continue };
+            // What is only exported is used by others.
+            if matches!(item.vis, syn::Visibility::Inherited) {
+                self.file.paths.insert(path.clone());
+            }
+            self.file.imports.insert(name, path);
+        }
+    }
+
+    fn visit_path(&mut self, path: &'a syn::Path) {
+        let names: Vec<String> = path.segments.iter().map(|part| part.ident.to_string()).collect();
+        if names.len() > 1 && path.leading_colon.is_none() {
+            self.file.paths.extend(self.absolute(&names));
+        }
+        visit::visit_path(self, path);
+    }
+
+    fn visit_item_fn(&mut self, item: &'a syn::ItemFn) {
+        self.function(&item.sig.ident, &item.sig, &item.block);
+        visit::visit_item_fn(self, item);
+    }
+
+    fn visit_impl_item_fn(&mut self, item: &'a syn::ImplItemFn) {
+        if item.attrs.iter().any(is_test) {
+            self.tests.push(item.span().start().line..=item.span().end().line);
+            return;
+        }
+        self.function(&item.sig.ident, &item.sig, &item.block);
+        visit::visit_impl_item_fn(self, item);
+    }
+
+    fn visit_trait_item_fn(&mut self, item: &'a syn::TraitItemFn) {
+        if let Some(body) = &item.default {
+            self.function(&item.sig.ident, &item.sig, body);
+        }
+        visit::visit_trait_item_fn(self, item);
+    }
+}
+
+/// Whether an attribute makes its item part of the tests: `#[cfg(test)]`, or with more conditions.
+fn is_test(attribute: &syn::Attribute) -> bool {
+    let syn::Meta::List(list) = &attribute.meta else { return false };
+    let condition = list.tokens.to_string();
+    list.path.is_ident("cfg") && (condition == "test" || condition.starts_with("all (test"))
+}
+
+fn attributes(item: &syn::Item) -> &[syn::Attribute] {
+    match item {
+        syn::Item::Const(item) => &item.attrs,
+        syn::Item::Enum(item) => &item.attrs,
+        syn::Item::Fn(item) => &item.attrs,
+        syn::Item::Impl(item) => &item.attrs,
+        syn::Item::Macro(item) => &item.attrs,
+        syn::Item::Mod(item) => &item.attrs,
+        syn::Item::Static(item) => &item.attrs,
+        syn::Item::Struct(item) => &item.attrs,
+        syn::Item::Trait(item) => &item.attrs,
+        syn::Item::Type(item) => &item.attrs,
+        syn::Item::Use(item) => &item.attrs,
+        _ => &[],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(text: &str) -> SourceFile {
+        parse("a.rs", vec!["a".to_owned(), "b".to_owned()], text).unwrap_or_default()
+    }
+
+    #[test]
+    fn lines_functions_and_types() {
+        let file = parsed(
+            "//! Doc.\n\nstruct A;\nimpl A {\n    /// Doc.\n    fn f() {\n    }\n}\n\n\
+             #[cfg(test)]\nmod tests {\n    struct B;\n    fn g() {}\n}\n",
+        );
+        assert_eq!((file.lines, file.code_lines), (9, 5));
+        assert_eq!(file.functions, [("f".to_owned(), 2)]);
+        assert_eq!(file.types, ["A"]);
+        assert!(parse("a.rs", Vec::new(), "fn {").is_err());
+    }
+
+    #[test]
+    fn paths_are_taken_from_the_root_of_the_crate() {
+        let file = parsed(
+            "mod c;\npub use c::D;\nuse super::{e::F, self as g};\nuse std::io;\n\
+             fn f() -> crate::h::I { c::j(); self::k(); io::l() }\n\
+             mod inner { use super::super::m; }\n",
+        );
+        let paths: Vec<String> = file.paths.iter().map(|path| path.join("::")).collect();
+        assert_eq!(paths, ["a", "a::b::c::j", "a::b::k", "a::e::F", "a::m", "h::I"]);
+        let exported = file.imports.get("D").map(|path| path.join("::"));
+        assert_eq!(exported.as_deref(), Some("a::b::c::D"));
+    }
+}
