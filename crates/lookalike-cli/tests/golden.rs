@@ -11,6 +11,7 @@ use command::{Place, collection, jsonl, root};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
+use std::time::{Duration, UNIX_EPOCH};
 
 /// Commands, each with the files that it writes, behind its standard output.
 const COMMANDS: &[(&str, &[&str])] = &[
@@ -70,24 +71,34 @@ fn copy(from: &Path, to: &Path) {
         if entry.file_type().unwrap().is_dir() {
             copy(&entry.path(), &to);
         } else {
-            fs::copy(entry.path(), to).unwrap();
+            fs::copy(entry.path(), &to).unwrap();
+            let file = fs::File::options().write(true).open(to).unwrap();
+            file.set_modified(UNIX_EPOCH + Duration::from_secs(1_700_000_000)).unwrap();
         }
     }
 }
 
-/// Without what depends on the clock: times of stages, and moments such as
+/// Without what depends on the run: its folder, the times of its stages, and moments such as
 /// `2026-01-02T03:04:05.6Z`.
-fn masked(bytes: &[u8]) -> Vec<u8> {
+fn masked(bytes: &[u8], folder: &str) -> Vec<u8> {
     let Ok(text) = str::from_utf8(bytes) else { return bytes.to_vec() };
-    let text = text.rsplit_once("\"times\":").map_or(text, |(text, _)| text);
+    let mut text = text.replace(folder, "FOLDER");
+    if let Some((report, _)) = text.rsplit_once("\"times\":") {
+        text = report.to_owned();
+    }
+    // Rows of the page with the time of a stage.
+    let is_time = |line: &str| {
+        ["second</td></tr>", "seconds</td></tr>"].iter().any(|end| line.ends_with(end))
+    };
+    text = text.split_inclusive('\n').filter(|line| !is_time(line.trim_end())).collect();
     let mut masked = String::new();
     for (i, piece) in text.split("\"20").enumerate() {
         let moment = piece.split('"').next().unwrap();
-        let is_moment = moment.contains('T') && moment.ends_with('Z');
+        let is_moment = i > 0 && moment.contains('T') && moment.ends_with('Z');
         if i > 0 {
             masked.push_str(if is_moment { "\"MOMENT" } else { "\"20" });
         }
-        masked.push_str(if i > 0 && is_moment { &piece[moment.len()..] } else { piece });
+        masked.push_str(if is_moment { &piece[moment.len()..] } else { piece });
     }
     masked.into_bytes()
 }
@@ -103,9 +114,10 @@ fn every_output_has_its_golden_bytes() {
     place.file("c.jsonl", jsonl(&documents));
     let rows = documents.iter().map(|(id, text)| format!("{id},{text}\n"));
     place.file("c.csv", format!("id,text\n{}", rows.collect::<String>()));
+    let folder = fs::canonicalize(place.path("")).unwrap().to_str().unwrap().to_owned();
     let mut found = String::new();
     let mut line = |command: &str, output: &str, bytes: &[u8]| {
-        let bytes = masked(bytes);
+        let bytes = masked(bytes, &folder);
         let mut crc = flate2::Crc::new();
         crc.update(&bytes);
         writeln!(found, "{command}\t{output}\t{}\t{:08x}", bytes.len(), crc.sum()).unwrap();
