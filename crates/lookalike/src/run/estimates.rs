@@ -41,8 +41,8 @@ impl SignatureEstimate {
         (jaccard * (1.0 - jaccard) / f64::from(self.num_hashes.max(1))).sqrt()
     }
 
-    /// The columns of [`ESTIMATE_COLUMNS`], with six decimals.
-    pub(crate) fn six_decimals(&self, exact: &Overlap) -> [String; 3] {
+    /// The values of [`ESTIMATE_COLUMNS`], with six decimals.
+    pub fn six_decimals(&self, exact: &Overlap) -> [String; 3] {
         let values = [self.jaccard(), self.error(exact), self.standard_error(exact)];
         values.map(|value| {
             let text = format!("{value:.6}");
@@ -52,7 +52,7 @@ impl SignatureEstimate {
 }
 
 /// The columns of pairs with estimates, in the order of [`SignatureEstimate::six_decimals`].
-pub(crate) const ESTIMATE_COLUMNS: [&str; 3] = ["estimated_jaccard", "error", "standard_error"];
+pub const ESTIMATE_COLUMNS: [&str; 3] = ["estimated_jaccard", "error", "standard_error"];
 
 /// Refuses estimates where the run lists no pairs, or has no signatures.
 pub(super) fn check(options: &FindOptions) -> Result<(), Error> {
