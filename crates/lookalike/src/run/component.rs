@@ -31,8 +31,8 @@ pub(super) type VerifiedPair = (u32, u32, Overlap, Option<u32>);
 pub(super) struct Decided {
     /// Duplicate, keeper, overlap with the keeper on the left.
     pub(super) duplicates: Vec<(u32, u32, Overlap)>,
-    /// Verified pairs of members, where they were asked for, and how many values of their signatures
-    /// are equal, where that was asked for.
+    /// Verified pairs of members, where they were asked for, and how many values of their
+    /// signatures are equal, where that was asked for.
     pub(super) pairs: Vec<VerifiedPair>,
     /// Kept document without a group, the most similar duplicate of another one, and their overlap
     /// with the former on the left; where they were asked for.

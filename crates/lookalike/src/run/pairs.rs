@@ -289,8 +289,9 @@ struct Record {
     b: Vec<u8>,
 }
 
-/// What follows the id of a pair: nothing, as its overlap and estimate are those of the pair before;
-/// the three numbers of its overlap; or these, the equal values and the values of a signature.
+/// What follows the id of a pair: nothing, as its overlap and estimate are those of the pair
+/// before; the three numbers of its overlap; or these, the equal values and the values of a
+/// signature.
 const SAME: u64 = 0;
 const NEW: u64 = 1;
 const NEW_WITH_ESTIMATE: u64 = 2;
