@@ -81,9 +81,12 @@ mod tests {
             });
             let found = Estimates::of(errors).unwrap();
             let most = 4.0 * found.expected_rms_error / (PAIRS as f64).sqrt();
-            assert!(found.bias.abs() < most, "{scheme}: {found:?}");
+            assert!(found.bias.abs() < most, "{scheme:?}: {found:?}");
             let ratio = found.rms_error / found.expected_rms_error;
-            assert!((ratio - 1.0).abs() < 4.0 / (2.0 * PAIRS as f64).sqrt(), "{scheme}: {found:?}");
+            assert!(
+                (ratio - 1.0).abs() < 4.0 / (2.0 * PAIRS as f64).sqrt(),
+                "{scheme:?}: {found:?}"
+            );
             assert_eq!(found.pairs, PAIRS as u64);
         }
     }
