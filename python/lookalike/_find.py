@@ -212,6 +212,7 @@ def find(
     id: str | Literal[False] | None = None,  # noqa: A002 - the name of the column
     reference: Any = None,
     pairs: bool = False,
+    estimates: bool = False,
     progress: bool | Progress | None = False,
     **options: Unpack[Options],
 ) -> Found:
@@ -229,6 +230,8 @@ def find(
     :param reference: documents that are always kept, of any of these kinds; those of ``docs`` that
         resemble one of them are its duplicates.
     :param pairs: whether all verified pairs are listed, too.
+    :param estimates: whether the pairs have ``estimated_jaccard``, ``error`` and
+        ``standard_error`` of their signatures; needs ``pairs=True``.
     :param progress: ``True`` for bars by tqdm, or a function of the stage (``str``), how much of it
         is done and of how much (``int``, or ``None`` where that is not known).
     :param options: those of the command line, named with ``_`` for ``-``; :data:`OPTIONS` lists
@@ -251,7 +254,8 @@ def find(
     >>> found.groups["id"], found.counts["duplicates"]
     ([1, 0], 1)
     """
-    wishes = {"threshold": threshold, "recall": recall, "pairs": pairs, **options}
+    wishes = {"threshold": threshold, "recall": recall, "pairs": pairs}
+    wishes |= {"estimates": estimates, **options}
     run = _Run(wishes, text, id, reference)
     return Found(run.find(run.take(docs).engine, progress))
 

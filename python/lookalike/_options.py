@@ -173,6 +173,7 @@ OPTIONS: dict[str, str] = {
     "'field:NAME[:asc]', 'path:GLOB', or a list of these",
     "group": "'stars', or 'components': chains are followed",
     "pairs": "whether all verified pairs are listed",
+    "estimates": "whether pairs have the estimates of their signatures",
     "source_field": "the column whose value documents are counted under",
     "memory": "the most memory for the run, in bytes or such as '512MiB'",
     "temp_dir": "the folder for temporary files",
@@ -203,7 +204,7 @@ OPTIONS: dict[str, str] = {
 #: Options that the engine refuses with a reason of its own.
 _EXPLAINED = {"exact", "measure", "skip_bad"}
 #: Arguments of functions that are options of the command line, too.
-_ARGUMENTS = {"threshold", "recall", "pairs"}
+_ARGUMENTS = {"threshold", "recall", "pairs", "estimates"}
 
 
 def check_options(options: Mapping[str, object], function: str = "", accepted: Any = Options) -> None:

@@ -14,6 +14,7 @@ const ARGUMENTS: &[&str] = &[
     "case",
     "confidence",
     "encoding",
+    "estimates",
     "exact",
     "follow",
     "format",
@@ -126,9 +127,10 @@ pub(crate) fn of_run(error: &Error) -> String {
         | Error::TempDir { path, .. }
         | Error::RunDiffers { path, .. }
         | Error::RunInUse { path } => vec![named(path)],
-        Error::MemoryTooSmall { .. } | Error::TooManyPairs { .. } | Error::PairsDoNotFit { .. } => {
-            Vec::new()
-        }
+        Error::MemoryTooSmall { .. }
+        | Error::Estimates { .. }
+        | Error::TooManyPairs { .. }
+        | Error::PairsDoNotFit { .. } => Vec::new(),
         Error::Audit(error) => return of_audit(error),
         Error::Read(error) => return of_reading(error),
         Error::Index(error) => return of_index(error),

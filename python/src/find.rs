@@ -16,7 +16,7 @@ use lookalike::core::verify::Overlap;
 use lookalike::error::Error;
 use lookalike::progress::{Progress, Stage};
 use lookalike::read::Raw;
-use lookalike::run::{self, FindOptions};
+use lookalike::run::{self, ESTIMATE_COLUMNS, FindOptions};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Arc;
@@ -92,7 +92,8 @@ impl Findings {
         py.detach(|| GroupColumns::of(self)).map_err(run_error)?.table(self)
     }
 
-    /// Verified pairs: `id_a`, `id_b`, `jaccard` (and `containment`).
+    /// Verified pairs: `id_a`, `id_b`, `jaccard` (and `containment`); with estimates also
+    /// `estimated_jaccard`, `error`, `standard_error`.
     fn pairs(&self, py: Python<'_>) -> PyResult<Table> {
         let Some(pairs) = &self.findings.pairs else {
             return Err(OptionError::new_err("pairs were not asked for; find with pairs=True"));
@@ -101,17 +102,29 @@ impl Findings {
         let columns = py.detach(|| {
             let (mut a, mut b) = (IdColumn::new(self.ids), IdColumn::new(self.ids));
             let mut similarities = Similarities::new(measures);
+            let mut estimates: [Float64Builder; 3] = Default::default();
             let mut cursor = pairs.cursor();
             while let Some(pair) = cursor.next_pair().map_err(Error::of_io)? {
                 a.push(Some(pair.a));
                 b.push(Some(pair.b));
                 similarities.push(Some(&pair.overlap));
+                let values = pair.estimate.iter().flat_map(|e| e.six_decimals(&pair.overlap));
+                for (column, text) in estimates.iter_mut().zip(values) {
+                    column.append_option(text.parse().ok());
+                }
             }
-            Ok((a, b, similarities))
+            Ok((a, b, similarities, estimates))
         });
-        let (mut a, mut b, similarities) = columns.map_err(run_error)?;
+        let (mut a, mut b, similarities, mut estimates) = columns.map_err(run_error)?;
         let mut columns = vec![("id_a", a.finish(), false), ("id_b", b.finish(), false)];
         columns.extend(similarities.finish(false));
+        if pairs.has_estimates() {
+            let columns_of_estimates = ESTIMATE_COLUMNS.iter().zip(&mut estimates);
+            columns.extend(
+                columns_of_estimates
+                    .map(|(name, column)| (*name, Arc::new(column.finish()) as ArrayRef, false)),
+            );
+        }
         Table::new(columns)
     }
 

@@ -207,6 +207,7 @@ impl<'py> Options<'py> {
             options.grouping = Grouping::Components;
         }
         options.pairs = self.flag("pairs")?;
+        options.estimates = self.flag("estimates")?;
         options.source_field = self.text("source_field")?;
         let temp_dir = self.path("temp_dir")?.unwrap_or_else(std::env::temp_dir);
         options.memory =

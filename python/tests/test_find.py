@@ -552,3 +552,20 @@ def test_errors_are_a_tree() -> None:
     assert issubclass(OptionError, (LookalikeError,)) and issubclass(OptionError, ValueError)
     assert issubclass(DocumentTypeError, DocumentError) and issubclass(DocumentTypeError, TypeError)
     assert issubclass(FileError, OSError) and issubclass(ChangedError, LookalikeError)
+
+
+def test_pairs_have_the_estimates_of_their_signatures() -> None:
+    docs = ["one two three four five six seven", "One two three four five six seven!"]
+    pairs = lookalike.find(docs, pairs=True, estimates=True).pairs
+    assert pairs.to_pylist() == [
+        {
+            "id_a": 0,
+            "id_b": 1,
+            "jaccard": 1.0,
+            "estimated_jaccard": 1.0,
+            "error": 0.0,
+            "standard_error": 0.0,
+        }
+    ]
+    with pytest.raises(OptionError, match="add pairs"):
+        lookalike.find(docs, estimates=True)

@@ -80,3 +80,54 @@ fn parquet_tables_are_understood_as_csv_is() {
         assert!(both["true_positives"].as_u64() > Some(0), "{both}");
     }
 }
+
+#[test]
+fn estimates_of_signatures_are_listed_and_summarised() {
+    let place = Place::new();
+    place.file("d.jsonl", &command::jsonl(&command::collection(60)));
+    let find = ["find", "d.jsonl", "-q", "--threshold", "0.5", "--recall", "0.999", "--pairs"];
+    let run = |extra: &[&str]| place.run(&[&find[..], extra].concat()).ok();
+    run(&["plain.csv"]);
+    run(&["p.csv", "--estimates", "--threads", "1"]);
+    run(&["q.csv", "--estimates", "--threads", "4", "--memory", "256MiB"]);
+    run(&["p.parquet", "--estimates"]);
+    let (plain, pairs) = (place.read("plain.csv"), place.read("p.csv"));
+    assert_eq!(pairs, place.read("q.csv"));
+    assert!(pairs.starts_with("id_a,id_b,jaccard,estimated_jaccard,error,standard_error\n"));
+    assert_eq!(plain.lines().count(), pairs.lines().count());
+    let mut count = 0;
+    for (plain, line) in plain.lines().zip(pairs.lines()).skip(1) {
+        let numbers = line.strip_prefix(plain).unwrap().split(',').skip(1);
+        let numbers: Vec<f64> = numbers.map(|number| number.parse().unwrap()).collect();
+        let exact: f64 = plain.rsplit(',').next().unwrap().parse().unwrap();
+        assert!((numbers[0] - exact - numbers[1]).abs() < 2e-6, "{line}");
+        assert!(numbers[1].abs() <= 5.0 * numbers[2], "{line}");
+        count += 1;
+    }
+    assert!(count > 15, "{pairs}");
+    let json = |name: &str| {
+        let out = place.run(&["evaluate", name, "plain.csv", "--json"]).ok();
+        serde_json::from_str::<serde_json::Value>(&out).unwrap()
+    };
+    let (csv, parquet) = (json("p.csv"), json("p.parquet"));
+    assert_eq!(csv["estimates"]["pairs"], count);
+    assert_eq!(csv["estimates"], parquet["estimates"]);
+    assert!(json("plain.csv").get("estimates").is_none());
+    let text = place.run(&["evaluate", "p.csv", "plain.csv"]).ok();
+    assert!(text.contains("expected RMS error"), "{text}");
+}
+
+#[test]
+fn estimates_need_pairs_and_signatures() {
+    let place = Place::new();
+    place.file("d.jsonl", "{\"id\":\"a\",\"text\":\"one two three four five six\"}\n");
+    let message = place.run(&["find", "d.jsonl", "--estimates"]).fails(2);
+    assert!(message.contains("--pairs"), "{message}");
+    for (extra, remedy) in
+        [(&["--exact"][..], "leave out --exact"), (&["--measure", "containment"], "use --measure")]
+    {
+        let args = [&["find", "d.jsonl", "--estimates", "--pairs", "p.csv"][..], extra].concat();
+        let message = place.run(&args).fails(2);
+        assert!(message.contains(remedy), "{message}");
+    }
+}

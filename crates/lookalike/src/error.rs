@@ -77,6 +77,11 @@ pub enum Error {
         /// How many there are.
         got: u64,
     },
+    /// Estimates of signatures were asked for where there are none.
+    Estimates {
+        /// What was expected, what was given, and what to do.
+        problem: &'static str,
+    },
     /// The pairs of documents that are connected do not fit in the memory that is allowed.
     PairsDoNotFit {
         /// How many fit.
@@ -186,6 +191,7 @@ impl fmt::Display for Error {
                 "a temporary file does not hold {what} any more; run again, and let nothing else \
                  write to the folder for temporary files"
             ),
+            Self::Estimates { problem } => write!(f, "no estimates of signatures: {problem}"),
             Self::TooManyDocuments { .. }
             | Self::TooManySources { .. }
             | Self::TooManyPairs { .. }

@@ -14,14 +14,17 @@
 //! | groups as JSON lines or CSV, as [`write`](crate::write) makes them | groups |
 //! | CSV with the header `id,cluster`, more columns ignored | groups |
 //!
+//! The columns of estimates ([`ESTIMATE_COLUMNS`](crate::run::ESTIMATE_COLUMNS)) are read, too.
 //! Groups are counted, never spelled out as pairs: a group of a million documents costs a million
 //! steps. Everything is sorted once; O(n log n) in lines, about 60 bytes of memory per line.
 
+mod estimates;
 mod partition;
 mod rows;
 mod table;
 
 use crate::error::Error;
+pub use estimates::Estimates;
 use partition::Partition;
 use std::io::BufRead;
 use std::path::Path;
@@ -84,6 +87,8 @@ pub struct Evaluation {
     /// that only one of the files names are alone in the other; those that neither names do not
     /// count. 1 where both files put every document alone, or all of them together.
     pub adjusted_rand_index: Option<f64>,
+    /// The errors of the signatures' estimates, where the report's pairs have them.
+    pub estimates: Option<Estimates>,
 }
 
 impl Evaluation {
@@ -169,6 +174,7 @@ pub fn evaluate(
     let found = table::read(report, &mut ids)?;
     let wanted = table::read(truth, &mut ids)?;
     let ids = ids.sort();
+    let estimates = found.estimates(options.threshold);
     let found_groups = ids.partition(&found);
     let wanted_groups = wanted.has_groups().then(|| ids.partition(&wanted));
     let rand = wanted_groups.as_ref().map(|w| partition::adjusted_rand_index(&found_groups, w));
@@ -184,6 +190,7 @@ pub fn evaluate(
     };
     let mut evaluation = compare(&found, &wanted, ids.names());
     evaluation.adjusted_rand_index = rand;
+    evaluation.estimates = estimates;
     Ok(evaluation)
 }
 
@@ -229,6 +236,7 @@ fn compare(found: &Side, wanted: &Side, names: &[String]) -> Evaluation {
         missed: only(wanted, found, false),
         different: (found.has_scores() && wanted.has_scores()).then_some(different),
         adjusted_rand_index: None,
+        estimates: None,
     }
 }
 

@@ -7,7 +7,7 @@ use crate::options;
 use crate::terminal;
 use crate::text_width::one_line;
 use lookalike::core::error::ParamsError;
-use lookalike::evaluate::{EvaluateOptions, Evaluation, Example, Kind, evaluate};
+use lookalike::evaluate::{Estimates, EvaluateOptions, Evaluation, Example, Kind, evaluate};
 use serde_json::{Value, json};
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
@@ -82,6 +82,15 @@ fn write_text(out: &mut impl Write, evaluation: &Evaluation) -> io::Result<()> {
     if let Some(index) = evaluation.adjusted_rand_index {
         share("adjusted Rand index", Some(index))?;
     }
+    if let Some(estimates) = evaluation.estimates {
+        let Estimates { pairs, bias, mean_absolute_error, rms_error, expected_rms_error } =
+            estimates;
+        writeln!(out, "{:<22}{:>13}", "pairs with estimates", thousands(pairs))?;
+        writeln!(out, "{:<22}{bias:>13.6}", "estimate bias")?;
+        writeln!(out, "{:<22}{mean_absolute_error:>13.6}", "mean absolute error")?;
+        writeln!(out, "{:<22}{rms_error:>13.6}", "RMS error")?;
+        writeln!(out, "{:<22}{expected_rms_error:>13.6}", "expected RMS error")?;
+    }
     examples(out, "false positives", Some(&evaluation.false_positives))?;
     examples(out, "missed", Some(&evaluation.missed))?;
     examples(out, "similarity differs", evaluation.different.as_ref())
@@ -126,7 +135,7 @@ fn as_json(evaluation: &Evaluation) -> Value {
         });
         json!({ "count": kind.count, "examples": examples.collect::<Vec<_>>() })
     };
-    json!({
+    let mut json = json!({
         "format": lookalike::write::FORMAT_VERSION,
         "reported": evaluation.reported,
         "truth": evaluation.expected,
@@ -138,5 +147,15 @@ fn as_json(evaluation: &Evaluation) -> Value {
         "recall": evaluation.recall(),
         "f1": evaluation.f1(),
         "adjusted_rand_index": evaluation.adjusted_rand_index,
-    })
+    });
+    if let Some(estimates) = evaluation.estimates {
+        json["estimates"] = json!({
+            "pairs": estimates.pairs,
+            "bias": estimates.bias,
+            "mean_absolute_error": estimates.mean_absolute_error,
+            "rms_error": estimates.rms_error,
+            "expected_rms_error": estimates.expected_rms_error,
+        });
+    }
+    json
 }

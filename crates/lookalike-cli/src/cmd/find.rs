@@ -74,6 +74,11 @@ pub(super) struct ResultArgs {
     #[arg(help = "Write all verified pairs to FILE.csv or FILE.parquet: id_a,id_b,jaccard")]
     pairs: Option<PathBuf>,
 
+    /// Add to the pairs what the MinHash signatures estimate, the error of the estimate, and its
+    /// standard error
+    #[arg(long, requires = "pairs")]
+    estimates: bool,
+
     /// Write what was not read, and why, and the empty documents to FILE.csv
     #[arg(long, value_name = "FILE")]
     skipped: Option<PathBuf>,
@@ -176,6 +181,11 @@ impl ResultArgs {
         self.pairs.is_some()
     }
 
+    /// Whether the pairs have estimates.
+    pub(super) fn wants_estimates(&self) -> bool {
+        self.estimates
+    }
+
     /// Writes reports, prints what is wanted, and gives the exit code.
     pub(super) fn tell(
         &self,
@@ -204,6 +214,7 @@ impl ResultArgs {
 fn find_options(args: &Args, wishes: &Wishes) -> Result<FindOptions, Failure> {
     let mut options = args.run.options(Params::new(wishes)?)?;
     options.pairs = args.result.wants_pairs();
+    options.estimates = args.result.wants_estimates();
     options.skip_duplicate_ids = args.reading.skip_bad();
     Ok(options)
 }

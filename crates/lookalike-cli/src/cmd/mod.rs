@@ -76,6 +76,7 @@ impl From<Error> for Failure {
             Error::Params(error) => error.into(),
             Error::Read(error) => error.into(),
             Error::Index(error) => error.into(),
+            Error::Estimates { .. } => Self::Usage(error.to_string()),
             Error::Write { path, source } if path == Path::new("-") => Self::Print(source),
             error => Self::Run(error),
         }

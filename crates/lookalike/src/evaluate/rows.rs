@@ -8,7 +8,8 @@ use std::io;
 use std::path::Path;
 
 /// The columns of the tables that `docs/report.md` knows; the first two are texts.
-const LAYOUTS: [&[&str]; 4] = [
+const LAYOUTS: [&[&str]; 5] = [
+    &["id_a", "id_b", "jaccard", "estimated_jaccard", "error", "standard_error"],
     &["id_a", "id_b", "jaccard"],
     &["id_a", "id_b"],
     &["id", "keeper", "group", "role", "jaccard"],

@@ -1,5 +1,6 @@
 //! Report and truth files → pairs and groups by number.
 
+use super::estimates::{Estimates, PairError};
 use super::partition::Partition;
 use super::rows;
 use super::{Pair, Score};
@@ -102,11 +103,21 @@ impl SortedIds {
 #[derive(Default)]
 pub(super) struct Table {
     pairs: Vec<Pair>,
+    errors: Vec<PairError>,
     /// Document and group, each document once, where the file has groups.
     members: Option<Vec<(u32, u32)>>,
 }
 
 impl Table {
+    /// The errors of estimates of pairs that reach the threshold.
+    pub(super) fn estimates(&self, threshold: Option<f64>) -> Option<Estimates> {
+        let reaches = |pair: &&PairError| match (pair.exact, threshold) {
+            (Some(exact), Some(threshold)) => exact >= threshold,
+            _ => true,
+        };
+        Estimates::of(self.errors.iter().filter(reaches).copied())
+    }
+
     pub(super) fn has_groups(&self) -> bool {
         self.members.is_some()
     }
@@ -256,10 +267,20 @@ impl Loader<'_> {
         let header: Vec<String> = record.iter().map(|name| name.trim().to_owned()).collect();
         let column = |name: &str| header.iter().position(|each| each == name);
         let jaccard = column("jaccard");
+        // The column `error` of another program is none of an estimate.
+        let estimated = column("estimated_jaccard");
+        let [error, standard_error] =
+            ["error", "standard_error"].map(|name| estimated.and(column(name)));
         if let (Some(a), Some(b)) = (column("id_a"), column("id_b")) {
             while self.next(&mut reader, &mut record)? {
                 let score = self.score(&record, jaccard)?;
                 self.pair(self.value(&record, a)?, self.value(&record, b)?, score)?;
+                if let (Some(error), Some(standard_error)) = (error, standard_error) {
+                    let exact = score.map(|score| score.value);
+                    let error = self.number(&record, error)?;
+                    let standard_error = self.number(&record, standard_error)?;
+                    self.table.errors.push(PairError { exact, error, standard_error });
+                }
             }
         } else if let (Some(group), Some(id), Some(role), Some(keeper)) =
             (column("group"), column("id"), column("role"), column("keeper"))
@@ -333,6 +354,17 @@ impl Loader<'_> {
             self.problem(format!("the similarity is {text:?}, expected a number from 0 to 1"))
         })?;
         Ok(Some(Score { value, decimals: decimals.min(usize::from(MOST_DECIMALS)) as u8 }))
+    }
+
+    /// A number from −1 to 1.
+    fn number(&self, record: &StringRecord, column: usize) -> Result<f64, Error> {
+        let text = self.value(record, column)?.trim();
+        let value = text.parse().ok().filter(|value| (-1.0..=1.0).contains(value));
+        value.ok_or_else(|| {
+            self.problem(format!(
+                "the error of an estimate is {text:?}, expected a number from -1 to 1"
+            ))
+        })
     }
 
     fn pair(&mut self, a: &str, b: &str, score: Option<Score>) -> Result<(), Error> {

@@ -199,7 +199,7 @@ fn describe(collection: &Collection, options: &FindOptions) -> Result<Value, Err
         "parameters": options.params.to_string(),
         "keep": options.keep.to_string(),
         "group": format!("{:?}", options.grouping),
-        "pairs": options.pairs,
+        "pairs": if options.estimates { json!("estimates") } else { json!(options.pairs) },
         "related": options.related,
         "skip_duplicate_ids": options.skip_duplicate_ids,
         "source_field": options.source_field,

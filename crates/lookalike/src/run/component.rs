@@ -5,6 +5,7 @@
 
 use super::batch::Batch;
 use super::copies;
+use super::estimates;
 use super::pairs::MAX_PAIRS;
 use super::runaway::runaway;
 use super::screen::{Screen, meetings};
@@ -22,13 +23,17 @@ use std::collections::HashSet;
 /// After so many comparisons in vain for each member, those that are left are screened first.
 const IN_VAIN: u64 = 64;
 
+/// Two members, their overlap, and the number of equal values of their signatures.
+pub(super) type VerifiedPair = (u32, u32, Overlap, Option<u32>);
+
 /// What components gave, by place in the batch.
 #[derive(Debug, Default)]
 pub(super) struct Decided {
     /// Duplicate, keeper, overlap with the keeper on the left.
     pub(super) duplicates: Vec<(u32, u32, Overlap)>,
-    /// Verified pairs of members, where they were asked for.
-    pub(super) pairs: Vec<(u32, u32, Overlap)>,
+    /// Verified pairs of members, where they were asked for, and how many values of their
+    /// signatures are equal, where that was asked for.
+    pub(super) pairs: Vec<VerifiedPair>,
     /// Kept document without a group, the most similar duplicate of another one, and their overlap
     /// with the former on the left; where they were asked for.
     pub(super) related: Vec<(u32, u32, Overlap)>,
@@ -149,10 +154,15 @@ impl<'a> Placed<'a> {
             });
         }
         decided.verified += comparer.verified;
-        let numbered = |pairs: &[(u32, u32, Overlap)]| -> Vec<_> {
-            pairs.iter().map(|&(a, b, o)| (self.document(a), self.document(b), o)).collect()
+        let equal = if self.options.estimates {
+            estimates::equal_values(self, self.options, &found.pairs, comparer.sets)
+        } else {
+            Vec::new()
         };
-        decided.pairs.extend(numbered(&found.pairs));
+        let numbered = |(i, &(a, b, overlap)): (usize, &(u32, u32, Overlap))| {
+            (self.document(a), self.document(b), overlap, equal.get(i).copied())
+        };
+        decided.pairs.extend(found.pairs.iter().enumerate().map(numbered));
         for duplicate in &found.duplicates {
             let (keeper, overlap) = (self.document(duplicate.keeper), duplicate.overlap);
             decided.duplicates.push((self.document(duplicate.member), keeper, overlap));

@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::progress::Progress;
 
 /// Bytes of a verified pair that is held, its places in the index of pairs by member among them.
-const PAIR_BYTES: usize = 40;
+const PAIR_BYTES: usize = 48;
 
 /// Verifies and groups all components of a batch.
 pub(super) fn decide(
@@ -52,7 +52,7 @@ pub(super) fn decide(
     // Threads finish in any order.
     decided.duplicates.sort_unstable_by_key(|(duplicate, keeper, _)| (*keeper, *duplicate));
     decided.related.sort_unstable_by_key(|(document, _, _)| *document);
-    decided.pairs.sort_unstable_by_key(|(a, b, _)| (*a, *b));
+    decided.pairs.sort_unstable_by_key(|(a, b, ..)| (*a, *b));
     Ok(decided)
 }
 

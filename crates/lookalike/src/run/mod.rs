@@ -29,6 +29,7 @@ mod decide;
 mod documents;
 mod empty_copies;
 mod entries;
+mod estimates;
 mod exact;
 mod findings;
 mod forest;
@@ -56,6 +57,7 @@ mod written;
 pub use clustering::Clustering;
 pub use documents::SourceCounts;
 pub use empty_copies::EmptyCopies;
+pub use estimates::{ESTIMATE_COLUMNS, SignatureEstimate};
 pub use findings::{Counts, CutFromMail, Findings, Ids, Standing};
 pub use groups::{Duplicate, Group, Groups, Member};
 pub use identical::Identical;
@@ -117,6 +119,9 @@ pub struct FindOptions {
     /// Whether all verified pairs are listed, too: quadratic in the size of a cluster, as its
     /// pairs are. More than [`MAX_PAIRS`] are an error.
     pub pairs: bool,
+    /// Whether the pairs have the estimates of their signatures ([`Pair::estimate`]). Needs
+    /// `pairs`, the Jaccard measure, and a run that is not exact; otherwise it is an error.
+    pub estimates: bool,
     /// Whether [`Findings::related`] is filled: kept documents without a group that resemble
     /// duplicates of other keepers. Costs a comparison for each candidate pair of such documents.
     pub related: bool,
@@ -143,6 +148,7 @@ impl FindOptions {
             bands_sample: None,
             grouping: Grouping::default(),
             pairs: false,
+            estimates: false,
             related: false,
             skip_duplicate_ids: false,
             source_field: None,
@@ -200,6 +206,7 @@ struct Run<'a> {
 impl Run<'_> {
     fn find(&mut self) -> Result<Findings, Error> {
         let (collection, options) = (self.collection, self.options);
+        estimates::check(options)?;
         let budget = Budget::new(&options.memory, options.threads.get())?;
         if let Some(bytes) = budget.longest_record() {
             collection.limit_records(bytes);

@@ -1,8 +1,10 @@
 //! Verified pairs: decided batch by batch, given in the order of their ids, held in memory or on
 //! the disk.
 
+use super::FindOptions;
 use super::batch::Batch;
-use super::component::Decided;
+use super::component::{Decided, VerifiedPair};
+use super::estimates::SignatureEstimate;
 use super::findings::EQUAL;
 use super::results::Take;
 use crate::error::Error;
@@ -26,6 +28,8 @@ pub struct Pair {
     pub b: String,
     /// Their exact overlap, as in [`Duplicate::overlap`](super::Duplicate::overlap).
     pub overlap: Overlap,
+    /// What their signatures estimate, where [`FindOptions::estimates`] asks for it.
+    pub estimate: Option<SignatureEstimate>,
 }
 
 /// A [`Pair`] that is lent by a [`PairCursor`].
@@ -37,6 +41,8 @@ pub struct PairRef<'a> {
     pub b: &'a str,
     /// Their exact overlap.
     pub overlap: Overlap,
+    /// What their signatures estimate, where it was asked for.
+    pub estimate: Option<SignatureEstimate>,
 }
 
 /// All verified pairs of a run, sorted by both ids; each pair once.
@@ -44,12 +50,18 @@ pub struct PairRef<'a> {
 pub struct Pairs {
     sorted: Sorted,
     len: u64,
+    estimates: bool,
 }
 
 impl Pairs {
     /// How many there are.
     pub fn len(&self) -> u64 {
         self.len
+    }
+
+    /// Whether the pairs have estimates.
+    pub fn has_estimates(&self) -> bool {
+        self.estimates
     }
 
     /// Whether there are none.
@@ -63,10 +75,11 @@ impl Pairs {
         let mut cursor = Some(self.cursor());
         std::iter::from_fn(move || {
             let pair = cursor.as_mut()?.next_pair().transpose()?;
-            let pair = pair.map(|PairRef { a, b, overlap }| Pair {
+            let pair = pair.map(|PairRef { a, b, overlap, estimate }| Pair {
                 a: a.to_owned(),
                 b: b.to_owned(),
                 overlap,
+                estimate,
             });
             if pair.is_err() {
                 cursor = None;
@@ -84,12 +97,13 @@ impl Pairs {
             a: String::new(),
             b: Vec::new(),
             overlap: EQUAL,
+            estimate: None,
         }
     }
 
     /// Of records as [`records`] makes them.
-    pub(super) fn new(sorted: Sorted, len: u64) -> Self {
-        Self { sorted, len }
+    pub(super) fn new(sorted: Sorted, len: u64, estimates: bool) -> Self {
+        Self { sorted, len, estimates }
     }
 
     /// Of pairs made by hand, in any order.
@@ -101,10 +115,11 @@ impl Pairs {
         let mut record = Record::default();
         for pair in pairs {
             record.begin(&pair.a);
-            record.add(&pair.b, pair.overlap);
+            record.add(&pair.b, pair.overlap, pair.estimate);
             sorter.push(&record.key, &record.payload)?;
         }
-        Ok(Self::new(sorter.finish()?, pairs.len() as u64))
+        let estimates = pairs.iter().any(|pair| pair.estimate.is_some());
+        Ok(Self::new(sorter.finish()?, pairs.len() as u64, estimates))
     }
 }
 
@@ -117,6 +132,7 @@ fn corrupt() -> Error {
 pub(super) fn records(
     batch: &Batch,
     decided: &Decided,
+    options: &FindOptions,
     most: u64,
     take: &mut Take<'_>,
 ) -> Result<u64, Error> {
@@ -124,6 +140,7 @@ pub(super) fn records(
     if got > most {
         return Err(Error::TooManyPairs { got: got + (MAX_PAIRS - most) });
     }
+    let num_hashes = options.params.num_hashes() as u32;
     let ranks = Ranks::new(batch);
     let edges = Edges::new(batch, &decided.pairs);
     let (mut others, mut record, mut given) = (Vec::new(), Record::default(), 0);
@@ -133,7 +150,11 @@ pub(super) fn records(
             record.begin(ranks.ids[rank as usize]);
             for other in some {
                 let overlap = edges.overlap(x, other.edge);
-                record.add(ranks.ids[other.rank as usize], overlap);
+                let equal = edges.equal_values(other.edge);
+                let estimate = options
+                    .estimates
+                    .then(|| SignatureEstimate { equal: equal.unwrap_or(num_hashes), num_hashes });
+                record.add(ranks.ids[other.rank as usize], overlap, estimate);
             }
             take(&record.key, &record.payload)?;
         }
@@ -179,16 +200,16 @@ const IN_CLASS: u32 = u32::MAX;
 /// The verified pairs by the members that are in them.
 struct Edges<'a> {
     batch: &'a Batch,
-    verified: &'a [(u32, u32, Overlap)],
+    verified: &'a [VerifiedPair],
     /// Where in `of_members` those of a member begin; the last entry is the end.
     starts: Vec<u32>,
     of_members: Vec<u32>,
 }
 
 impl<'a> Edges<'a> {
-    fn new(batch: &'a Batch, verified: &'a [(u32, u32, Overlap)]) -> Self {
+    fn new(batch: &'a Batch, verified: &'a [VerifiedPair]) -> Self {
         let mut starts = vec![0u32; batch.documents.len() + 1];
-        for (a, b, _) in verified {
+        for (a, b, ..) in verified {
             starts[*a as usize] += 1;
             starts[*b as usize] += 1;
         }
@@ -199,7 +220,7 @@ impl<'a> Edges<'a> {
         }
         // Filled from the last on: each start ends where it belongs.
         let mut of_members = vec![0; sum as usize];
-        for (edge, (a, b, _)) in verified.iter().enumerate().rev() {
+        for (edge, (a, b, ..)) in verified.iter().enumerate().rev() {
             for member in [a, b] {
                 let start = &mut starts[*member as usize];
                 *start -= 1;
@@ -226,7 +247,7 @@ impl<'a> Edges<'a> {
         let member = Self::member(class);
         add(class, IN_CLASS);
         for &edge in self.of(member) {
-            let (a, b, _) = &self.verified[edge as usize];
+            let (a, b, ..) = &self.verified[edge as usize];
             add(self.batch.class(if *a == member { b } else { a }), edge);
         }
         if !others.is_sorted() {
@@ -236,8 +257,14 @@ impl<'a> Edges<'a> {
 
     /// The overlap of `x` with a document that it has from [`others`](Self::others).
     fn overlap(&self, x: u32, edge: u32) -> Overlap {
-        let Some((a, _, overlap)) = self.verified.get(edge as usize) else { return EQUAL };
+        let Some((a, _, overlap, _)) = self.verified.get(edge as usize) else { return EQUAL };
         if *a == Self::member(self.batch.class(&x)) { *overlap } else { overlap.swapped() }
+    }
+
+    /// How many values of the signatures are equal; `None` for documents with equal shingles, whose
+    /// signatures are equal, and where it was not counted.
+    fn equal_values(&self, edge: u32) -> Option<u32> {
+        self.verified.get(edge as usize).and_then(|pair| pair.3)
     }
 
     /// The one of a class that the verified pairs name.
@@ -258,13 +285,16 @@ impl<'a> Edges<'a> {
 struct Record {
     key: Vec<u8>,
     payload: Vec<u8>,
-    last: Option<Overlap>,
+    last: Option<(Overlap, Option<SignatureEstimate>)>,
     b: Vec<u8>,
 }
 
-/// An overlap of its own follows, or none.
-const NEW: u64 = 1;
+/// What follows the id of a pair: nothing, as its overlap and estimate are those of the pair
+/// before; the three numbers of its overlap; or these, the equal values and the values of a
+/// signature.
 const SAME: u64 = 0;
+const NEW: u64 = 1;
+const NEW_WITH_ESTIMATE: u64 = 2;
 
 impl Record {
     fn begin(&mut self, a: &str) {
@@ -276,7 +306,7 @@ impl Record {
         put_bytes(&mut self.payload, a.as_bytes());
     }
 
-    fn add(&mut self, b: &str, overlap: Overlap) {
+    fn add(&mut self, b: &str, overlap: Overlap, estimate: Option<SignatureEstimate>) {
         let b = b.as_bytes();
         if self.last.is_none() {
             self.key.extend_from_slice(b);
@@ -286,14 +316,18 @@ impl Record {
         put_bytes(&mut self.payload, &b[shared..]);
         self.b.truncate(shared);
         self.b.extend_from_slice(&b[shared..]);
-        if self.last == Some(overlap) {
+        if self.last == Some((overlap, estimate)) {
             return put_u64(&mut self.payload, SAME);
         }
-        put_u64(&mut self.payload, NEW);
+        put_u64(&mut self.payload, if estimate.is_some() { NEW_WITH_ESTIMATE } else { NEW });
         for value in [overlap.intersection, overlap.left, overlap.right] {
             put_u64(&mut self.payload, value);
         }
-        self.last = Some(overlap);
+        if let Some(SignatureEstimate { equal, num_hashes }) = estimate {
+            put_u64(&mut self.payload, u64::from(equal));
+            put_u64(&mut self.payload, u64::from(num_hashes));
+        }
+        self.last = Some((overlap, estimate));
     }
 }
 
@@ -307,6 +341,7 @@ pub struct PairCursor<'a> {
     a: String,
     b: Vec<u8>,
     overlap: Overlap,
+    estimate: Option<SignatureEstimate>,
 }
 
 impl PairCursor<'_> {
@@ -325,7 +360,7 @@ impl PairCursor<'_> {
         }
         self.read().ok_or_else(|| io::Error::other(corrupt()))?;
         let b = std::str::from_utf8(&self.b).map_err(|_| io::Error::other(corrupt()))?;
-        Ok(Some(PairRef { a: &self.a, b, overlap: self.overlap }))
+        Ok(Some(PairRef { a: &self.a, b, overlap: self.overlap, estimate: self.estimate }))
     }
 
     fn begin(&mut self) -> Option<()> {
@@ -345,9 +380,19 @@ impl PairCursor<'_> {
         }
         self.b.truncate(shared);
         self.b.extend_from_slice(reader.bytes()?);
-        if reader.u64()? == NEW {
+        let flag = reader.u64()?;
+        if flag > NEW_WITH_ESTIMATE {
+            return None;
+        }
+        if flag != SAME {
             let (intersection, left, right) = (reader.u64()?, reader.u64()?, reader.u64()?);
             self.overlap = Overlap { intersection, left, right };
+            self.estimate = None;
+        }
+        if flag == NEW_WITH_ESTIMATE {
+            let equal = u32::try_from(reader.u64()?).ok()?;
+            let num_hashes = u32::try_from(reader.u64()?).ok()?;
+            self.estimate = Some(SignatureEstimate { equal, num_hashes });
         }
         self.at = self.payload.len() - reader.rest().len();
         Some(())
@@ -355,9 +400,9 @@ impl PairCursor<'_> {
 }
 
 /// How many pairs there are in a batch, those between reference documents included.
-fn count(batch: &Batch, verified: &[(u32, u32, Overlap)]) -> u64 {
+fn count(batch: &Batch, verified: &[VerifiedPair]) -> u64 {
     let class = |document: &u32| batch.class(document).len() as u64;
-    let across = verified.iter().map(|(a, b, _)| class(a).saturating_mul(class(b)));
+    let across = verified.iter().map(|(a, b, ..)| class(a).saturating_mul(class(b)));
     let within = batch.classes.iter().map(|class| {
         let size = class.len() as u64;
         size * (size - 1) / 2

@@ -43,6 +43,7 @@ pub(super) struct Results<'a> {
 struct Sorters {
     groups: Sorter,
     pairs: Option<Sorter>,
+    estimates: bool,
     related: Sorter,
     clustering: Clustering,
 }
@@ -94,6 +95,7 @@ impl<'a> Results<'a> {
             sorters: Sorters {
                 groups: sorter(),
                 pairs: options.pairs.then(sorter),
+                estimates: options.estimates,
                 related: sorter(),
                 clustering: Clustering::default(),
             },
@@ -144,7 +146,7 @@ impl<'a> Results<'a> {
         let mut pairs = 0;
         if options.pairs {
             let most = pairs::MAX_PAIRS.saturating_sub(self.pair_count);
-            pairs = pairs::records(batch, decided, most, &mut |key, payload| {
+            pairs = pairs::records(batch, decided, options, most, &mut |key, payload| {
                 take(PAIRS, key, payload)
             })?;
         }
@@ -183,11 +185,11 @@ impl<'a> Results<'a> {
         }
         let sum = |f: fn(&BatchStep) -> u64| self.batches.iter().map(f).sum::<u64>();
         let (verified, pair_count) = (sum(|batch| batch.verified), sum(|batch| batch.pairs));
-        let Sorters { groups, pairs, related, clustering } = self.sorters;
+        let Sorters { groups, pairs, estimates, related, clustering } = self.sorters;
         let pairs = pairs.map(Sorter::finish).transpose()?;
         Ok(Found {
             groups: Groups::new(groups.finish()?),
-            pairs: pairs.map(|sorted| Pairs::new(sorted, pair_count)),
+            pairs: pairs.map(|sorted| Pairs::new(sorted, pair_count, estimates)),
             related: RelatedDocuments::new(related.finish()?),
             clustering,
             verified,

@@ -17,6 +17,7 @@ pub(super) struct Sets<'a> {
     shingler: Shingler,
     scratch: Scratch,
     share: usize,
+    signature_share: usize,
     /// By place in the component.
     made: Vec<Option<Box<[u64]>>>,
     /// Places whose sets are held, the longest held first.
@@ -28,11 +29,13 @@ pub(super) struct Sets<'a> {
 
 impl<'a> Sets<'a> {
     pub(super) fn new(documents: &'a Documents, options: &FindOptions, share: usize) -> Self {
+        let signature_share = if options.estimates { share / 4 } else { 0 };
         Self {
             documents,
             shingler: Shingler::with_kernel(options.params.shingle(), options.kernel),
             scratch: Scratch::default(),
-            share,
+            share: share - signature_share,
+            signature_share,
             made: Vec::new(),
             held: VecDeque::new(),
             held_bytes: 0,
@@ -52,6 +55,11 @@ impl<'a> Sets<'a> {
     /// Bytes of sets that may be held.
     pub(super) fn share(&self) -> usize {
         self.share
+    }
+
+    /// Bytes of signatures that may be held next to the sets.
+    pub(super) fn signature_share(&self) -> usize {
+        self.signature_share
     }
 
     /// What went wrong since the component was begun: the sets given then were empty.

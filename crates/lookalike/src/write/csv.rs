@@ -1,7 +1,7 @@
 //! Findings as comma-separated values: `\n` ends a line, a value is quoted where it must be.
 
 use crate::read::Skipped;
-use crate::run::{Groups, Identical, Ids, PairRef, Pairs, SkippedRecords};
+use crate::run::{ESTIMATE_COLUMNS, Groups, Identical, Ids, PairRef, Pairs, SkippedRecords};
 use ::csv::{QuoteStyle, Terminator, Writer, WriterBuilder};
 use lookalike_core::params::Measure;
 use lookalike_core::verify::Overlap;
@@ -79,7 +79,8 @@ fn similarities(overlap: &Overlap) -> [String; 2] {
 }
 
 /// One line per verified pair: `id_a,id_b,jaccard` with `id_a` < `id_b` byte by byte, sorted, six
-/// decimals; and `containment` behind it where that is the measure.
+/// decimals; and `containment` behind it where that is the measure. Pairs with estimates have
+/// `estimated_jaccard,error,standard_error` at the end.
 ///
 /// # Errors
 /// Those of `out`, and of temporary files that hold pairs.
@@ -88,16 +89,26 @@ pub fn pairs(out: &mut dyn Write, pairs: &Pairs, measure: Measure, cells: Cells)
     let mut lines = Vec::with_capacity(LINES_BYTES + 256);
     let header = ["id_a", "id_b", "jaccard", "containment"];
     lines.extend_from_slice(header[..measures.len() + 2].join(",").as_bytes());
+    if pairs.has_estimates() {
+        for name in ESTIMATE_COLUMNS {
+            lines.push(b',');
+            lines.extend_from_slice(name.as_bytes());
+        }
+    }
     lines.push(b'\n');
     let mut decimals = Decimals::new();
     let mut cursor = pairs.cursor();
-    while let Some(PairRef { a, b, overlap }) = cursor.next_pair()? {
+    while let Some(PairRef { a, b, overlap, estimate }) = cursor.next_pair()? {
         value(&cells.text(a), &mut lines);
         lines.push(b',');
         value(&cells.text(b), &mut lines);
         for measure in measures {
             lines.push(b',');
             lines.extend_from_slice(decimals.of(&overlap, *measure));
+        }
+        for text in estimate.iter().flat_map(|estimate| estimate.six_decimals(&overlap)) {
+            lines.push(b',');
+            lines.extend_from_slice(text.as_bytes());
         }
         lines.push(b'\n');
         if lines.len() >= LINES_BYTES {
@@ -243,7 +254,7 @@ mod tests {
         for id in ["", "a=1", "1-2", " =1", "'=1", "ü", "\"=1"] {
             assert_eq!(Cells::FormulaSafe.text(id), id);
         }
-        let pair = Pair { a: "=a,b".to_owned(), b: "x".to_owned(), overlap: EQUAL };
+        let pair = Pair { a: "=a,b".to_owned(), b: "x".to_owned(), overlap: EQUAL, estimate: None };
         let pairs_of = |cells| {
             text(|out| {
                 pairs(
@@ -277,17 +288,22 @@ mod tests {
             for (j, b) in ids.iter().enumerate().filter(|(_, b)| *b > a) {
                 let (left, right) = (100 + 17 * i as u64, 3_000 + 13 * j as u64);
                 let overlap = Overlap { intersection: 90 + (i * j) as u64, left, right };
-                listed.push(Pair { a: (*a).to_owned(), b: (*b).to_owned(), overlap });
+                listed.push(Pair {
+                    a: (*a).to_owned(),
+                    b: (*b).to_owned(),
+                    overlap,
+                    estimate: None,
+                });
             }
         }
         for n in 0..5_000 {
             let overlap = Overlap { intersection: n + 1, left: n + 7, right: n % 7 + 2 * n };
-            listed.push(Pair { a: "~".to_owned(), b: format!("~{n:05}"), overlap });
+            listed.push(Pair { a: "~".to_owned(), b: format!("~{n:05}"), overlap, estimate: None });
         }
         listed.sort_by(|x, y| (&x.a, &x.b).cmp(&(&y.a, &y.b)));
         let mut csv = writer(Vec::new());
         csv.write_record(["id_a", "id_b", "jaccard", "containment"]).unwrap();
-        for Pair { a, b, overlap } in &listed {
+        for Pair { a, b, overlap, .. } in &listed {
             csv.write_record([a, b, &similarities(overlap)[0], &similarities(overlap)[1]]).unwrap();
         }
         let expected = String::from_utf8(csv.into_inner().unwrap()).unwrap();

@@ -198,7 +198,12 @@ pub(crate) mod tests {
 
     /// Two pairs.
     pub(crate) fn pairs() -> Pairs {
-        let pair = |a: &str, b: &str, overlap| Pair { a: a.to_owned(), b: b.to_owned(), overlap };
+        let pair = |a: &str, b: &str, overlap| Pair {
+            a: a.to_owned(),
+            b: b.to_owned(),
+            overlap,
+            estimate: None,
+        };
         Pairs::of(&[pair("k", "ü", MOST), pair("a,b", "say \"x\"", EQUAL)]).unwrap()
     }
 

@@ -1,7 +1,7 @@
 //! Tables as Apache Parquet: groups and pairs, row by row, in row groups of bounded size.
 
 use crate::error::Error;
-use crate::run::{Groups, Pairs};
+use crate::run::{ESTIMATE_COLUMNS, Groups, PairRef, Pairs};
 use crate::write::Output;
 use lookalike_core::params::Measure;
 use lookalike_core::verify::Overlap;
@@ -212,19 +212,22 @@ pub fn groups(output: Output, groups: &Groups, measure: Measure) -> std::result:
 }
 
 /// Verified pairs as a table with the columns of [`csv::pairs`](super::csv::pairs): `id_a` and
-/// `id_b` (text), and the similarities (64-bit floats).
+/// `id_b` (text), and the similarities and estimates (64-bit floats).
 ///
 /// # Errors
 /// [`Error::Write`], and those of temporary files that hold pairs.
 pub fn pairs(output: Output, pairs: &Pairs, measure: Measure) -> std::result::Result<(), Error> {
     let mut columns = vec![("id_a", Cell::Text, true), ("id_b", Cell::Text, true)];
     columns.extend(similarities(measure).iter().map(|(name, _)| (*name, Cell::Double, true)));
+    if pairs.has_estimates() {
+        columns.extend(ESTIMATE_COLUMNS.map(|name| (name, Cell::Double, true)));
+    }
     let path = output.path().to_owned();
     let failed = |error| failed(path.clone(), error);
     let mut table = Table::create(output, &columns).map_err(failed)?;
     let mut cursor = pairs.cursor();
     while let Some(pair) = cursor.next_pair().map_err(Error::of_io)? {
-        table.pair(pair.a, pair.b, &pair.overlap, measure).map_err(failed)?;
+        table.pair(&pair, measure).map_err(failed)?;
     }
     table.finish()
 }
@@ -256,11 +259,16 @@ impl Table {
         self.end_row(id.len() + keeper.len())
     }
 
-    fn pair(&mut self, a: &str, b: &str, overlap: &Overlap, measure: Measure) -> Result<()> {
+    fn pair(&mut self, pair: &PairRef<'_>, measure: Measure) -> Result<()> {
+        let PairRef { a, b, overlap, estimate } = pair;
         if let [first, second, rest @ ..] = self.columns.as_mut_slice() {
             push_text(first, Some(a));
             push_text(second, Some(b));
             push_similarities(rest, Some(overlap), measure);
+            let estimates = estimate.iter().flat_map(|estimate| estimate.six_decimals(overlap));
+            for (column, text) in rest.iter_mut().skip(similarities(measure).len()).zip(estimates) {
+                push_double(column, text.parse().ok());
+            }
         }
         self.end_row(a.len() + b.len())
     }

@@ -73,6 +73,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     let aim = Aim { threshold: args.threshold, recall: args.recall, measure, exact };
     let mut options = args.keep.options(params_for(index.params(), aim)?, &args.work)?;
     options.pairs = args.result.wants_pairs();
+    options.estimates = args.result.wants_estimates();
     termination::clean_up(targets.all().map(Target::path))?;
     drop((targets.create()?, targets.create_reports()?));
     let findings = {
