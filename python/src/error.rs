@@ -44,7 +44,7 @@ pub(crate) fn run_error(error: Error) -> PyErr {
             _ => DocumentError::new_err(text),
         },
         Error::NotAdded { .. } => DocumentError::new_err(text),
-        Error::MemoryTooSmall { .. } => OptionError::new_err(text),
+        Error::MemoryTooSmall { .. } | Error::Estimates { .. } => OptionError::new_err(text),
         Error::Write { .. } | Error::Survivors { .. } | Error::Spill { .. } => {
             FileError::new_err(text)
         }

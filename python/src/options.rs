@@ -1,13 +1,13 @@
 //! Arguments of a call → what the engine takes. They are named as the command line's options are,
 //! with `_` for `-`.
 
-use crate::error::{OptionError, params_error};
+use crate::error::{OptionError, params_error, run_error};
 use lookalike::core::error::ParamsError;
 use lookalike::core::keep::{KeepPolicy, KeepRule};
 use lookalike::core::params::{Params, ShingleRule, TokenRule, Wishes};
 use lookalike::extract::{HtmlText, Options as ExtractOptions};
 use lookalike::read::{NormalForm, ReadOptions, Wording};
-use lookalike::run::{FindOptions, Grouping, MAX_THREADS, Memory};
+use lookalike::run::{FindOptions, Grouping, MAX_THREADS, Memory, PairList};
 use lookalike::spill::parse_memory;
 use lookalike::stop_words::stop_words;
 use pyo3::prelude::*;
@@ -206,8 +206,8 @@ impl<'py> Options<'py> {
         if self.word("group", &["stars", "components"])? == Some(1) {
             options.grouping = Grouping::Components;
         }
-        options.pairs = self.flag("pairs")?;
-        options.estimates = self.flag("estimates")?;
+        let estimates = self.flag("estimates")?;
+        options.pairs = PairList::new(self.flag("pairs")?, estimates).map_err(run_error)?;
         options.source_field = self.text("source_field")?;
         let temp_dir = self.path("temp_dir")?.unwrap_or_else(std::env::temp_dir);
         options.memory =

@@ -84,7 +84,7 @@ fn parquet_tables_are_understood_as_csv_is() {
 #[test]
 fn estimates_of_signatures_are_listed_and_summarised() {
     let place = Place::new();
-    place.file("d.jsonl", &command::jsonl(&command::collection(60)));
+    place.file("d.jsonl", command::jsonl(&command::collection(60)));
     let find = ["find", "d.jsonl", "-q", "--threshold", "0.5", "--recall", "0.999", "--pairs"];
     let run = |extra: &[&str]| place.run(&[&find[..], extra].concat()).ok();
     run(&["plain.csv"]);

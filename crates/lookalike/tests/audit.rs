@@ -10,7 +10,7 @@ use lookalike::core::verify::overlap_at_least;
 use lookalike::error::Error;
 use lookalike::progress::Silent;
 use lookalike::read::{Collection, ReadOptions};
-use lookalike::run::{FindOptions, Findings, find};
+use lookalike::run::{FindOptions, Findings, PairList, find};
 use std::collections::BTreeSet;
 use std::io;
 use std::num::NonZeroUsize;
@@ -68,7 +68,7 @@ fn params(bands_rows: Option<(usize, usize)>) -> Params {
 }
 
 fn run(files: &Files, params: &Params) -> Findings {
-    let options = FindOptions { pairs: true, ..FindOptions::new(params.clone()) };
+    let options = FindOptions { pairs: PairList::Exact, ..FindOptions::new(params.clone()) };
     find(&open(files).unwrap(), &options, &Silent).unwrap()
 }
 

@@ -15,7 +15,7 @@ use lookalike::core::verify::{Overlap, overlap};
 use lookalike::error::Error;
 use lookalike::progress::{Interrupted, Progress, Silent, Stage};
 use lookalike::read::{Collection, ReadOptions};
-use lookalike::run::{self, FindOptions, Findings, Grouping};
+use lookalike::run::{self, FindOptions, Findings, Grouping, PairList};
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -138,7 +138,7 @@ fn findings_are_the_definition_on_the_pairs_that_share_a_bucket() {
         let params = Params::new(&Wishes { threshold, bands, rows, ..Wishes::default() }).unwrap();
         for keep in KEEPS {
             for grouping in [Grouping::Stars, Grouping::Components] {
-                for pairs in [true, false] {
+                for pairs in [PairList::Exact, PairList::Omitted] {
                     let base = FindOptions::new(params.clone());
                     let keep = KeepPolicy::new(vec![keep.clone()]);
                     let options = FindOptions { keep: keep.clone(), grouping, pairs, ..base };
@@ -156,7 +156,7 @@ fn findings_are_the_definition_on_the_pairs_that_share_a_bucket() {
                     assert_eq!(
                         keepers(&found),
                         expected_keepers,
-                        "{case} {keep} {grouping:?} {pairs}"
+                        "{case} {keep} {grouping:?} {pairs:?}"
                     );
                 }
             }

@@ -11,13 +11,14 @@ use lookalike::core::params::{Case, Params, ShingleRule, TokenRule, Unit, Wishes
 use lookalike::extract::{HtmlText, Options};
 use lookalike::progress::Silent;
 use lookalike::read::{Collection, NormalForm, ReadOptions, Wording};
-use lookalike::run::{self, FindOptions, Findings};
+use lookalike::run::{self, FindOptions, Findings, PairList};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
 fn find(inputs: &[PathBuf], reading: &ReadOptions, wishes: &Wishes) -> Findings {
     let collection = Collection::open(inputs, reading).unwrap();
-    let options = FindOptions { pairs: true, ..FindOptions::new(Params::new(wishes).unwrap()) };
+    let options =
+        FindOptions { pairs: PairList::Exact, ..FindOptions::new(Params::new(wishes).unwrap()) };
     run::find(&collection, &options, &Silent).unwrap()
 }
 

@@ -9,7 +9,7 @@ use lookalike::progress::{Interrupted, Progress, Silent, Stage};
 use lookalike::read::{
     Collection, Field, Held, HeldDocuments, Raw, ReadError, ReadOptions, Side, SkipReason,
 };
-use lookalike::run::{self, FindOptions, Findings};
+use lookalike::run::{self, FindOptions, Findings, PairList};
 use lookalike::tune;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -59,7 +59,7 @@ fn options() -> FindOptions {
     let params = Params::new(&Wishes::default()).unwrap();
     let keep = lookalike::core::keep::KeepPolicy::new(vec!["field:date".parse().unwrap()]);
     FindOptions {
-        pairs: true,
+        pairs: PairList::Exact,
         keep,
         threads: NonZeroUsize::new(3).unwrap(),
         ..FindOptions::new(params)

@@ -9,7 +9,7 @@ use lookalike::core::params::{Measure, Params, Wishes};
 use lookalike::index::{AddOptions, Existing, Preparer, add, groups, remove, remove_inputs};
 use lookalike::progress::Silent;
 use lookalike::read::{Collection, ReadOptions, Wording};
-use lookalike::run::{self, FindOptions, Findings, Grouping};
+use lookalike::run::{self, FindOptions, Findings, Grouping, PairList};
 use lookalike::store::backend::Change;
 use lookalike::store::entry::{Metadata, Wanted};
 use lookalike::store::memory::MemoryBackend;
@@ -161,8 +161,15 @@ fn variants(index: &Index) -> Vec<FindOptions> {
     let wishes = Wishes::default();
     let with = |wishes: Wishes| FindOptions::new(Params::new(&wishes).unwrap());
     let mut all = vec![FindOptions::new(index.params().clone())];
-    all.push(FindOptions { pairs: true, ..with(Wishes { threshold: 0.5, ..wishes.clone() }) });
-    all.push(FindOptions { grouping: Grouping::Components, pairs: true, ..with(wishes.clone()) });
+    all.push(FindOptions {
+        pairs: PairList::Exact,
+        ..with(Wishes { threshold: 0.5, ..wishes.clone() })
+    });
+    all.push(FindOptions {
+        grouping: Grouping::Components,
+        pairs: PairList::Exact,
+        ..with(wishes.clone())
+    });
     for rule in ["shortest", "first", "last", "field:year", "field:year:asc", "path:d1*"] {
         let keep = KeepPolicy::new(vec![rule.parse().unwrap()]);
         all.push(FindOptions { keep, ..with(Wishes { threshold: 0.6, ..wishes.clone() }) });
@@ -267,8 +274,11 @@ fn a_folder_that_is_added_has_the_groups_of_the_folder() {
             assert_eq!((added.added, added.without_shingles, added.replaced), (33, 1, 0));
             let newest = KeepPolicy::new(vec!["newest".parse().unwrap()]);
             for keep in [KeepPolicy::default(), newest] {
-                let options =
-                    FindOptions { keep, pairs: true, ..FindOptions::new(index.params().clone()) };
+                let options = FindOptions {
+                    keep,
+                    pairs: PairList::Exact,
+                    ..FindOptions::new(index.params().clone())
+                };
                 let fresh = find(&inputs, &options);
                 let same = groups(&index, &options, 0, &Silent).unwrap();
                 assert_eq!(reported(&same, &options), reported(&fresh, &options));

@@ -11,7 +11,7 @@ use lookalike::core::params::{Measure, Params, Wishes};
 use lookalike::core::shingle::Shingler;
 use lookalike::progress::Silent;
 use lookalike::read::{Collection, ReadOptions};
-use lookalike::run::{self, FindOptions, Findings, Group, Grouping};
+use lookalike::run::{self, FindOptions, Findings, Group, Grouping, PairList};
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::num::NonZeroUsize;
@@ -52,7 +52,7 @@ fn lines(documents: &[(String, String)]) -> String {
 }
 
 fn options(wishes: &Wishes) -> FindOptions {
-    FindOptions { pairs: true, ..FindOptions::new(Params::new(wishes).unwrap()) }
+    FindOptions { pairs: PairList::Exact, ..FindOptions::new(Params::new(wishes).unwrap()) }
 }
 
 fn find(inputs: &[PathBuf], options: &FindOptions) -> Findings {
@@ -124,7 +124,7 @@ fn without_pairs_the_groups_are_the_same() {
     let input = write(&folder.path().join("in.jsonl"), &lines(&documents(1_200, 6)));
     for grouping in [Grouping::Stars, Grouping::Components] {
         let with = FindOptions { grouping, ..options(&Wishes::default()) };
-        let without = FindOptions { pairs: false, ..with.clone() };
+        let without = FindOptions { pairs: PairList::Omitted, ..with.clone() };
         let (a, b) = (
             find(std::slice::from_ref(&input), &with),
             find(std::slice::from_ref(&input), &without),

@@ -7,7 +7,7 @@ use lookalike::core::params::{Measure, Params, Wishes};
 use lookalike::error::Error;
 use lookalike::progress::Silent;
 use lookalike::read::{Collection, ReadOptions};
-use lookalike::run::{self, FindOptions, Findings, Grouping, Memory};
+use lookalike::run::{self, FindOptions, Findings, Grouping, Memory, PairList};
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -92,7 +92,8 @@ fn the_least_memory_gives_the_same_as_no_limit() {
         ] {
             let wishes = Wishes { exact, measure, threshold: 0.7, ..Wishes::default() };
             let mut options = FindOptions::new(Params::new(&wishes).unwrap());
-            (options.pairs, options.grouping) = (pairs, grouping);
+            options.pairs = PairList::new(pairs, false).unwrap();
+            options.grouping = grouping;
             options.memory.temp_dir = Some(temp.clone());
             let unlimited = essence(&find(&input, &options).unwrap());
             let limit = least(&input, &options);

@@ -5,7 +5,7 @@
 use lookalike::core::params::{Params, Wishes};
 use lookalike::progress::Silent;
 use lookalike::read::{Collection, NormalForm, ReadOptions, Wording};
-use lookalike::run::{FindOptions, Findings, find};
+use lookalike::run::{FindOptions, Findings, PairList, find};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -30,7 +30,7 @@ fn found(documents: &[(String, &str)], form: Option<NormalForm>) -> (Findings, t
     let reading = ReadOptions { wording, ..ReadOptions::default() };
     let collection = Collection::open(&[PathBuf::from(&path)], &reading).unwrap();
     let mut options = FindOptions::new(Params::new(&Wishes::default()).unwrap());
-    options.pairs = true;
+    options.pairs = PairList::Exact;
     (find(&collection, &options, &Silent).unwrap(), folder)
 }
 

@@ -16,7 +16,7 @@ use crate::waiting::WaitingNote;
 use lookalike::core::params::{Params, Wishes};
 use lookalike::progress::{Progress, Silent};
 use lookalike::read::Collection;
-use lookalike::run::{self, FindOptions};
+use lookalike::run::{self, FindOptions, PairList};
 use lookalike::write::Target;
 use lookalike::write::csv::Cells;
 use measure::AuditArgs;
@@ -176,14 +176,9 @@ impl ResultArgs {
         self.csv.cells()
     }
 
-    /// Whether pairs are wanted.
-    pub(super) fn wants_pairs(&self) -> bool {
-        self.pairs.is_some()
-    }
-
-    /// Whether the pairs have estimates.
-    pub(super) fn wants_estimates(&self) -> bool {
-        self.estimates
+    /// How pairs are listed.
+    pub(super) fn pair_list(&self) -> Result<PairList, Failure> {
+        Ok(PairList::new(self.pairs.is_some(), self.estimates)?)
     }
 
     /// Writes reports, prints what is wanted, and gives the exit code.
@@ -213,8 +208,7 @@ impl ResultArgs {
 
 fn find_options(args: &Args, wishes: &Wishes) -> Result<FindOptions, Failure> {
     let mut options = args.run.options(Params::new(wishes)?)?;
-    options.pairs = args.result.wants_pairs();
-    options.estimates = args.result.wants_estimates();
+    options.pairs = args.result.pair_list()?;
     options.skip_duplicate_ids = args.reading.skip_bad();
     Ok(options)
 }

@@ -68,7 +68,7 @@ mod tests {
         let error = neighbours().judge_findings(&groups).unwrap_err().to_string();
         assert!(error.contains("the run read 3 documents, digest "), "{error}");
         write(["a", "b", "c"]);
-        options.pairs = true;
+        options.pairs = run::PairList::Exact;
         let mut pairs = run::find(&open().unwrap(), &options, &Silent).unwrap();
         let audit = before.judge_findings(&pairs).unwrap();
         assert_eq!((audit.judged_by, audit.overall.found), (JudgedBy::Pairs, 3));

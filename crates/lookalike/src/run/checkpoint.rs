@@ -8,11 +8,11 @@
 //! the same every time (numbering, equal documents, connecting, planning) is done again.
 //! Memory and threads are not part of what makes a run: it may go on with more or less of both.
 
-use super::FindOptions;
 use super::findings::CutFromMail;
 use super::parts::Chunk;
 use super::skipped::SkippedPart;
 use super::sources::{Name, Tallies, Tally};
+use super::{FindOptions, PairList};
 use crate::digest::Inputs;
 use crate::error::Error;
 use crate::folding::Drawn;
@@ -199,7 +199,10 @@ fn describe(collection: &Collection, options: &FindOptions) -> Result<Value, Err
         "parameters": options.params.to_string(),
         "keep": options.keep.to_string(),
         "group": format!("{:?}", options.grouping),
-        "pairs": if options.estimates { json!("estimates") } else { json!(options.pairs) },
+        "pairs": match options.pairs {
+            PairList::WithEstimates => json!("estimates"),
+            pairs => json!(pairs.is_listed()),
+        },
         "related": options.related,
         "skip_duplicate_ids": options.skip_duplicate_ids,
         "source_field": options.source_field,

@@ -10,7 +10,7 @@ use super::pairs::MAX_PAIRS;
 use super::runaway::runaway;
 use super::screen::{Screen, meetings};
 use super::sets::Sets;
-use super::{FindOptions, Grouping};
+use super::{FindOptions, Grouping, PairList};
 use crate::error::Error;
 use crate::progress::{Progress, Warning};
 use lookalike_core::candidate::Component;
@@ -154,7 +154,7 @@ impl<'a> Placed<'a> {
             });
         }
         decided.verified += comparer.verified;
-        let equal = if self.options.estimates {
+        let equal = if self.options.pairs == PairList::WithEstimates {
             estimates::equal_values(self, self.options, &found.pairs, comparer.sets)
         } else {
             Vec::new()
@@ -202,7 +202,7 @@ impl<'a> Placed<'a> {
             found
         };
         let overlap = |a, b| shared.borrow_mut().overlap(a, b);
-        if self.options.pairs {
+        if self.options.pairs.is_listed() {
             let pairs = group::all_pairs(count, buckets, similarity);
             let fixed = |position| self.fixed(position);
             let duplicates = if stars {
@@ -352,7 +352,7 @@ impl Comparer<'_, '_> {
         let found = verify::overlap_at_least(a, b, params.measure(), params.threshold());
         if found.is_none() {
             self.in_vain = self.in_vain.map(|left| left - 1);
-        } else if placed.options.pairs {
+        } else if placed.options.pairs.is_listed() {
             self.most_pairs -= 1;
         }
         found

@@ -12,6 +12,42 @@ use lookalike_core::params::Measure;
 use lookalike_core::signature::Signer;
 use lookalike_core::verify::{self, Overlap};
 
+/// Whether and how a run lists all verified pairs. Their number is quadratic in the size of a
+/// cluster; more than [`MAX_PAIRS`](super::MAX_PAIRS) are an error.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum PairList {
+    /// Pairs are not listed.
+    #[default]
+    Omitted,
+    /// Pairs have their exact similarity.
+    Exact,
+    /// Pairs also have the estimates of their signatures ([`Pair::estimate`](super::Pair)). An
+    /// error with the containment measure, and in an exact run, which has no signatures.
+    WithEstimates,
+}
+
+impl PairList {
+    /// The list with `pairs`, and with `estimates` in it.
+    ///
+    /// # Errors
+    /// [`Error::Estimates`] for estimates without pairs.
+    pub fn new(pairs: bool, estimates: bool) -> Result<Self, Error> {
+        match (pairs, estimates) {
+            (false, false) => Ok(Self::Omitted),
+            (true, false) => Ok(Self::Exact),
+            (true, true) => Ok(Self::WithEstimates),
+            (false, true) => Err(Error::Estimates {
+                problem: "estimates are columns of the verified pairs, got none; add --pairs",
+            }),
+        }
+    }
+
+    /// Whether pairs are listed.
+    pub fn is_listed(self) -> bool {
+        self != Self::Omitted
+    }
+}
+
 /// How many values of two signatures are equal, place by place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SignatureEstimate {
@@ -54,9 +90,9 @@ impl SignatureEstimate {
 /// The columns of pairs with estimates, in the order of [`SignatureEstimate::six_decimals`].
 pub const ESTIMATE_COLUMNS: [&str; 3] = ["estimated_jaccard", "error", "standard_error"];
 
-/// Refuses estimates where the run lists no pairs, or has no signatures.
+/// Refuses estimates where the run has no signatures of the measure.
 pub(super) fn check(options: &FindOptions) -> Result<(), Error> {
-    if !options.estimates {
+    if options.pairs != PairList::WithEstimates {
         return Ok(());
     }
     let problem = if options.params.measure() == Measure::Containment {
@@ -64,8 +100,6 @@ pub(super) fn check(options: &FindOptions) -> Result<(), Error> {
          jaccard"
     } else if options.params.exact() {
         "a run with --exact has no signatures; leave out --exact"
-    } else if !options.pairs {
-        "estimates are columns of the verified pairs, got none; add --pairs"
     } else {
         return Ok(());
     };

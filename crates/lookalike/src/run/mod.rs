@@ -57,7 +57,7 @@ mod written;
 pub use clustering::Clustering;
 pub use documents::SourceCounts;
 pub use empty_copies::EmptyCopies;
-pub use estimates::{ESTIMATE_COLUMNS, SignatureEstimate};
+pub use estimates::{ESTIMATE_COLUMNS, PairList, SignatureEstimate};
 pub use findings::{Counts, CutFromMail, Findings, Ids, Standing};
 pub use groups::{Duplicate, Group, Groups, Member};
 pub use identical::Identical;
@@ -116,12 +116,8 @@ pub struct FindOptions {
     pub bands_sample: Option<usize>,
     /// How groups are formed.
     pub grouping: Grouping,
-    /// Whether all verified pairs are listed, too: quadratic in the size of a cluster, as its
-    /// pairs are. More than [`MAX_PAIRS`] are an error.
-    pub pairs: bool,
-    /// Whether the pairs have the estimates of their signatures ([`Pair::estimate`]). Needs
-    /// `pairs`, the Jaccard measure, and a run that is not exact; otherwise it is an error.
-    pub estimates: bool,
+    /// Whether and how all verified pairs are listed.
+    pub pairs: PairList,
     /// Whether [`Findings::related`] is filled: kept documents without a group that resemble
     /// duplicates of other keepers. Costs a comparison for each candidate pair of such documents.
     pub related: bool,
@@ -147,8 +143,7 @@ impl FindOptions {
             keep: KeepPolicy::default(),
             bands_sample: None,
             grouping: Grouping::default(),
-            pairs: false,
-            estimates: false,
+            pairs: PairList::Omitted,
             related: false,
             skip_duplicate_ids: false,
             source_field: None,

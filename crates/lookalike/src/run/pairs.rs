@@ -4,7 +4,7 @@
 use super::FindOptions;
 use super::batch::Batch;
 use super::component::{Decided, VerifiedPair};
-use super::estimates::SignatureEstimate;
+use super::estimates::{PairList, SignatureEstimate};
 use super::findings::EQUAL;
 use super::results::Take;
 use crate::error::Error;
@@ -151,8 +151,7 @@ pub(super) fn records(
             for other in some {
                 let overlap = edges.overlap(x, other.edge);
                 let equal = edges.equal_values(other.edge);
-                let estimate = options
-                    .estimates
+                let estimate = (options.pairs == PairList::WithEstimates)
                     .then(|| SignatureEstimate { equal: equal.unwrap_or(num_hashes), num_hashes });
                 record.add(ranks.ids[other.rank as usize], overlap, estimate);
             }

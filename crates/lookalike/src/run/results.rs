@@ -1,7 +1,6 @@
 //! What batches give, on its way to the order of a report: groups and pairs go to sorters at once,
 //! or to a file first where the run may have to go on from it.
 
-use super::FindOptions;
 use super::batch::Batch;
 use super::checkpoint::{BatchStep, Checkpoint, Piece};
 use super::clustering::Clustering;
@@ -12,6 +11,7 @@ use super::memory::Budget;
 use super::pairs::{self, Pairs};
 use super::related::{self, RelatedDocuments};
 use super::written::{Written, end};
+use super::{FindOptions, PairList};
 use crate::error::Error;
 use crate::spill::codec::{Reader, put_bytes, put_u64};
 use crate::spill::{Sorter, TempSpace};
@@ -94,8 +94,8 @@ impl<'a> Results<'a> {
         Ok(Self {
             sorters: Sorters {
                 groups: sorter(),
-                pairs: options.pairs.then(sorter),
-                estimates: options.estimates,
+                pairs: options.pairs.is_listed().then(sorter),
+                estimates: options.pairs == PairList::WithEstimates,
                 related: sorter(),
                 clustering: Clustering::default(),
             },
@@ -144,7 +144,7 @@ impl<'a> Results<'a> {
         groups::records(batch, decided, options, &mut |key, payload| take(GROUP, key, payload))?;
         related::records(batch, decided, &mut |key, payload| take(RELATED, key, payload))?;
         let mut pairs = 0;
-        if options.pairs {
+        if options.pairs.is_listed() {
             let most = pairs::MAX_PAIRS.saturating_sub(self.pair_count);
             pairs = pairs::records(batch, decided, options, most, &mut |key, payload| {
                 take(PAIRS, key, payload)

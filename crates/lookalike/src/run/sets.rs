@@ -3,9 +3,9 @@
 //! Documents are read again, or their sets from an index; the sets that were used last are kept,
 //! up to a share of memory. A document that is not what it was when it was read first is an error.
 
-use super::FindOptions;
 use super::batch::Batch;
 use super::documents::Documents;
+use super::{FindOptions, PairList};
 use crate::error::Error;
 use crate::read::Scratch;
 use lookalike_core::shingle::Shingler;
@@ -29,7 +29,7 @@ pub(super) struct Sets<'a> {
 
 impl<'a> Sets<'a> {
     pub(super) fn new(documents: &'a Documents, options: &FindOptions, share: usize) -> Self {
-        let signature_share = if options.estimates { share / 4 } else { 0 };
+        let signature_share = if options.pairs == PairList::WithEstimates { share / 4 } else { 0 };
         Self {
             documents,
             shingler: Shingler::with_kernel(options.params.shingle(), options.kernel),

@@ -12,7 +12,7 @@ use lookalike::core::params::{Params, Wishes};
 use lookalike::core::shingle::Shingler;
 use lookalike::progress::Silent;
 use lookalike::read::{Collection, ReadOptions};
-use lookalike::run::{self, FindOptions, Findings};
+use lookalike::run::{self, FindOptions, Findings, PairList};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{Read, Write as _};
@@ -85,6 +85,7 @@ pub(crate) fn run(path: &Path, wishes: &Wishes, threads: usize, pairs: bool) -> 
     let collection = Collection::open(&[path.to_owned()], &ReadOptions::default()).unwrap();
     let threads = NonZeroUsize::new(threads).unwrap();
     let base = FindOptions::new(Params::new(wishes).unwrap());
+    let pairs = PairList::new(pairs, false).unwrap();
     run::find(&collection, &FindOptions { threads, pairs, ..base }, &Silent).unwrap()
 }
 

@@ -6,7 +6,7 @@ use flate2::read::GzDecoder;
 use lookalike::core::params::{Case, Params, ShingleRule, TokenRule, Unit, Wishes};
 use lookalike::progress::Silent;
 use lookalike::read::{Collection, Format, ReadOptions};
-use lookalike::run::{self, FindOptions, Findings};
+use lookalike::run::{self, FindOptions, Findings, PairList};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -74,7 +74,7 @@ impl Known {
         let collection = Collection::open(&[input.to_owned()], &read).unwrap();
         let params =
             Params::new(&Wishes { shingle: self.shingle.clone(), ..wishes.clone() }).unwrap();
-        let options = FindOptions { pairs: true, ..FindOptions::new(params) };
+        let options = FindOptions { pairs: PairList::Exact, ..FindOptions::new(params) };
         run::find(&collection, &options, &Silent).unwrap()
     }
 }

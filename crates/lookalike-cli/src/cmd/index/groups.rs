@@ -72,8 +72,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     let (measure, exact) = (args.measure, args.exact);
     let aim = Aim { threshold: args.threshold, recall: args.recall, measure, exact };
     let mut options = args.keep.options(params_for(index.params(), aim)?, &args.work)?;
-    options.pairs = args.result.wants_pairs();
-    options.estimates = args.result.wants_estimates();
+    options.pairs = args.result.pair_list()?;
     termination::clean_up(targets.all().map(Target::path))?;
     drop((targets.create()?, targets.create_reports()?));
     let findings = {
