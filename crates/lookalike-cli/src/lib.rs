@@ -6,6 +6,7 @@ mod difference;
 mod exit_code;
 mod extraction;
 mod member;
+mod notes;
 mod options;
 mod page;
 mod plot;

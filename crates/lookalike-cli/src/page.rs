@@ -9,6 +9,7 @@
 mod parameters;
 mod reasons;
 
+use crate::notes;
 use lookalike::audit::{Audit, Figures, JudgedBy};
 use lookalike::core::params::{Measure, Params};
 use lookalike::error::Error;
@@ -54,6 +55,7 @@ pub(crate) fn write(output: Output, subject: &Subject<'_>) -> Result<(), Error> 
     let reasons = Reasons::new(&options.keep);
     let texts: Vec<&str> = reasons.texts().collect();
     let rows = parameters::rows(subject);
+    let notes = notes::of(findings).map_err(Error::of_io)?;
     let times: Vec<(String, f64)> = {
         let times = findings.times.iter();
         times.map(|(stage, elapsed)| (stage.to_string(), elapsed.as_secs_f64())).collect()
@@ -64,6 +66,7 @@ pub(crate) fn write(output: Output, subject: &Subject<'_>) -> Result<(), Error> 
         version: env!("CARGO_PKG_VERSION"),
         parameters: &rows.iter().map(Row::shown).collect::<Vec<_>>(),
         counts: counts(findings),
+        notes: &notes,
         measure: match measure {
             Measure::Jaccard => "Jaccard similarity",
             Measure::Containment => "containment",

@@ -2,11 +2,11 @@
 
 use crate::difference::thousands;
 use crate::extraction::limit_option;
+use crate::notes;
 use crate::text_width::one_line;
 use lookalike::extract::Failure;
-use lookalike::folding::FoldingEffect;
 use lookalike::read::{SkipReason, Skipped};
-use lookalike::run::{CutFromMail, FindOptions, Findings};
+use lookalike::run::{FindOptions, Findings};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -76,20 +76,9 @@ impl Summary<'_> {
             let copies = thousands(copies as u64);
             writeln!(out, "  {copies} of them {are} the same bytes as another: {copy} as {first}")?;
         }
-        let copies = self.findings.identical.empty_copies();
-        if let Some(first) = copies.iter().next() {
-            let (copy, first) = first?;
-            let are = if copies.len() == 1 { "is" } else { "are" };
-            writeln!(
-                out,
-                "  {} of the empty ones {are} identical to another: {} to {}",
-                thousands(copies.len()),
-                one_line(&copy),
-                one_line(&first)
-            )?;
+        for note in notes::of(self.findings)? {
+            writeln!(out, "  {note}")?;
         }
-        write_cut(out, &self.findings.cut_from_mail)?;
-        write_folding(out, &self.findings.folding)?;
         write_warnings(out, self.findings)?;
         if self.findings.ids_by_file {
             writeln!(out, "  ids of records begin with the file, since files share ids")?;
@@ -162,43 +151,6 @@ impl Summary<'_> {
             _ => String::new(),
         }
     }
-}
-
-/// How much was left out of messages.
-fn write_cut(out: &mut impl Write, cut: &CutFromMail) -> io::Result<()> {
-    if cut.quoting_messages > 0 {
-        let messages = count(cut.quoting_messages, "message");
-        writeln!(out, "  {messages} read without quoted text; --quotes keep reads it")?;
-    }
-    if cut.signed_messages > 0 {
-        writeln!(
-            out,
-            "  {} read without signatures: {}, {}",
-            count(cut.signed_messages, "message"),
-            count(cut.signature_words, "word"),
-            count(cut.signature_bytes, "byte")
-        )?;
-    }
-    Ok(())
-}
-
-/// How many documents of a sample are written otherwise in the normal form `fold`, where these are
-/// a hundredth or more.
-fn write_folding(out: &mut impl Write, effect: &FoldingEffect) -> io::Result<()> {
-    if effect.changed() == 0 || effect.changed() * 100 < effect.documents() {
-        return Ok(());
-    }
-    let scripts: Vec<String> = effect
-        .by_script()
-        .map(|(script, count)| format!("{script} {}", thousands(count)))
-        .collect();
-    writeln!(
-        out,
-        "  --normalize fold changes the shingles of {} of {} drawn ({}); tune measures the effect",
-        thousands(effect.changed()),
-        count(effect.documents(), "document"),
-        scripts.join(", ")
-    )
 }
 
 /// The one line that is written even when no summary is wanted; nothing where nothing was skipped.

@@ -317,3 +317,23 @@ fn tables_hold_what_csv_holds() {
     let counted = read("g.csv", "id", "keeper").0["documents"].as_u64().unwrap();
     assert_eq!(counted as usize, place.read("g.csv").lines().count() - 1);
 }
+
+#[test]
+fn the_page_says_what_was_done_to_the_texts() {
+    let place = Place::new();
+    let signed = format!("{}\n\n-- \nA. Person\nSome Street 5\n", command::words(1, 60));
+    let head = "From: a@b.example\nMessage-ID: <1@b.example>\nSubject: x\n\n";
+    place.file("in/a.eml", format!("{head}{signed}"));
+    place.file("in/b.txt", format!("Ärger {}", command::words(2, 60)).replace('Ä', "A\u{308}"));
+    place.file("in/c.txt", "!!").file("in/d.txt", "!!");
+    let run = |args: &[&str]| {
+        place.run(&[&["find", "in", "--report", "r.html"], args].concat()).ok();
+        place.read("r.html")
+    };
+    let page = run(&["--signatures", "cut"]);
+    assert!(page.contains("1 message read without signatures: 6 words, 28 bytes."), "{page}");
+    assert!(page.contains("1 of the empty ones is identical to another: d.txt to c.txt."));
+    assert!(!page.contains("How texts are changed"));
+    let page = run(&["--normalize", "nfkc"]);
+    assert!(page.contains("<td><bdi>nfkc</bdi></td><td>How texts are changed before"), "{page}");
+}

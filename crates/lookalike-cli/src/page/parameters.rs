@@ -3,6 +3,7 @@
 use super::Subject;
 use lookalike::audit::JudgedBy;
 use lookalike::core::params::{Case, Measure, Params, ShingleRule, StopWords, Unit};
+use lookalike::read::Wording;
 use lookalike::run::{FindOptions, Grouping};
 use lookalike::write::html::Parameter;
 use std::path::PathBuf;
@@ -29,6 +30,13 @@ pub(super) fn rows(subject: &Subject<'_>) -> Vec<Row> {
     let Subject { findings, options, reference, audit, .. } = *subject;
     let params = &options.params;
     let mut rows = similar(params);
+    if findings.wording != Wording::default() {
+        rows.push(row(
+            "texts",
+            &findings.wording,
+            "How texts are changed before they are compared",
+        ));
+    }
     rows.extend(found(params));
     rows.extend(kept(options, reference));
     if let Some(audit) = audit {

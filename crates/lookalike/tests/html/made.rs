@@ -219,6 +219,7 @@ pub(crate) fn page(name: &str, count: u64) -> PathBuf {
         threshold: 0.8,
         shingle: &rule,
         recall: Recall::Banding { bands: 21, rows: 6, asked: 0.99, caveat: None },
+        notes: &[],
         concentrated: None,
         audit: Some(&audit),
         sources: &sources,

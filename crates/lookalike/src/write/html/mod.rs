@@ -60,6 +60,7 @@ const SCRIPT: &str = include_str!("page.js");
 ///     shingle: &ShingleRule::default(),
 ///     recall: Recall::Exact,
 ///     concentrated: None,
+///     notes: &[],
 ///     audit: None,
 ///     sources: &[],
 ///     reasons: &["it is the longer text"],

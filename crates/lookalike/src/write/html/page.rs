@@ -14,6 +14,8 @@ pub struct Page<'a> {
     pub parameters: &'a [Parameter<'a>],
     /// What was counted.
     pub counts: Counts,
+    /// What else is to be known of the texts, each a sentence without its full stop.
+    pub notes: &'a [String],
     /// The similarity's name in a sentence: `Jaccard similarity` or `containment`.
     pub measure: &'a str,
     /// Least similarity of a verified pair, 0 to 1.

@@ -416,6 +416,9 @@ pub(super) fn parameters(out: &mut dyn Write, page: &Page) -> io::Result<()> {
         )?;
     }
     out.write_all(b"</tbody></table></div>\n")?;
+    for note in page.notes {
+        writeln!(out, "<p class=\"note\">{}.</p>", Text(note))?;
+    }
     if !page.times.is_empty() {
         out.write_all(
             b"<h3>Time</h3>\n<table><thead><tr><th scope=\"col\">Stage</th><th scope=\"col\" \

@@ -44,6 +44,7 @@ fn shown(text: &str, groups: &[Group], skipped: &[Skipped], sources: &[Source]) 
         version: "1.2.3",
         parameters: &[Parameter { name: "--threshold", value: text, meaning: text }],
         counts: Counts { documents: 1000, groups: 1, duplicates: 10, ..Counts::default() },
+        notes: &[text.into()],
         measure: "Jaccard similarity",
         threshold: 0.8,
         shingle: &rule,

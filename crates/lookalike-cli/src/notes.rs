@@ -1,0 +1,64 @@
+//! Findings → sentences about the texts of a run: what is identical although it has no token, what
+//! was left out of messages, and what another normal form would change.
+
+use crate::difference::thousands;
+use crate::summary::count;
+use crate::text_width::one_line;
+use lookalike::folding::FoldingEffect;
+use lookalike::run::{CutFromMail, EmptyCopies, Findings};
+use std::io;
+
+/// All notes, each a line without its end.
+///
+/// # Errors
+/// A temporary file cannot be read.
+pub(crate) fn of(findings: &Findings) -> io::Result<Vec<String>> {
+    let mut notes = Vec::from_iter(empty_copies(findings.identical.empty_copies())?);
+    notes.extend(cut_from_mail(&findings.cut_from_mail));
+    notes.extend(folding(&findings.folding));
+    Ok(notes)
+}
+
+fn empty_copies(copies: &EmptyCopies) -> io::Result<Option<String>> {
+    let Some(first) = copies.iter().next() else { return Ok(None) };
+    let (copy, first) = first?;
+    let are = if copies.len() == 1 { "is" } else { "are" };
+    let (number, copy, first) = (thousands(copies.len()), one_line(&copy), one_line(&first));
+    Ok(Some(format!("{number} of the empty ones {are} identical to another: {copy} to {first}")))
+}
+
+/// How much was left out of messages.
+fn cut_from_mail(cut: &CutFromMail) -> Vec<String> {
+    let mut notes = Vec::new();
+    if cut.quoting_messages > 0 {
+        let messages = count(cut.quoting_messages, "message");
+        notes.push(format!("{messages} read without quoted text; --quotes keep reads it"));
+    }
+    if cut.signed_messages > 0 {
+        notes.push(format!(
+            "{} read without signatures: {}, {}",
+            count(cut.signed_messages, "message"),
+            count(cut.signature_words, "word"),
+            count(cut.signature_bytes, "byte")
+        ));
+    }
+    notes
+}
+
+/// How many documents of a sample have other shingles in the normal form `fold`, where these are a
+/// hundredth or more.
+fn folding(effect: &FoldingEffect) -> Option<String> {
+    if effect.changed() == 0 || effect.changed() * 100 < effect.documents() {
+        return None;
+    }
+    let scripts: Vec<String> = effect
+        .by_script()
+        .map(|(script, count)| format!("{script} {}", thousands(count)))
+        .collect();
+    Some(format!(
+        "--normalize fold changes the shingles of {} of {} drawn ({}); tune measures the effect",
+        thousands(effect.changed()),
+        count(effect.documents(), "document"),
+        scripts.join(", ")
+    ))
+}
