@@ -8,6 +8,7 @@
 
 mod parameters;
 mod reasons;
+mod text_notes;
 
 use lookalike::audit::{Audit, Figures, JudgedBy};
 use lookalike::core::params::{Measure, Params};
@@ -20,6 +21,7 @@ use parameters::Row;
 use reasons::Reasons;
 use std::io;
 use std::path::PathBuf;
+use text_notes::Notes;
 
 /// Pairs shown side by side.
 const SAMPLES: usize = 12;
@@ -59,6 +61,7 @@ pub(crate) fn write(output: Output, subject: &Subject<'_>) -> Result<(), Error> 
         times.map(|(stage, elapsed)| (stage.to_string(), elapsed.as_secs_f64())).collect()
     };
     let audit = subject.audit.map(measured);
+    let notes = Notes::of(findings)?;
     let page = html::Page {
         title: &title(subject.inputs),
         version: env!("CARGO_PKG_VERSION"),
@@ -75,6 +78,11 @@ pub(crate) fn write(output: Output, subject: &Subject<'_>) -> Result<(), Error> 
             let clustering = findings.clustering;
             let depends = !params.exact() && clustering.is_concentrated();
             depends.then(|| (clustering.largest, clustering.largest_share()))
+        },
+        texts: html::TextNotes {
+            sentences: &notes.sentences,
+            empty_copies: &notes.empty_copies,
+            more_empty_copies: notes.more_empty_copies,
         },
         audit: audit.as_ref(),
         sources: &findings.sources.iter().map(source).collect::<Vec<_>>(),

@@ -140,6 +140,35 @@ fn a_run_says_what_it_cut_from_mail() {
 }
 
 #[test]
+fn the_page_says_what_was_done_to_texts() {
+    let place = Place::new();
+    place.file("in/a.txt", "...").file("in/b.txt", "...").file("in/c.txt", words(3, 40));
+    place.file("in/d.txt", format!("\u{645}\u{64f}\u{62d}\u{645}\u{62f} {}", words(4, 40)));
+    let reply = format!("{}\n\nOn Thu, a@b.example wrote:\n> {}\n", words(1, 60), words(2, 60));
+    place.file("in/e.mbox", [message(1, &reply), message(2, "hello\n-- \nAnn\n")].concat());
+    let plain = ["find", "in", "--signatures", "cut", "--report", "p.html", "--report", "p.json"];
+    place.run(&plain).ok();
+    let page = place.read("p.html");
+    let report: serde_json::Value = serde_json::from_str(&place.read("p.json")).unwrap();
+    for (member, text) in [
+        ("empty_copies", "1 document without a word and with the text of an earlier one"),
+        ("cut_from_mail", "1 message read without quoted text; --quotes keep reads it."),
+        ("cut_from_mail", "1 message read without signatures: 2 words, "),
+        ("folding", "--normalize fold changes the shingles of 1 of "),
+    ] {
+        assert!(!report[member].is_null(), "{member}: {report}");
+        assert!(page.contains(text), "{text}: {page}");
+    }
+    assert!(page.contains("<bdi class=\"full\">b.txt</bdi></td><td><bdi class=\"full\">a.txt"));
+    place.run(&["find", "in", "--normalize", "fold", "--report", "f.html"]).ok();
+    assert!(place.read("f.html").contains("Before comparison, texts were changed by fold."));
+    // A run with nothing of this has no such section.
+    place.file("few/c.txt", words(3, 40));
+    place.run(&["find", "few", "--report", "n.html"]).ok();
+    assert!(!place.read("n.html").contains("id=\"texts\""));
+}
+
+#[test]
 fn copies_without_text_are_told_and_never_matched() {
     let place = Place::new();
     let png = [&b"\x89PNG\r\n\x1a\n\0\0\0"[..], words(5, 50).as_bytes()].concat();

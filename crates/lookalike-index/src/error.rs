@@ -1,6 +1,7 @@
 //! What can go wrong with an index.
 
 use lookalike_core::error::ParamsError;
+use lookalike_core::params::Measure;
 use std::fmt;
 use std::time::Duration;
 
@@ -88,6 +89,13 @@ pub enum IndexError {
     NoSets {
         /// What they are needed for.
         what: &'static str,
+    },
+    /// The nearest documents are wanted of an index whose measure signatures do not estimate.
+    NearestMeasure {
+        /// The measure of the index.
+        got: Measure,
+        /// The measure of an index that can be searched for them.
+        expected: Measure,
     },
     /// A filter cannot be understood.
     Filter {
@@ -230,6 +238,12 @@ impl fmt::Display for IndexError {
                 f,
                 "the index keeps no shingle sets, without which there is no {what}: create it \
                  with --store sets"
+            ),
+            Self::NearestMeasure { got, expected } => write!(
+                f,
+                "nearest: the index has the measure {got}, which signatures do not estimate; \
+                 expected an index with the measure {expected}: leave out nearest and query with \
+                 a low threshold, or create an index with the measure {expected}"
             ),
             Self::Filter { got, expected } => write!(f, "filter {got:?}: expected {expected}"),
             Self::Params(error) => error.fmt(f),

@@ -220,6 +220,7 @@ pub(crate) fn page(name: &str, count: u64) -> PathBuf {
         shingle: &rule,
         recall: Recall::Banding { bands: 21, rows: 6, asked: 0.99, caveat: None },
         concentrated: None,
+        texts: html::TextNotes::default(),
         audit: Some(&audit),
         sources: &sources,
         reasons: &REASONS,

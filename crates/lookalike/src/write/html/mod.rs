@@ -21,11 +21,12 @@ mod page;
 mod policy;
 mod section;
 mod skipped;
+mod text_notes;
 
 pub use choice::{ChosenPair, SampleChoice};
 pub use page::{
     About, Audit, AuditBin, Counts, Duplicate, Group, Interval, Page, Parameter, Recall, Sample,
-    Skipped, Source, Streams, millionths,
+    Skipped, Source, Streams, TextNotes, millionths,
 };
 
 use chart::Hundredths;
@@ -60,6 +61,7 @@ const SCRIPT: &str = include_str!("page.js");
 ///     shingle: &ShingleRule::default(),
 ///     recall: Recall::Exact,
 ///     concentrated: None,
+///     texts: TextNotes::default(),
 ///     audit: None,
 ///     sources: &[],
 ///     reasons: &["it is the longer text"],
@@ -90,6 +92,7 @@ pub fn write(out: &mut dyn Write, page: &Page<'_>, streams: Streams<'_>) -> io::
     spread(out, page, &passed)?;
     samples(out, page)?;
     skipped::write(out, skipped)?;
+    text_notes::write(out, &page.texts)?;
     section::parameters(out, page)?;
     write!(
         out,
@@ -117,6 +120,7 @@ fn head(out: &mut dyn Write, page: &Page) -> io::Result<()> {
     let link = |(name, text): (&str, &str)| format!("<li><a href=\"#{name}\">{text}</a></li>\n");
     let sources = (!page.sources.is_empty()).then_some(("sources", "Sources"));
     let samples = (!page.samples.is_empty()).then_some(("samples", "Side by side"));
+    let texts = (!page.texts.is_empty()).then_some(("texts", "Texts"));
     let some = page.counts.groups > 0;
     let links = [
         Some(("summary", "Found")),
@@ -126,6 +130,7 @@ fn head(out: &mut dyn Write, page: &Page) -> io::Result<()> {
         Some(("groups", "Groups")),
         samples,
         Some(("skipped", "Not read")),
+        texts,
         Some(("parameters", "How")),
     ];
     for text in links.into_iter().flatten().map(link) {

@@ -25,6 +25,8 @@ pub struct Page<'a> {
     /// The documents of the largest group and its share of the pairs, 0 to 1, where the recall of
     /// the run depends on that group ([`Clustering`](crate::run::Clustering)).
     pub concentrated: Option<(u64, f64)>,
+    /// What was done to the texts before they were compared.
+    pub texts: TextNotes<'a>,
     /// What an audit measured.
     pub audit: Option<&'a Audit>,
     /// Where documents came from.
@@ -50,6 +52,24 @@ pub struct Parameter<'a> {
     pub value: &'a str,
     /// What it does, a sentence without its full stop.
     pub meaning: &'a str,
+}
+
+/// What was done to texts before they were compared. Without any the page has no such section.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct TextNotes<'a> {
+    /// Sentences, such as `1 message read without quoted text.`
+    pub sentences: &'a [String],
+    /// Documents without a word that have the text of an earlier one, with that one.
+    pub empty_copies: &'a [(String, String)],
+    /// How many of them are not in `empty_copies`.
+    pub more_empty_copies: u64,
+}
+
+impl TextNotes<'_> {
+    /// Whether there is nothing to say.
+    pub(super) fn is_empty(&self) -> bool {
+        self.sentences.is_empty() && self.empty_copies.is_empty()
+    }
 }
 
 /// Numbers of a run.

@@ -49,6 +49,11 @@ fn shown(text: &str, groups: &[Group], skipped: &[Skipped], sources: &[Source]) 
         shingle: &rule,
         recall: Recall::Banding { bands: 21, rows: 6, asked: 0.99, caveat: None },
         concentrated: Some((60, 0.75)),
+        texts: TextNotes {
+            sentences: &[text.to_owned()],
+            empty_copies: &[(text.to_owned(), text.to_owned())],
+            more_empty_copies: 1_233,
+        },
         audit: Some(&audit),
         sources,
         reasons: &[text],
@@ -127,6 +132,10 @@ fn the_page_says_what_is_needed() {
         "1.5 seconds",
         "title=\"0.912345\">0.912</data>",
         "every file and record was read",
+        "<a href=\"#texts\">Texts</a>",
+        "<li>letters/</li>",
+        "1,234 documents without a word and with the text of an earlier one",
+        "and 1,233 more; <code>--skipped FILE.csv</code>",
     ] {
         assert!(html.replace('\u{a0}', " ").contains(text), "{text}");
     }
