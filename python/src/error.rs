@@ -139,7 +139,7 @@ pub(crate) fn index_error(error: IndexError) -> PyErr {
             DamagedError::new_err(text)
         }
         IndexError::Document { .. } | IndexError::IdTaken { .. } => DocumentError::new_err(text),
-        IndexError::Filter { .. } => OptionError::new_err(text),
+        IndexError::Filter { .. } | IndexError::NearestMeasure { .. } => OptionError::new_err(text),
         _ => StoreError::new_err(text),
     }
 }

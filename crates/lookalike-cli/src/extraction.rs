@@ -3,7 +3,7 @@
 use crate::cmd::{self, Outcome};
 use crate::exit_code::ExitCode;
 use clap::{Args, ValueEnum};
-use lookalike::extract::{self, Failure, HtmlText, LimitKind, Limits, Options, WorkerCommand};
+use lookalike::extract::{self, HtmlText, Limits, Options, WorkerCommand};
 use lookalike::spill::parse_memory;
 use std::time::Duration;
 
@@ -105,18 +105,6 @@ impl ExtractArgs {
             worker: worker.cloned(),
         }
     }
-}
-
-/// The option that raises the limit which a file reached; `None` for other failures.
-pub(crate) fn limit_option(failure: &Failure) -> Option<&'static str> {
-    Some(match failure.limit()? {
-        LimitKind::Bytes => "--max-file-size",
-        LimitKind::Expanded => "--max-expanded",
-        LimitKind::Depth => "--max-depth",
-        LimitKind::Members => "--max-members",
-        LimitKind::Pages => "--max-pages",
-        LimitKind::Time => "--max-seconds",
-    })
 }
 
 /// Reads what the process that started this one sends.

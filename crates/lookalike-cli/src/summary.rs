@@ -1,11 +1,10 @@
 //! What a run did, in a few lines for people, on standard error.
 
 use crate::difference::thousands;
-use crate::extraction::limit_option;
 use crate::notes;
 use crate::text_width::one_line;
 use lookalike::extract::Failure;
-use lookalike::read::{SkipReason, Skipped};
+use lookalike::read::{SkipReason, Skipped, limit_option};
 use lookalike::run::{FindOptions, Findings};
 use std::borrow::Cow;
 use std::collections::BTreeMap;

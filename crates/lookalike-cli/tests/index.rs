@@ -200,6 +200,17 @@ fn the_nearest_are_found_at_any_similarity() {
     let run = place.run(&["query", "x", "--id", "g0", "--nearest", "1"]);
     assert!(run.out.contains("g0-copy"), "{}", run.out);
     assert!(run.err.contains("% of documents as similar as the last are found"), "{}", run.err);
+    assert!(
+        run.err.starts_with("1 of 1 queries has a match at any similarity above 0\n"),
+        "{}",
+        run.err
+    );
+    let run = place.run(&["query", "x", "--id", "g0", "--threshold", "0.9"]);
+    assert!(
+        run.err.starts_with("1 of 1 queries has a match at similarity 0.9 or more\n"),
+        "{}",
+        run.err
+    );
     for other in [&["--threshold", "0.5"], &["--top", "3"]] {
         let args = [&["query", "x", "--id", "g0", "--nearest", "1"][..], other].concat();
         let error = place.run(&args).fails(2);
@@ -236,12 +247,28 @@ fn an_index_for_containment_finds_what_is_copied() {
     place.run(&["index", "backup", "x", "copy"]).ok();
     let answer = objects(place.run_with_input(&["query", "copy", "-", "--json"], part.as_bytes()));
     assert_eq!(answer[0]["matches"][0]["id"], json!("g0"));
+    // A document of the index finds the others that contain it or are part of it, not itself.
+    let own = objects(place.run(&["query", "x", "--id", "g0", "--json"]));
+    let matches = own[0]["matches"].as_array().unwrap();
+    assert!(matches.iter().any(|one| one["id"] == "g0-copy"), "{}", own[0]);
+    assert!(matches.iter().all(|one| one["id"] != "g0"), "{}", own[0]);
+    // Every document is exported, in the order it was put.
+    let exported = objects(place.run(&["index", "export", "x"]));
+    let ids: Vec<&str> = exported.iter().map(|line| line["id"].as_str().unwrap()).collect();
+    assert_eq!(ids, documents.iter().map(|(id, _)| id.as_str()).collect::<Vec<_>>());
+    place.run(&["index", "restore", "again", "copy"]).ok();
+    assert_eq!(objects(place.run(&["index", "export", "again"])), exported);
     // Groups are those of find by the same measure.
     let measure = ["find", "a.jsonl", "--measure", "containment", "--threshold", "0.6"];
     assert_eq!(groups(&place, &["index", "groups", "x"]), groups(&place, &measure));
 
     let error = place.run(&["query", "x", "--id", "g0", "--nearest", "3"]).fails(2);
-    assert!(error.contains("--nearest") && error.contains("--threshold"), "{error}");
+    assert_eq!(
+        error.trim_end(),
+        "error: --nearest: the index has --measure containment, which signatures do not estimate; \
+         expected an index with --measure jaccard: take a low --threshold in place of --nearest, \
+         or create an index with --measure jaccard"
+    );
     let signatures = ["index", "create", "y", "--measure", "containment", "--store", "signatures"];
     let error = place.run(&signatures).fails(2);
     assert!(error.contains("--store") && error.contains("sets"), "{error}");
@@ -409,4 +436,33 @@ fn several_names_in_one_metadata_option_are_refused_at_once() {
     let exported = objects(place.run(&["index", "export", "x"]));
     assert_eq!(exported[0]["metadata"]["a"], "x");
     assert_eq!(exported[0]["metadata"]["b,c"], "y");
+}
+
+#[test]
+fn the_version_lists_the_backends() {
+    let out = Place::new().run(&["--version"]).ok();
+    let backends = if cfg!(feature = "postgres") {
+        "indexes: folders, PostgreSQL"
+    } else {
+        "indexes: folders (built without PostgreSQL)"
+    };
+    assert_eq!(out, format!("lookalike {}\n{backends}\n", env!("CARGO_PKG_VERSION")));
+}
+
+/// The files of an index have mode 0600; an export is an output like those of `find` and `dedup`.
+#[cfg(unix)]
+#[test]
+fn an_export_has_the_mode_of_any_new_file_or_of_the_one_it_replaces() {
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::new();
+    place.file("a.jsonl", jsonl(&collection(2)));
+    place.run(&["index", "create", "x", "a.jsonl", "--store", "texts"]).ok();
+    place.run(&["index", "export", "x", "-o", "out.jsonl"]).ok();
+    place.file("any", "");
+    let mode = |name: &str| fs::metadata(place.path(name)).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode("out.jsonl"), mode("any"));
+    fs::set_permissions(place.path("out.jsonl"), Permissions::from_mode(0o640)).unwrap();
+    place.run(&["index", "export", "x", "-o", "out.jsonl"]).ok();
+    assert_eq!((mode("out.jsonl"), mode("x/catalog.sqlite")), (0o640, 0o600));
 }

@@ -1,6 +1,7 @@
 //! What can go wrong with an index.
 
 use lookalike_core::error::ParamsError;
+use lookalike_core::params::Measure;
 use std::fmt;
 use std::time::Duration;
 
@@ -88,6 +89,13 @@ pub enum IndexError {
     NoSets {
         /// What they are needed for.
         what: &'static str,
+    },
+    /// The nearest documents are wanted of an index whose measure signatures do not estimate.
+    NearestMeasure {
+        /// The measure of the index.
+        got: Measure,
+        /// The measure of an index that can be searched for them.
+        expected: Measure,
     },
     /// A filter cannot be understood.
     Filter {
@@ -195,14 +203,12 @@ impl fmt::Display for IndexError {
                  `lookalike index add`"
             ),
             Self::NotAnIndex { index, why } => write!(f, "{index} is no index: {why}"),
-            Self::NotBuilt { index, feature } => {
-                write!(
-                    f,
-                    "{index}: this program was built without the feature `{feature}`, as \
-                     `lookalike --version` says; build it with `cargo install --path \
-                     crates/lookalike-cli --features {feature}`"
-                )
-            }
+            Self::NotBuilt { index, feature } => write!(
+                f,
+                "{index}: this program was built without the feature `{feature}`, as `lookalike \
+                 --version` says; build it with `cargo install --path crates/lookalike-cli \
+                 --features {feature}`"
+            ),
             Self::OfSketches { index } => write!(f, "{index} {OF_SKETCHES}"),
             Self::Version { index, got, expected } => write!(
                 f,
@@ -219,9 +225,7 @@ impl fmt::Display for IndexError {
                 "another process writes to {index} (waited {} s): try again when it is done",
                 waited.as_secs()
             ),
-            Self::ReadOnly { index, cause } => {
-                write!(f, "{index} cannot be written to: {cause}")
-            }
+            Self::ReadOnly { index, cause } => write!(f, "{index} cannot be written to: {cause}"),
             Self::Document { id, why } => write!(f, "document {id:?} cannot be stored: {why}"),
             Self::IdTaken { id } => {
                 write!(f, "document {id:?} is there already: update replaces it")
@@ -230,6 +234,11 @@ impl fmt::Display for IndexError {
                 f,
                 "the index keeps no shingle sets, without which there is no {what}: create it \
                  with --store sets"
+            ),
+            Self::NearestMeasure { got, expected } => write!(
+                f,
+                "nearest: expected an index with the measure {expected}, got one with {got}, \
+                 which signatures do not estimate: query it with a low threshold instead"
             ),
             Self::Filter { got, expected } => write!(f, "filter {got:?}: expected {expected}"),
             Self::Params(error) => error.fmt(f),

@@ -16,7 +16,6 @@ use crate::error::IndexError;
 use crate::query::{Answer, Best, CHUNK, Probe, Question, Scratch, Similarity, compare, read};
 use crate::settings::{Settings, Store};
 use lookalike_core::compact;
-use lookalike_core::error::ParamsError;
 use lookalike_core::params::Measure;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -46,8 +45,8 @@ pub fn compared_at_most(count: NonZeroUsize) -> u64 {
 /// that meet the filters, at most [`compared_at_most`].
 ///
 /// # Errors
-/// [`IndexError::Params`] for an index that finds containment, which signatures do not tell, and
-/// what keeps the index from being read.
+/// [`IndexError::NearestMeasure`] for an index that finds containment, which signatures do not
+/// estimate, and what keeps the index from being read.
 pub(crate) fn nearest(
     snapshot: &mut dyn Snapshot,
     settings: &Settings,
@@ -57,11 +56,8 @@ pub(crate) fn nearest(
     scratch: &mut Scratch,
 ) -> Result<Answer, IndexError> {
     if settings.measure() == Measure::Containment {
-        return Err(IndexError::Params(ParamsError::Parse {
-            option: "--nearest",
-            got: "an index with --measure containment".to_owned(),
-            expected: "an index with --measure jaccard, or in this one a low --threshold",
-        }));
+        let (got, expected) = (Measure::Containment, Measure::Jaccard);
+        return Err(IndexError::NearestMeasure { got, expected });
     }
     let mut search = Search {
         settings,

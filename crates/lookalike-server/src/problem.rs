@@ -153,7 +153,9 @@ impl From<IndexError> for Problem {
                 Self::new(Code::ID_TAKEN, detail)
             }
             IndexError::Document { .. } => Self::new(Code::BAD_ID, detail),
-            IndexError::Filter { .. } | IndexError::Params(ParamsError::Threshold { .. }) => {
+            IndexError::Filter { .. }
+            | IndexError::NearestMeasure { .. }
+            | IndexError::Params(ParamsError::Threshold { .. }) => {
                 Self::new(Code::BAD_MEMBER, detail)
             }
             IndexError::NoSets { .. } => Self::new(Code::NO_SETS, detail),

@@ -9,8 +9,10 @@ use lookalike::run::{FindOptions, Findings, PairList, find};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::fmt::Write as _;
+use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 fn fixture(name: &str) -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures");
@@ -99,6 +101,26 @@ fn texts_have_their_known_answers() {
             let documents = [("a".to_owned(), text.as_str())];
             let (findings, _folder) = found(&documents, Some(form));
             assert_eq!(findings.text(0).unwrap(), wanted, "{form} of {text:?}");
+        }
+    }
+}
+
+#[test]
+fn a_second_implementation_gives_the_known_answers() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures");
+    let answers = Command::new("python3")
+        .arg(fixtures.join("normalize_v1.py"))
+        .env("PYTHONUTF8", "1")
+        .stdin(File::open(fixtures.join("scripts.jsonl")).unwrap())
+        .output();
+    match answers {
+        Err(error) => {
+            writeln!(std::io::stderr(), "SKIPPED: python3 cannot be started: {error}").unwrap();
+        }
+        Ok(output) => {
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            let written = String::from_utf8(output.stdout).unwrap();
+            assert!(written.lines().eq(fixture("normalize_v1.txt").lines()));
         }
     }
 }

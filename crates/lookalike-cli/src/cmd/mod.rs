@@ -105,6 +105,11 @@ impl From<ReadError> for Failure {
 impl From<IndexError> for Failure {
     fn from(error: IndexError) -> Self {
         match error {
+            IndexError::NearestMeasure { got, expected } => Self::Usage(format!(
+                "--nearest: the index has --measure {got}, which signatures do not estimate; \
+                 expected an index with --measure {expected}: take a low --threshold in place of \
+                 --nearest, or create an index with --measure {expected}"
+            )),
             IndexError::Params(_)
             | IndexError::Filter { .. }
             | IndexError::OtherSettings { .. }

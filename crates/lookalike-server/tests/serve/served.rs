@@ -1,7 +1,7 @@
 //! A server in this process that is gone at the end of the test.
 
 use crate::client::Client;
-use lookalike::core::params::{Params, Wishes};
+use lookalike::core::params::{Measure, Params, Wishes};
 use lookalike::read::Wording;
 use lookalike::store::backend::{Backend, Change, Done, Problem, Snapshot, Stats};
 use lookalike::store::memory::MemoryBackend;
@@ -26,12 +26,15 @@ impl Served {
     }
 
     pub(crate) fn with(store: Store, change: impl FnOnce(&mut Config)) -> Self {
+        Self::with_settings(settings(store), change)
+    }
+
+    pub(crate) fn with_settings(settings: Settings, change: impl FnOnce(&mut Config)) -> Self {
         let mut config = Config { listen: "127.0.0.1:0".parse().unwrap(), ..Config::default() };
         config.limits.workers = 2;
         change(&mut config);
         let gate = Arc::new(Gate::default());
-        let backend =
-            Gated { memory: MemoryBackend::new(settings(store)), gate: Arc::clone(&gate) };
+        let backend = Gated { memory: MemoryBackend::new(settings), gate: Arc::clone(&gate) };
         let server = Server::bind(Index::new(Box::new(backend)).unwrap(), config).unwrap();
         let client = Client { address: server.address(), token: None };
         let stop = Stop::new();
@@ -64,6 +67,14 @@ impl Drop for Served {
 pub(crate) fn settings(store: Store) -> Settings {
     let params = Params::new(&Wishes { threshold: 0.5, ..Wishes::default() }).unwrap();
     Settings::new(&params, &Wording::default().to_string(), store).unwrap()
+}
+
+/// Those of an index for containment.
+pub(crate) fn containment() -> Settings {
+    let measure = Measure::Containment;
+    let wishes = Wishes { threshold: 0.5, measure, ..Wishes::default() };
+    let params = Params::new(&wishes).unwrap();
+    Settings::new(&params, &Wording::default().to_string(), Store::Sets).unwrap()
 }
 
 /// Holds up whoever reads or writes while it is closed.

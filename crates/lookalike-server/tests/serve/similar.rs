@@ -1,7 +1,7 @@
 //! Queries, comparisons and groups say what the library says.
 
 use crate::client::Client;
-use crate::served::Served;
+use crate::served::{Served, containment};
 use lookalike::store::settings::Store;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -76,6 +76,22 @@ fn the_nearest_are_found_at_any_similarity() {
     ] {
         client.post("/v1/query", &bad).problem(400, "bad-member");
     }
+}
+
+#[test]
+fn the_nearest_by_containment_are_refused() {
+    let served = Served::with_settings(containment(), |_| {});
+    let client = &served.client;
+    fill(client);
+    let nearest = json!({ "text": FOX, "nearest": 3 });
+    let problem = client.post("/v1/query", &nearest).problem(400, "bad-member");
+    assert_eq!(
+        problem["detail"],
+        "nearest: expected an index with the measure jaccard, got one with containment, which \
+         signatures do not estimate: query it with a low threshold instead"
+    );
+    let found = client.post("/v1/query", &json!({ "text": FOX, "threshold": 0.1 })).ok(200);
+    assert!(ids(&found).contains(&"a"), "{found}");
 }
 
 #[test]

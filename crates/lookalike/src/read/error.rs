@@ -212,7 +212,7 @@ impl fmt::Display for SkipReason {
             Self::SymbolicLink => f.write_str("a symbolic link (--follow reads it)"),
             Self::NotAFile => f.write_str("neither a file nor a folder"),
             Self::Binary => f.write_str("binary: it holds a NUL byte"),
-            Self::NoText { failure, .. } => match option_for(failure) {
+            Self::NoText { failure, .. } => match limit_option(failure) {
                 Some(option) => write!(f, "{failure} ({option} allows more)"),
                 None => failure.fmt(f),
             },
@@ -267,8 +267,8 @@ impl fmt::Display for SkipReason {
     }
 }
 
-/// The option that moves the limit which a failure is about.
-fn option_for(failure: &Failure) -> Option<&'static str> {
+/// The option that raises the limit which a file reached; `None` for other failures.
+pub fn limit_option(failure: &Failure) -> Option<&'static str> {
     Some(match failure.limit()? {
         LimitKind::Bytes => "--max-file-size",
         LimitKind::Expanded => "--max-expanded",

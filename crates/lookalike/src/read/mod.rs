@@ -78,7 +78,7 @@ pub use collection::{Collection, Side};
 pub use content::Content;
 pub use csv::Header;
 pub use description::Description;
-pub use error::{Field, ReadError, SkipReason, Skipped};
+pub use error::{Field, ReadError, SkipReason, Skipped, limit_option};
 pub use held::{Held, HeldDocuments};
 pub(crate) use jsonl::has_member;
 pub use options::{Format, ReadOptions};

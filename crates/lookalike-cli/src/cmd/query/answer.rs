@@ -30,7 +30,6 @@ const TEXT: usize = 300;
 /// What is told as answers come.
 pub(super) struct Asking<'a> {
     args: &'a Args,
-    index: &'a Index,
     estimated: bool,
     /// Columns of a line, where there is a terminal.
     width: Option<usize>,
@@ -45,11 +44,10 @@ pub(super) struct Asking<'a> {
 }
 
 impl<'a> Asking<'a> {
-    pub(super) fn new(args: &'a Args, index: &'a Index) -> Self {
+    pub(super) fn new(args: &'a Args, index: &Index) -> Self {
         let out = terminal::stdout().json_if(args.json);
         Self {
             args,
-            index,
             estimated: index.settings().store == Store::Signatures,
             width: out.is_terminal().then(terminal::columns),
             out: BufWriter::new(out),
@@ -161,17 +159,8 @@ impl<'a> Asking<'a> {
             writeln!(err, "no document was asked for")?;
             return Ok(false);
         };
-        let (asked, name) = (count(self.asked, "document"), self.index.name());
-        let matches = match self.with_matches {
-            0 => "nothing resembles".to_owned(),
-            some if some == self.asked => "something resembles".to_owned(),
-            some => format!("something resembles {} of", thousands(some)),
-        };
-        if self.args.nearest.is_some() {
-            writeln!(err, "{matches} {asked} in {name}")?;
-        } else {
-            writeln!(err, "{matches} {asked} at {threshold} or more in {name}")?;
-        }
+        let least = self.args.nearest.is_none().then_some(threshold);
+        writeln!(err, "{}", matches_line(self.with_matches, self.asked, least))?;
         if self.without_shingles > 0 {
             let empty = count(self.without_shingles, "document");
             writeln!(err, "{empty} without a token, which nothing resembles")?;
@@ -190,6 +179,17 @@ impl<'a> Asking<'a> {
         }
         Ok(self.with_matches > 0)
     }
+}
+
+/// How many queries have a match at the least similarity; `None` for any similarity above 0.
+fn matches_line(with_matches: u64, queries: u64, least: Option<f64>) -> String {
+    let have = if with_matches == 1 { "has" } else { "have" };
+    let (some, all) = (thousands(with_matches), thousands(queries));
+    let similarity = match least {
+        Some(least) => format!("at similarity {least} or more"),
+        None => "at any similarity above 0".to_owned(),
+    };
+    format!("{some} of {all} queries {have} a match {similarity}")
 }
 
 fn of_match(found: &Match) -> Value {
@@ -224,4 +224,27 @@ fn of_match(found: &Match) -> Value {
 fn number(text: &str) -> Value {
     let value = text.parse().ok().and_then(Number::from_f64);
     value.map_or(Value::Null, Value::Number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::matches_line;
+
+    #[test]
+    fn queries_with_a_match_are_counted() {
+        let lines = [
+            (
+                matches_line(0, 1, Some(0.8)),
+                "0 of 1 queries have a match at similarity 0.8 or more",
+            ),
+            (matches_line(1, 1, Some(0.8)), "1 of 1 queries has a match at similarity 0.8 or more"),
+            (matches_line(1, 3, Some(0.5)), "1 of 3 queries has a match at similarity 0.5 or more"),
+            (matches_line(2, 3, Some(1.0)), "2 of 3 queries have a match at similarity 1 or more"),
+            (matches_line(1, 1, None), "1 of 1 queries has a match at any similarity above 0"),
+            (matches_line(3, 3, None), "3 of 3 queries have a match at any similarity above 0"),
+        ];
+        for (line, expected) in lines {
+            assert_eq!(line, expected);
+        }
+    }
 }
