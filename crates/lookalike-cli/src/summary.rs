@@ -5,7 +5,8 @@ use crate::notes;
 use crate::text_width::one_line;
 use lookalike::extract::Failure;
 use lookalike::read::{SkipReason, Skipped, limit_option};
-use lookalike::run::{FindOptions, Findings};
+use lookalike::run::{BetterSetting, FindOptions, Findings};
+use lookalike::tune::Setting;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -39,6 +40,7 @@ impl Summary<'_> {
         }
         self.write_documents(out)?;
         self.write_recall(out)?;
+        self.write_better_setting(out)?;
         if !self.verbose {
             let (elapsed, speed) = (seconds(self.elapsed), self.speed(self.elapsed));
             return writeln!(out, "{elapsed}{speed}; --verbose shows more figures");
@@ -47,6 +49,24 @@ impl Summary<'_> {
         writeln!(out, "{}, {compared} compared", count(counts.candidates, "candidate"))?;
         self.write_times(out)?;
         writeln!(out, "{}", self.options.params)
+    }
+
+    /// Which setting finds more, where the run found few documents.
+    fn write_better_setting(&self, out: &mut impl Write) -> io::Result<()> {
+        let Some(BetterSetting { used, better }) = &self.findings.better_setting else {
+            return Ok(());
+        };
+        writeln!(
+            out,
+            "note: {} of {} have a neighbour by these settings; {} have one by {}, and {} of them \
+             share a passage with it; that setting is for {} (docs/choosing.md)",
+            thousands(used.with_neighbour),
+            count(used.documents, "document"),
+            thousands(better.with_neighbour),
+            setting_options(&better.setting, &used.setting),
+            thousands(better.with_passage),
+            better.setting.job.name()
+        )
     }
 
     fn write_documents(&self, out: &mut impl Write) -> io::Result<()> {
@@ -150,6 +170,28 @@ impl Summary<'_> {
             _ => String::new(),
         }
     }
+}
+
+/// The options by which a setting differs from the one in use.
+pub(crate) fn setting_options(setting: &Setting, used: &Setting) -> String {
+    let mut options = Vec::new();
+    if setting.measure != used.measure {
+        options.push(format!("--measure {}", setting.measure));
+    }
+    if (setting.rule.unit(), setting.rule.size()) != (used.rule.unit(), used.rule.size()) {
+        let rule = setting.rule.to_string();
+        let length = rule.split(' ').next().unwrap_or_default();
+        let is_bag = length == "words:1";
+        options.push(format!("--shingle {}", if is_bag { "bag" } else { length }));
+    }
+    let list = |setting: &Setting| setting.rule.stop_words().map(|list| list.name().to_owned());
+    if let Some(list) = list(setting).filter(|_| list(used).is_none()) {
+        options.push(format!("--stop-words {list}"));
+    }
+    if setting.threshold.to_bits() != used.threshold.to_bits() {
+        options.push(format!("--threshold {}", setting.threshold));
+    }
+    options.join(" ")
 }
 
 /// The one line that is written even when no summary is wanted; nothing where nothing was skipped.

@@ -14,9 +14,13 @@
 
 mod auto;
 mod plan;
+mod settings;
 
 pub use auto::{ChosenBands, choose_bands};
 pub use plan::{Measured, Plan, plan, rules_to_try};
+pub use settings::{
+    Job, Setting, SettingProfile, Texts, better_setting, measure_settings, settings_to_compare,
+};
 
 use crate::error::Error;
 use crate::progress::{Interrupted, Progress, Stage};
@@ -383,7 +387,7 @@ impl Related {
         let mut related = Self { documents, bits: vec![0; (documents * documents).div_ceil(64)] };
         if let Ok(rule) = ShingleRule::new(Unit::Words, RELATED_WORDS) {
             let sets = sets(&texts[..documents], &rule, progress)?;
-            shared_shingles(&sets, progress, |a, b, _| {
+            shared_shingles(&sets, MOST_MEETINGS, progress, |a, b, _| {
                 let bit = a * documents + b;
                 related.bits[bit / 64] |= 1 << (bit % 64);
             })?;
@@ -406,7 +410,7 @@ fn similarities(
     progress: &dyn Progress,
 ) -> Result<Similarities, Interrupted> {
     let mut found = Similarities::default();
-    let compared = shared_shingles(sets, progress, |a, b, intersection| {
+    let compared = shared_shingles(sets, MOST_MEETINGS, progress, |a, b, intersection| {
         let (left, right) = (sets[a].len() as u64, sets[b].len() as u64);
         let jaccard = Overlap { intersection, left, right }.jaccard();
         found.above_zero.push(jaccard);
@@ -430,6 +434,7 @@ fn similarities(
 /// too long. Counts through an inverted index, so pairs that share nothing cost nothing.
 fn shared_shingles(
     sets: &[Vec<u64>],
+    most_meetings: u64,
     progress: &dyn Progress,
     mut pair: impl FnMut(usize, usize, u64),
 ) -> Result<usize, Interrupted> {
@@ -441,7 +446,7 @@ fn shared_shingles(
     let documents = fits.count();
     let postings = postings(&sets[..documents]);
     let lists: Vec<&[(u64, u32)]> = postings.chunk_by(|a, b| a.0 == b.0).collect();
-    let documents = affordable(&lists, documents, MOST_MEETINGS);
+    let documents = affordable(&lists, documents, most_meetings);
     let mut places: Vec<Vec<(u32, u32)>> = vec![Vec::new(); documents];
     for (list, members) in lists.iter().enumerate() {
         let inside = members.partition_point(|member| (member.1 as usize) < documents);

@@ -89,8 +89,11 @@ pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
                 .to_owned(),
         ));
     }
-    let measured =
-        if args.inputs.is_empty() { None } else { Some(Measured::of(args, &wishes, worker)?) };
+    let measured = if args.inputs.is_empty() {
+        None
+    } else {
+        Some(Measured::of(args, &wishes, &params, worker)?)
+    };
     let sample = measured.as_ref().map(Measured::measured);
     let chosen = lookalike::tune::plan(&wishes, &params, sample, args.documents)?;
     let plan = Plan::new(chosen);

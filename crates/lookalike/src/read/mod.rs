@@ -86,8 +86,8 @@ pub use retained::{Retained, RetainedState};
 pub use spool::Spool;
 pub use stamp::{InputStamp, Stamp};
 pub(crate) use walk::name_of;
-pub(crate) use wording::Words;
 pub use wording::{NormalForm, Wording};
+pub(crate) use wording::{Words, language_of};
 
 use serde::{Deserialize, Serialize};
 use std::path::Path;

@@ -124,14 +124,19 @@ impl<S: RawSink> RawSink for Worded<'_, S> {
 }
 
 #[cfg(feature = "scripts")]
-pub(crate) use scripts::Words;
+pub(crate) use scripts::{Words, language_of};
 
 #[cfg(not(feature = "scripts"))]
-pub(crate) use none::Words;
+pub(crate) use none::{Words, language_of};
 
 #[cfg(not(feature = "scripts"))]
 mod none {
     use super::Wording;
+
+    /// No language: nothing here detects one.
+    pub(crate) fn language_of(_: &str) -> Option<&'static str> {
+        None
+    }
 
     /// Does nothing; a collection that asks for more is refused when it is opened.
     #[derive(Default)]
@@ -165,7 +170,7 @@ mod scripts {
     /// One thread's tools: lists that were used, and buffers.
     #[derive(Default)]
     pub(crate) struct Words {
-        /// By language of three letters.
+        /// By language of two letters.
         lists: HashMap<&'static str, Option<StopWords>>,
         text: String,
         next: String,
@@ -227,15 +232,8 @@ mod scripts {
 
         /// Leaves the stop words of the text's language out.
         fn leave_out(&mut self) {
-            let end =
-                (0..=TOLD_BY.min(self.text.len())).rev().find(|at| self.text.is_char_boundary(*at));
-            let head = self.text.get(..end.unwrap_or(0)).unwrap_or_default();
-            let Some(language) = whatlang::detect(head).filter(whatlang::Info::is_reliable) else {
-                return;
-            };
-            let code = language.lang().code();
-            let list =
-                self.lists.entry(code).or_insert_with(|| stop_words(two_letters(code)?).ok());
+            let Some(language) = language_of(&self.text) else { return };
+            let list = self.lists.entry(language).or_insert_with(|| stop_words(language).ok());
             let Some(list) = list else { return };
             self.next.clear();
             let mut rest = self.text.as_str();
@@ -255,6 +253,15 @@ mod scripts {
             }
             std::mem::swap(&mut self.text, &mut self.next);
         }
+    }
+
+    /// The ISO 639-1 code of the language of a text, by its first bytes; `None` where they do not
+    /// tell it reliably.
+    pub(crate) fn language_of(text: &str) -> Option<&'static str> {
+        let end = (0..=TOLD_BY.min(text.len())).rev().find(|at| text.is_char_boundary(*at));
+        let head = text.get(..end.unwrap_or(0)).unwrap_or_default();
+        let language = whatlang::detect(head).filter(whatlang::Info::is_reliable)?;
+        two_letters(language.lang().code())
     }
 
     /// The code of two letters (ISO 639-1) of a language of three (ISO 639-3), where it has one.

@@ -4,6 +4,7 @@ use super::SourceCounts;
 use super::clustering::Clustering;
 use super::documents::{Documents, State};
 use super::empty_copies::EmptyCopies;
+use super::few_results::BetterSetting;
 use super::groups::Groups;
 use super::identical::Identical;
 use super::memory::Budget;
@@ -115,6 +116,8 @@ pub struct Findings {
     pub wording: Wording,
     /// How many documents of a sample the normal form `fold` changes.
     pub folding: FoldingEffect,
+    /// A setting that finds more, where the run found few documents.
+    pub better_setting: Option<BetterSetting>,
     /// Numbers of everything.
     pub counts: Counts,
     /// Documents and duplicates of each source, in reading order.
@@ -186,6 +189,7 @@ pub(super) fn findings(
         cut_from_mail: documents.cut_from_mail,
         wording: Wording::default(),
         folding: FoldingEffect::of(std::mem::take(&mut documents.drawn)),
+        better_setting: None,
         counts,
         sources,
         inputs,

@@ -31,6 +31,7 @@ mod empty_copies;
 mod entries;
 mod estimates;
 mod exact;
+mod few_results;
 mod findings;
 mod forest;
 mod groups;
@@ -58,6 +59,7 @@ pub use clustering::Clustering;
 pub use documents::SourceCounts;
 pub use empty_copies::EmptyCopies;
 pub use estimates::{ESTIMATE_COLUMNS, PairList, SignatureEstimate};
+pub use few_results::BetterSetting;
 pub use findings::{Counts, CutFromMail, Findings, Ids, Standing};
 pub use groups::{Duplicate, Group, Groups, Member};
 pub use identical::Identical;
@@ -234,6 +236,7 @@ impl Run<'_> {
         findings.wording = collection.wording();
         findings.missing_fields = std::mem::take(&mut self.missing_fields);
         findings.ids_by_file = collection.has_ids_by_file();
+        findings.better_setting = BetterSetting::of(&findings, options, self.progress)?;
         Ok(findings)
     }
 

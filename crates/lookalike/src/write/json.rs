@@ -4,7 +4,8 @@ use super::{FORMAT_VERSION, jsonl};
 use crate::audit::Audit;
 use crate::folding::FoldingEffect;
 use crate::read::Wording;
-use crate::run::{CutFromMail, FindOptions, Findings, Grouping};
+use crate::run::{BetterSetting, CutFromMail, FindOptions, Findings, Grouping};
+use crate::tune::SettingProfile;
 use lookalike_core::params::Params;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -99,6 +100,45 @@ impl FoldingView {
             documents: effect.documents(),
             changed: effect.changed(),
             scripts: scripts.collect(),
+        }
+    }
+}
+
+/// Only where a run found few documents and another setting finds more.
+#[derive(Serialize)]
+struct BetterSettingView {
+    #[serde(rename = "in_use")]
+    used: SettingView,
+    better: SettingView,
+}
+
+/// A setting, and how many documents have a neighbour by it; `docs/report.md` has the members.
+#[derive(Debug, Serialize)]
+pub struct SettingView {
+    job: &'static str,
+    measure: String,
+    shingle: String,
+    threshold: f64,
+    documents: u64,
+    with_neighbour: u64,
+    with_passage: u64,
+    pairs: u64,
+    background: f64,
+}
+
+impl From<&SettingProfile> for SettingView {
+    fn from(profile: &SettingProfile) -> Self {
+        let setting = &profile.setting;
+        Self {
+            job: setting.job.name(),
+            measure: setting.measure.to_string(),
+            shingle: setting.rule.to_string(),
+            threshold: setting.threshold,
+            documents: profile.documents,
+            with_neighbour: profile.with_neighbour,
+            with_passage: profile.with_passage,
+            pairs: profile.pairs,
+            background: (profile.background * 1e6).round() / 1e6,
         }
     }
 }
@@ -225,7 +265,8 @@ fn empty_copies(out: &mut dyn Write, findings: &Findings) -> io::Result<()> {
     out.write_all(b"],\n")
 }
 
-/// The members `cut_from_mail`, `wording` and `folding`, each where it says something.
+/// The members `cut_from_mail`, `wording`, `better_setting` and `folding`, each where it says
+/// something.
 fn text_notes(out: &mut dyn Write, findings: &Findings) -> io::Result<()> {
     if findings.cut_from_mail != CutFromMail::default() {
         out.write_all(b"\"cut_from_mail\":")?;
@@ -235,6 +276,12 @@ fn text_notes(out: &mut dyn Write, findings: &Findings) -> io::Result<()> {
     if findings.wording != Wording::default() {
         out.write_all(b"\"wording\":")?;
         serde_json::to_writer(&mut *out, &findings.wording.to_string())?;
+        out.write_all(b",\n")?;
+    }
+    if let Some(BetterSetting { used, better }) = &findings.better_setting {
+        out.write_all(b"\"better_setting\":")?;
+        let view = BetterSettingView { used: used.into(), better: better.into() };
+        serde_json::to_writer(&mut *out, &view)?;
         out.write_all(b",\n")?;
     }
     if findings.folding.changed() > 0 {

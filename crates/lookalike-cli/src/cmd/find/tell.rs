@@ -120,10 +120,14 @@ fn write_nothing_found(err: &mut impl Write, summary: &Summary<'_>) -> io::Resul
         }
         _ => {}
     }
+    // Where another setting finds more, the summary names it.
+    let remedy = match summary.findings.better_setting {
+        Some(_) => "",
+        None => "; try a lower --threshold, or shorter shingles such as --shingle words:3",
+    };
     writeln!(
         err,
-        "no near-duplicates: no two documents have similarity {} or more; try a lower --threshold, \
-         or shorter shingles such as --shingle words:3",
+        "no near-duplicates: no two documents have similarity {} or more{remedy}",
         params.threshold()
     )
 }

@@ -6,32 +6,56 @@ use crate::cmd::Failure;
 use crate::difference::{plural, thousands};
 use crate::extraction::Worker;
 use crate::progress_bar::Bar;
-use crate::summary::write_as_text;
+use crate::summary::{setting_options, write_as_text};
 use crate::terminal::{self, Style};
 use crate::text_width::one_line;
-use lookalike::core::params::{ShingleRule, Wishes};
+use lookalike::core::params::{Params, ShingleRule, Wishes};
+use lookalike::error::Error;
+use lookalike::progress::Silent;
 use lookalike::read::{Collection, Skipped};
-use lookalike::tune::{self, Advice, Profile, RELATED_WORDS, Reason, Sample};
-use lookalike::write::json::FoldingView;
+use lookalike::tune::{
+    self, Advice, Profile, RELATED_WORDS, Reason, Sample, Setting, SettingProfile, Texts,
+};
+use lookalike::write::json::{FoldingView, SettingView};
 use serde_json::{Value, json};
 use std::io::{self, Write};
+
+/// Documents that are compared by several settings, at most.
+const MOST_COMPARED: usize = 2_000;
+/// Meetings of two documents in a shingle that are counted for a setting, at most.
+const MOST_MEETINGS: u64 = 400_000_000;
 
 /// What a sample of the input says, and what is advised.
 pub(super) struct Measured {
     of: tune::Measured,
+    /// The setting in use, then others.
+    settings: Vec<SettingProfile>,
     advice: Option<Advice>,
 }
 
 impl Measured {
     /// Draws from the inputs and measures.
-    pub(super) fn of(args: &Args, wishes: &Wishes, worker: Worker<'_>) -> Result<Self, Failure> {
+    pub(super) fn of(
+        args: &Args,
+        wishes: &Wishes,
+        params: &Params,
+        worker: Worker<'_>,
+    ) -> Result<Self, Failure> {
         let collection = Collection::open(&args.inputs, &args.reading.options(worker))?;
         write_as_text(&mut terminal::stderr(), collection.read_as_text())?;
         let (size, rule) = (args.sample as usize, &wishes.shingle);
         let rules = tune::rules_to_try(rule, &args.tried);
         let of = tune::Measured::of(&collection, size, wishes.seed, &rules, rule, &Bar::new())?;
         let advice = of.advice(wishes.threshold);
-        Ok(Self { of, advice })
+        let texts = Texts {
+            texts: of.sample.texts.get(..MOST_COMPARED).unwrap_or(&of.sample.texts),
+            reference: &[],
+            without_stop_words: collection.wording().stop_words_by_language,
+            most_meetings: MOST_MEETINGS,
+        };
+        let settings = tune::settings_to_compare(Setting::in_use(params), &texts);
+        let settings = tune::measure_settings(&settings, &texts, &Silent).map_err(Error::from)?;
+        Ok(Self { of, settings, advice })
     }
 
     /// What was measured.
@@ -73,10 +97,68 @@ impl Measured {
         if let Some(advice) = self.advice {
             let style = Style::BOLD;
             writeln!(out, "\n{style}{}{style:#}", self.sentence(advice, threshold))?;
+            self.write_settings(out)?;
         } else {
             writeln!(out, "\nToo few documents with a token to advise a shingle.")?;
         }
         self.write_folding(out, threshold)
+    }
+
+    /// How many documents have a neighbour by several settings, and which finds clearly more.
+    fn write_settings(&self, out: &mut impl Write) -> io::Result<()> {
+        let Some(used) = self.settings.first() else { return Ok(()) };
+        let better = tune::better_setting(&self.settings).map(|better| better.setting.job);
+        writeln!(out)?;
+        let compared = plural(used.documents as usize, "document");
+        heading(out, "Settings", &format!("{compared}, each compared with each"))?;
+        let header = [
+            ["", "with a", "sharing a", "", "99 % of", ""],
+            ["setting", "neighbour", "passage", "pairs", "pairs below", ""],
+        ];
+        let mut lines: Vec<Vec<String>> =
+            header.iter().map(|row| row.iter().map(|&text| text.to_owned()).collect()).collect();
+        for profile in &self.settings {
+            let setting = &profile.setting;
+            let options = match setting.job {
+                tune::Job::InUse => "these options".to_owned(),
+                _ => setting_options(setting, &used.setting),
+            };
+            lines.push(vec![
+                options,
+                thousands(profile.with_neighbour),
+                thousands(profile.with_passage),
+                thousands(profile.pairs),
+                format!("{:.3}", profile.background),
+                setting.job.name().to_owned(),
+            ]);
+        }
+        let place = self.settings.iter().position(|one| Some(one.setting.job) == better);
+        write_table(out, &lines, [2, 1], |line| Some(line) == place.map(|place| place + 2))?;
+        writeln!(
+            out,
+            "\nA neighbour reaches the threshold. A passage is three shingles of five words in \
+             common that few other\ndocuments have. docs/choosing.md says which job each setting \
+             suits, and how many false pairs to expect."
+        )?;
+        let Some(sentence) = self.better_sentence() else { return Ok(()) };
+        let style = Style::BOLD;
+        writeln!(out, "\n{style}{sentence}{style:#}")
+    }
+
+    /// Which setting finds clearly more than the one in use.
+    fn better_sentence(&self) -> Option<String> {
+        let used = self.settings.first()?;
+        let better = tune::better_setting(&self.settings)?;
+        Some(format!(
+            "For {}, use {}:\n{} of {} have a neighbour by it, {} of them share a passage \
+             with it; by the setting in use, {} have one.",
+            better.setting.job.name(),
+            setting_options(&better.setting, &used.setting),
+            thousands(better.with_neighbour),
+            plural(better.documents as usize, "document"),
+            thousands(better.with_passage),
+            thousands(used.with_neighbour)
+        ))
     }
 
     /// What the normal form `fold` changes.
@@ -155,6 +237,13 @@ impl Measured {
             _ => percent(profile.short_share()),
         };
         match advice.reason {
+            Reason::Fits if tune::better_setting(&self.settings).is_some() => format!(
+                "Another setting than {} at {threshold} finds clearly more: see Settings. Under \
+                 {}, 99.9 % of unrelated pairs are\nat most {} alike.",
+                used.rule,
+                used.rule,
+                below(used)
+            ),
             Reason::Fits => format!(
                 "Keep {}: 99.9 % of unrelated pairs are at most {} alike, far from the threshold \
                  of {threshold},\nand {} of the documents are shorter than a shingle.",
@@ -241,6 +330,11 @@ impl Measured {
             "shingles": self.of.profiles.iter().map(profile).collect::<Vec<_>>(),
             "similarities": histogram,
             "advice": advice,
+            "settings": self.settings.iter().map(SettingView::from).collect::<Vec<_>>(),
+            "better_setting": tune::better_setting(&self.settings).map(|better| json!({
+                "setting": SettingView::from(better),
+                "sentence": self.better_sentence(),
+            })),
             "folding": (self.of.folding.changed() > 0).then(|| json!({
                 "effect": FoldingView::of(&self.of.folding),
                 "pairs": self.of.pairs_by_folding(threshold).map(|(as_is, folded)| json!({
