@@ -254,9 +254,8 @@ def find(
     >>> found.groups["id"], found.counts["duplicates"]
     ([1, 0], 1)
     """
-    wishes = {"threshold": threshold, "recall": recall, "pairs": pairs}
-    wishes |= {"estimates": estimates, **options}
-    run = _Run(wishes, text, id, reference)
+    listed = {"pairs": pairs, "estimates": estimates}
+    run = _Run({"threshold": threshold, "recall": recall, **listed, **options}, text, id, reference)
     return Found(run.find(run.take(docs).engine, progress))
 
 
