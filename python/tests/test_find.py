@@ -318,10 +318,12 @@ def test_progress_arrives_where_the_work_does(tmp_path: Path) -> None:
     lookalike.find(tmp_path / "good.jsonl", progress=lambda *what: told.append(what))
     last = {stage: (done, total) for stage, done, total in told}
     assert len(last) >= 3 and all(done == total for done, total in last.values())
+    first = told[0][0]
     told.clear()
     with pytest.raises(DocumentError):
         lookalike.find(tmp_path / "bad.jsonl", progress=lambda *what: told.append(what))
-    assert all(done < total for _, done, total in told)
+    # The file may have been read to its end before its last line is parsed; no later stage begins.
+    assert {stage for stage, _, _ in told} <= {first}
 
 
 def test_progress_bars(capsys: pytest.CaptureFixture[str]) -> None:
