@@ -28,7 +28,7 @@ pub struct Pair {
     pub b: String,
     /// Their exact overlap, as in [`Duplicate::overlap`](super::Duplicate::overlap).
     pub overlap: Overlap,
-    /// What their signatures estimate, where [`FindOptions::estimates`] asks for it.
+    /// What their signatures estimate, with [`PairList::WithEstimates`].
     pub estimate: Option<SignatureEstimate>,
 }
 
