@@ -14,7 +14,7 @@ use std::ops::RangeInclusive;
 const DOCUMENTS: RangeInclusive<u64> = 20..=1_000;
 /// Bytes of texts of a collection that is measured, at most.
 const MOST_BYTES: u64 = 4 << 20;
-/// Results are few where less than one in so many documents is in a group.
+/// Results are few where less than `1 / FEW` of the documents are in a group.
 const FEW: u64 = 10;
 /// Meetings of two documents in a shingle that are counted for a setting, at most.
 const MOST_MEETINGS: u64 = 50_000_000;

@@ -26,13 +26,13 @@ use std::collections::{BTreeMap, HashSet};
 
 /// Documents whose language decides the list of stop words.
 const LANGUAGE_SAMPLE: usize = 100;
-/// One pair in so many may be above the background.
+/// A share of `1 / BACKGROUND_PAIRS` of the pairs may be above the background.
 const BACKGROUND_PAIRS: u64 = 100;
 /// Words of a shingle of a passage.
 const PASSAGE_WORDS: usize = 5;
 /// Shingles of [`PASSAGE_WORDS`] words in common that make a passage.
 const PASSAGE_SHINGLES: u64 = 3;
-/// A shingle that more than one in so many documents have makes no passage: it is a phrase of all.
+/// A shingle that more than `1 / PASSAGE_DOCUMENTS` of the documents have makes no passage.
 const PASSAGE_DOCUMENTS: usize = 5;
 /// Least share of the documents with a neighbour by containment that share a passage with one.
 const LEAST_WITH_PASSAGE: f64 = 0.9;
