@@ -1,6 +1,5 @@
 //! `audit`: a report and its documents in, measured recall out.
 
-use crate::arguments;
 use crate::call;
 use crate::error::OptionError;
 use crate::inputs::{Input, Inputs};
@@ -68,7 +67,7 @@ pub(crate) fn options(
     };
     if !(confidence > 0.0 && confidence < 1.0) {
         let error = AuditError::Confidence { got: confidence };
-        return Err(OptionError::new_err(arguments::of_audit(&error)));
+        return Err(OptionError::new_err(error.to_string()));
     }
     Ok(AuditOptions { sample, seed, confidence, threads, ..AuditOptions::default() })
 }

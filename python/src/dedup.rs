@@ -5,6 +5,7 @@ use crate::error::{FileError, OptionError, run_error};
 use crate::inputs::{Input, Inputs};
 use crate::options::Options;
 use lookalike::core::params::Measure;
+use lookalike::dedup::SurvivorsProblem;
 use lookalike::dedup::{
     Annotate, DEFAULT_FIELD, Destination, Origin, Removed, Survivors, Written, apply,
 };
@@ -109,14 +110,18 @@ impl Targets<'_> {
     }
 }
 
-/// The name of an annotation is not among the arguments of Python.
+/// The name of the annotation is no keyword argument of Python.
 fn without_field(error: Error) -> Error {
-    const REMEDIES: [&str; 2] =
-        ["--annotate-field gives the new ones another name", "--annotate-field names another"];
-    let Error::Survivors { path, mut problem } = error else { return error };
-    for remedy in REMEDIES {
-        problem = problem.replace(remedy, "rename it first");
-    }
+    let Error::Survivors { path, problem } = error else { return error };
+    let problem = match problem {
+        SurvivorsProblem::FieldTaken { id } => SurvivorsProblem::Other(format!(
+            "the document {id:?} has the field of the annotation already; rename it first"
+        )),
+        SurvivorsProblem::ColumnTaken { source_name, column } => SurvivorsProblem::Other(format!(
+            "{source_name} has a column {column:?} already; rename it first"
+        )),
+        problem => problem,
+    };
     Error::Survivors { path, problem }
 }
 

@@ -1,11 +1,11 @@
 //! Errors as Python has them: classes of `lookalike.errors`.
 
-use crate::arguments::{self, as_arguments};
 use lookalike::audit::AuditError;
 use lookalike::core::error::ParamsError;
 use lookalike::error::Error;
 use lookalike::read::ReadError;
 use lookalike::store::IndexError;
+use lookalike::store::error::Unwritable;
 use pyo3::prelude::*;
 
 pyo3::import_exception!(lookalike.errors, ChangedError);
@@ -26,7 +26,7 @@ pub(crate) const SIDES: [&str; 2] = ["", "reference, "];
 
 /// What a run came to.
 pub(crate) fn run_error(error: Error) -> PyErr {
-    let text = arguments::of_run(&error);
+    let text = error.to_string();
     match error {
         Error::Params(error) => params_error(&error),
         Error::Read(error) => read_error(error),
@@ -88,12 +88,12 @@ fn in_row((side, row): (&str, u64), what: &str) -> PyErr {
 
 /// What is wrong with an option.
 pub(crate) fn params_error(error: &ParamsError) -> PyErr {
-    OptionError::new_err(as_arguments(&error.to_string(), &[]))
+    OptionError::new_err(error.to_string())
 }
 
 /// What kept documents from being read.
 pub(crate) fn read_error(error: ReadError) -> PyErr {
-    let text = arguments::of_reading(&error);
+    let text = error.to_string();
     match error {
         ReadError::Changed { .. } | ReadError::InputChanged { .. } => ChangedError::new_err(text),
         ReadError::BadRow(skipped) => match skipped.line {
@@ -129,17 +129,56 @@ fn numbered(text: String, number: i32) -> PyErr {
     })
 }
 
-/// What an index came to.
+/// The exception of an error of an index, with the remedy that Python has.
 pub(crate) fn index_error(error: IndexError) -> PyErr {
-    let text = arguments::of_index(&error);
+    let text = index_message(&error);
     match error {
-        IndexError::Params(error) => params_error(&error),
+        IndexError::Params(_) | IndexError::Filter { .. } | IndexError::NearestMeasure { .. } => {
+            OptionError::new_err(text)
+        }
         IndexError::OtherSettings { .. } => MismatchError::new_err(text),
         IndexError::Damaged { .. } | IndexError::DamagedCatalogue { .. } => {
             DamagedError::new_err(text)
         }
         IndexError::Document { .. } | IndexError::IdTaken { .. } => DocumentError::new_err(text),
-        IndexError::Filter { .. } | IndexError::NearestMeasure { .. } => OptionError::new_err(text),
         _ => StoreError::new_err(text),
     }
+}
+
+fn index_message(error: &IndexError) -> String {
+    match error {
+        IndexError::Missing { .. } => format!("{error} (lookalike.Index.create)"),
+        IndexError::Exists { .. } => format!("{error} (lookalike.Index.open)"),
+        IndexError::NotBuilt { index, feature } => format!(
+            "{index}: this package was built without the feature {feature}, expected the path of a \
+             folder; with it from source such an index can be used, too"
+        ),
+        IndexError::ReadOnly { index, cause: Unwritable::Opened } => format!(
+            "{index} was opened with read_only=True, a writing one is needed: open it with \
+             lookalike.Index.open(…, read_only=False)"
+        ),
+        IndexError::ReadOnly { cause: Unwritable::FileSystem | Unwritable::Server, .. } => {
+            format!("{error} (read_only=True)")
+        }
+        IndexError::ReadOnly { cause: Unwritable::Rights, .. } => {
+            format!("{error}, or open it with read_only=True")
+        }
+        IndexError::InUse { index, waited } => format!(
+            "another process writes to {index}, or another Index of this one does (waited {} s): \
+             close that one, use it, or open this one with read_only=True",
+            waited.as_secs()
+        ),
+        IndexError::IdTaken { .. } => {
+            format!("{error} (Index.update), on_existing=\"keep\" leaves it as it is")
+        }
+        IndexError::Damaged { .. } => format!("{error} (Index.check)"),
+        IndexError::DamagedCatalogue { .. } => format!("{error} (Index.export)"),
+        error => error.to_string(),
+    }
+}
+
+/// The same exception with another message.
+pub(crate) fn with_message(py: Python<'_>, error: PyErr, text: String) -> PyErr {
+    let same_type = error.get_type(py).call1((text,)).map(PyErr::from_value);
+    same_type.unwrap_or(error)
 }

@@ -8,7 +8,6 @@
 //! ```
 #![expect(clippy::needless_pass_by_value, reason = "what Python calls is given its arguments")]
 
-mod arguments;
 mod audit;
 mod c_data;
 mod call;

@@ -13,7 +13,7 @@ const MAX_BYTES: usize = 1 << 20;
 
 /// The modules of the core that stages build on. They see each other, and of the stages only what
 /// [`EXTRA_EDGES`] says.
-const BELOW: &[&str] = &["error", "params", "hash", "kernel", "unicode_table"];
+const BELOW: &[&str] = &["parameter", "error", "params", "hash", "kernel", "unicode_table"];
 
 /// The stages of the core in the order of a document's way; each may use the earlier ones.
 const STAGES: &[&str] = &[

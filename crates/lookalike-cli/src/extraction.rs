@@ -3,8 +3,10 @@
 use crate::cmd::{self, Outcome};
 use crate::exit_code::ExitCode;
 use clap::{Args, ValueEnum};
+use lookalike::core::parameter::NamesParameters;
 use lookalike::extract::{self, HtmlText, Limits, Options, WorkerCommand};
 use lookalike::spill::parse_memory;
+use lookalike::write::option_name;
 use std::time::Duration;
 
 /// The hidden command by which this program reads files for itself, in a process of its own.
@@ -114,5 +116,5 @@ pub(crate) fn serve() -> Outcome {
 }
 
 fn size(text: &str) -> Result<u64, String> {
-    parse_memory(text).map_err(|error| error.to_string())
+    parse_memory(text).map_err(|error| error.spelled(option_name))
 }

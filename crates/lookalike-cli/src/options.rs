@@ -8,6 +8,7 @@ use clap::{Args, ValueEnum};
 use lookalike::core::error::ParamsError;
 use lookalike::core::keep::{KeepPolicy, KeepRule};
 use lookalike::core::kernel::Kernel;
+use lookalike::core::parameter::{NamesParameters, Parameter};
 use lookalike::core::params::{
     Case, DEFAULT_SEED, Measure, Params, Scheme, ShingleRule, TokenRule, Wishes,
 };
@@ -16,6 +17,7 @@ use lookalike::run::{FindOptions, Grouping, MAX_THREADS, Memory};
 use lookalike::spill::parse_memory;
 use lookalike::stop_words::stop_words;
 use lookalike::write::csv::Cells;
+use lookalike::write::option_name;
 use std::fs::File;
 use std::io::{self, Read};
 use std::num::NonZeroUsize;
@@ -226,7 +228,7 @@ impl ParameterArgs {
 
 /// A similarity as it is typed. Its range is checked where all ranges are, by `Params`.
 pub(crate) fn threshold(text: &str) -> Result<f64, ParamsError> {
-    number(text, "--threshold", "a number above 0 and at most 1, such as 0.8")
+    number(text, Parameter::Threshold, "a number above 0 and at most 1, such as 0.8")
 }
 
 fn seed(text: &str) -> Result<u64, String> {
@@ -234,11 +236,12 @@ fn seed(text: &str) -> Result<u64, String> {
 }
 
 pub(crate) fn recall(text: &str) -> Result<f64, ParamsError> {
-    number(text, "--recall", "a number above 0 and below 1, such as 0.99")
+    number(text, Parameter::Recall, "a number above 0 and below 1, such as 0.99")
 }
 
-fn number(text: &str, option: &'static str, expected: &'static str) -> Result<f64, ParamsError> {
-    text.trim().parse().map_err(|_| ParamsError::Parse { option, got: text.to_owned(), expected })
+fn number(text: &str, parameter: Parameter, expected: &'static str) -> Result<f64, ParamsError> {
+    let refused = |_| ParamsError::Parse { parameter, got: text.to_owned(), expected };
+    text.trim().parse().map_err(refused)
 }
 
 /// Who is kept.
@@ -397,7 +400,7 @@ fn path_of(bytes: &[u8]) -> Option<PathBuf> {
 }
 
 fn memory(text: &str) -> Result<u64, String> {
-    parse_memory(text).map_err(|error| error.to_string())
+    parse_memory(text).map_err(|error| error.spelled(option_name))
 }
 
 /// How inputs are read.

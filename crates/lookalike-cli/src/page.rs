@@ -11,11 +11,13 @@ mod reasons;
 
 use crate::notes;
 use lookalike::audit::{Audit, Figures, JudgedBy};
+use lookalike::core::parameter::NamesParameters;
 use lookalike::core::params::{Measure, Params};
 use lookalike::error::Error;
 use lookalike::read::{self, Description};
 use lookalike::run::{self, FindOptions, Findings, Grouping, SourceCounts};
 use lookalike::write::html::{self, SampleChoice, Skipped, Streams};
+use lookalike::write::option_name;
 use lookalike::write::{EMPTY, Output};
 use parameters::Row;
 use reasons::Reasons;
@@ -194,7 +196,7 @@ fn about(findings: &Findings, document: u32) -> Result<html::About, Error> {
 fn skipped(findings: &Findings) -> impl Iterator<Item = io::Result<Skipped>> + '_ {
     let unread = findings.skipped.iter().map(|each| {
         let read::Skipped { source, line, id, reason } = each?;
-        Ok(Skipped { source, line, id, reason: reason.to_string() })
+        Ok(Skipped { source, line, id, reason: reason.spelled(option_name) })
     });
     let empty = findings.empty.iter().map(|id| {
         let (source, reason) = (String::new(), EMPTY.to_owned());

@@ -3,10 +3,12 @@
 use crate::difference::thousands;
 use crate::notes;
 use crate::text_width::one_line;
+use lookalike::core::parameter::NamesParameters;
 use lookalike::extract::Failure;
-use lookalike::read::{SkipReason, Skipped, limit_option};
+use lookalike::read::{SkipReason, Skipped, limit_parameter};
 use lookalike::run::{BetterSetting, FindOptions, Findings};
 use lookalike::tune::Setting;
+use lookalike::write::option_name;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -284,7 +286,9 @@ fn kind(reason: &SkipReason) -> Cow<'static, str> {
         SkipReason::TooLong => "too long",
         SkipReason::NotRecords { .. } => "without the columns of records",
         SkipReason::NoContent => "empty",
-        SkipReason::OverLimit { option, .. } => return format!("above {option}").into(),
+        SkipReason::OverLimit { parameter, .. } => {
+            return format!("above {}", option_name(*parameter)).into();
+        }
         SkipReason::NotStored { .. } => "that no index takes",
         SkipReason::NotUtf8 { .. } => "not UTF-8",
         SkipReason::BrokenJson { .. } => "not JSON",
@@ -300,7 +304,7 @@ fn kind(reason: &SkipReason) -> Cow<'static, str> {
         SkipReason::FieldCount { .. } => "with too many or too few values",
         SkipReason::UnclosedQuote => "with a quote that never ends",
         SkipReason::RepeatedId { .. } => "with the id of an earlier document",
-        other => return other.to_string().into(),
+        other => return other.spelled(option_name).into(),
     })
 }
 
@@ -313,8 +317,8 @@ fn without_text(failure: &Failure) -> Cow<'static, str> {
         Failure::Crashed { .. } => "on which the reader failed",
         Failure::TooSlow { .. } => "not read in time (--max-seconds)",
         Failure::Limit { what, limit } => {
-            let option = limit_option(failure);
-            let remedy = option.map(|option| format!(" ({option} allows more)"));
+            let remedy = limit_parameter(failure)
+                .map(|parameter| format!(" ({} allows more)", option_name(parameter)));
             let limit = thousands(*limit);
             return format!("with more than {limit} {what}{}", remedy.unwrap_or_default()).into();
         }

@@ -2,6 +2,7 @@
 //!
 //! [`Params`]: crate::params::Params
 
+use crate::parameter::{NamesParameters, Parameter, Spelling};
 use crate::params::Measure;
 use std::fmt;
 
@@ -50,28 +51,42 @@ pub enum ParamsError {
         /// The best recall that length can have at the threshold.
         best: f64,
     },
-    /// An option about signatures beside candidates that are found without them.
+    /// A parameter of signatures is given where candidates are found without them.
     NotUsed {
-        /// Which option: `--num-hashes`, `--bands` or `--rows`.
-        option: &'static str,
+        /// [`NumHashes`](Parameter::NumHashes), [`Bands`](Parameter::Bands) or
+        /// [`Rows`](Parameter::Rows).
+        parameter: Parameter,
         /// The value given.
         got: usize,
         /// The measure asked for: containment is always exact, Jaccard on request.
         measure: Measure,
     },
-    /// A text that names an option has no meaning.
+    /// The value of a parameter cannot be parsed.
     Parse {
-        /// Which option.
-        option: &'static str,
+        /// Which parameter.
+        parameter: Parameter,
         /// The text given.
         got: String,
-        /// What is understood.
+        /// The texts that can be parsed.
         expected: &'static str,
+    },
+    /// An index is created with parameters of an exact run.
+    ExactIndex,
+    /// An index for containment is created without shingle sets.
+    ContainmentNeedsSets,
+    /// An index for containment needs more keys a document than it can have.
+    ContainmentTooLow {
+        /// The threshold given.
+        threshold: f64,
+        /// The recall given.
+        recall: f64,
+        /// The largest number of keys of one document.
+        most: usize,
     },
 }
 
-impl fmt::Display for ParamsError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl NamesParameters for ParamsError {
+    fn fmt_with(&self, f: &mut fmt::Formatter<'_>, name: Spelling) -> fmt::Result {
         use crate::params::{MAX_NUM_HASHES, MAX_SHINGLE_SIZE};
         match self {
             Self::Threshold { got } => write!(
@@ -106,21 +121,62 @@ impl fmt::Display for ParamsError {
                  hashes (at most {best:.4}); ask for more hashes, a higher threshold or a lower \
                  recall"
             ),
-            Self::NotUsed { option, got, measure: Measure::Jaccard } => write!(
-                f,
-                "{option} is {got} beside --exact, which finds candidates without signatures; \
-                 leave out {option}, or leave out --exact to find candidates by bands"
-            ),
-            Self::NotUsed { option, got, measure: Measure::Containment } => write!(
-                f,
-                "{option} is {got} beside --measure containment, which finds candidates without \
-                 signatures; leave out {option}, or take --measure jaccard to find candidates by \
-                 bands"
-            ),
-            Self::Parse { option, got, expected } => {
-                write!(f, "{option} cannot be {got:?}; expected {expected}")
+            Self::NotUsed { parameter, got, measure } => {
+                fmt_not_used(f, name, *parameter, *got, *measure)
             }
+            Self::Parse { parameter, got, expected } => {
+                write!(f, "{} cannot be {got:?}; expected {expected}", name(*parameter))
+            }
+            Self::ExactIndex => write!(
+                f,
+                "an index finds candidates by bands, not by {0}; leave out {0}",
+                name(Parameter::Exact)
+            ),
+            Self::ContainmentNeedsSets => write!(
+                f,
+                "{0} cannot be \"signatures\" with {1} containment, which signatures do not \
+                 estimate; expected {0} sets or {0} texts",
+                name(Parameter::Store),
+                name(Parameter::Measure)
+            ),
+            Self::ContainmentTooLow { threshold, recall, most } => write!(
+                f,
+                "containment {threshold} with recall {recall} needs more than {most} keys for one \
+                 document; choose a higher {} or a lower {}",
+                name(Parameter::Threshold),
+                name(Parameter::Recall)
+            ),
         }
+    }
+}
+
+fn fmt_not_used(
+    f: &mut fmt::Formatter<'_>,
+    name: Spelling,
+    parameter: Parameter,
+    got: usize,
+    measure: Measure,
+) -> fmt::Result {
+    let parameter = name(parameter);
+    match measure {
+        Measure::Jaccard => write!(
+            f,
+            "{parameter} is {got} together with {0}, which finds candidates without signatures; \
+             leave out {parameter}, or leave out {0} to find candidates by bands",
+            name(Parameter::Exact)
+        ),
+        Measure::Containment => write!(
+            f,
+            "{parameter} is {got} together with {0} containment, which finds candidates without \
+             signatures; leave out {parameter}, or take {0} jaccard to find candidates by bands",
+            name(Parameter::Measure)
+        ),
+    }
+}
+
+impl fmt::Display for ParamsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.fmt_with(f, Parameter::plain)
     }
 }
 

@@ -19,6 +19,7 @@
 //! Where the greater comes first, the bits of the value are turned over.
 
 use crate::error::ParamsError;
+use crate::parameter::Parameter;
 use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
@@ -81,7 +82,7 @@ impl FromStr for KeepRule {
     /// or `:desc` needs the direction behind it.
     fn from_str(text: &str) -> Result<Self, ParamsError> {
         let unknown = || ParamsError::Parse {
-            option: "--keep",
+            parameter: Parameter::Keep,
             got: text.to_owned(),
             expected: "longest, shortest, first, last, newest, oldest, field:NAME, \
                        field:NAME:asc, field:NAME:desc or path:GLOB",
@@ -492,7 +493,7 @@ mod tests {
         for text in ["", "Longest", "best", "field:", "field", "field::asc", "path:", "longest:asc"]
         {
             let error = text.parse::<KeepRule>().unwrap_err().to_string();
-            assert!(error.contains("--keep") && error.contains("field:NAME:asc"), "{error}");
+            assert!(error.contains("keep cannot") && error.contains("field:NAME:asc"), "{error}");
         }
     }
 

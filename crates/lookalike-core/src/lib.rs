@@ -73,6 +73,7 @@ pub mod hash;
 pub mod keep;
 pub mod kernel;
 pub mod naive;
+pub mod parameter;
 pub mod params;
 pub mod prefix;
 pub mod shingle;

@@ -4,6 +4,7 @@
 use crate::curve;
 use crate::error::ParamsError;
 use crate::hash;
+use crate::parameter::Parameter;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -214,7 +215,7 @@ impl FromStr for ShingleRule {
     /// `words:5`, `chars:5`, `bytes:5`, or `bag` for the bag of words (`words:1`).
     fn from_str(text: &str) -> Result<Self, ParamsError> {
         let parse = || ParamsError::Parse {
-            option: "--shingle",
+            parameter: Parameter::Shingle,
             got: text.to_owned(),
             expected: "words:N, chars:N or bytes:N with N from 1 to 256, or bag",
         };
@@ -234,7 +235,7 @@ impl FromStr for ShingleRule {
 
 /// Declares the texts of a closed choice once, for reading and for writing.
 macro_rules! named {
-    ($type:ident, $option:literal, $expected:literal,
+    ($type:ident, $parameter:ident, $expected:literal,
      $($variant:ident = $name:literal),+ $(,)?) => {
         impl fmt::Display for $type {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -247,7 +248,7 @@ macro_rules! named {
                 match text {
                     $($name => Ok(Self::$variant),)+
                     _ => Err(ParamsError::Parse {
-                        option: $option,
+                        parameter: Parameter::$parameter,
                         got: text.to_owned(),
                         expected: $expected,
                     }),
@@ -259,23 +260,23 @@ macro_rules! named {
 
 named!(
     TokenRule,
-    "--tokens",
+    Tokens,
     "words, word-runs or whitespace",
     Words = "words",
     WordRuns = "word-runs",
     Whitespace = "whitespace"
 );
-named!(Case, "--case", "fold or keep", Fold = "fold", Keep = "keep");
+named!(Case, Case, "fold or keep", Fold = "fold", Keep = "keep");
 named!(
     Measure,
-    "--measure",
+    Measure,
     "jaccard or containment",
     Jaccard = "jaccard",
     Containment = "containment"
 );
 named!(
     Scheme,
-    "--scheme",
+    Scheme,
     "fss, multiply-shift, mod-prime, xor or xor-multiply",
     FastSimilarity = "fss",
     MultiplyShift = "multiply-shift",
@@ -520,13 +521,16 @@ impl fmt::Display for Params {
 /// What stands in the place of a banding that is not used and that no recall can be asked of.
 const UNUSED: curve::Choice = curve::Choice { num_hashes: 128, bands: 21, rows: 6 };
 
-/// Refuses what describes signatures beside candidates that are found without them.
+/// Refuses parameters of signatures where candidates are found without them.
 fn refuse_banding(wishes: &Wishes) -> Result<(), ParamsError> {
-    let given =
-        [("--num-hashes", wishes.num_hashes), ("--bands", wishes.bands), ("--rows", wishes.rows)];
-    for (option, got) in given {
+    let given = [
+        (Parameter::NumHashes, wishes.num_hashes),
+        (Parameter::Bands, wishes.bands),
+        (Parameter::Rows, wishes.rows),
+    ];
+    for (parameter, got) in given {
         if let Some(got) = got {
-            return Err(ParamsError::NotUsed { option, got, measure: wishes.measure });
+            return Err(ParamsError::NotUsed { parameter, got, measure: wishes.measure });
         }
     }
     Ok(())
@@ -560,14 +564,14 @@ mod tests {
     }
 
     #[test]
-    fn a_banding_by_hand_beside_exact_candidates_is_refused_by_name() {
+    fn a_banding_with_exact_candidates_is_refused_by_name() {
         let exact = Wishes { exact: true, ..Wishes::default() };
         let contained = Wishes { measure: Measure::Containment, ..Wishes::default() };
-        for (base, other) in [(exact, "--exact"), (contained, "--measure containment")] {
+        for (base, other) in [(exact, "exact"), (contained, "measure containment")] {
             for (option, wishes) in [
-                ("--num-hashes is 64", Wishes { num_hashes: Some(64), ..base.clone() }),
-                ("--bands is 20", Wishes { bands: Some(20), ..base.clone() }),
-                ("--rows is 5", Wishes { rows: Some(5), ..base.clone() }),
+                ("num_hashes is 64", Wishes { num_hashes: Some(64), ..base.clone() }),
+                ("bands is 20", Wishes { bands: Some(20), ..base.clone() }),
+                ("rows is 5", Wishes { rows: Some(5), ..base.clone() }),
             ] {
                 let error = Params::new(&wishes).unwrap_err().to_string();
                 assert!(error.contains(option) && error.contains(other), "{error}");
@@ -595,6 +599,6 @@ mod tests {
             assert_eq!(measure.to_string().parse(), Ok(measure));
         }
         let error = "cosine".parse::<Measure>().unwrap_err().to_string();
-        assert!(error.contains("--measure") && error.contains("jaccard or cont"), "{error}");
+        assert!(error.contains("measure cannot") && error.contains("jaccard or cont"), "{error}");
     }
 }

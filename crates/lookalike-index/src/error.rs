@@ -1,6 +1,7 @@
 //! What can go wrong with an index.
 
 use lookalike_core::error::ParamsError;
+use lookalike_core::parameter::{NamesParameters, Parameter, Spelling};
 use lookalike_core::params::Measure;
 use std::fmt;
 use std::time::Duration;
@@ -53,7 +54,7 @@ pub enum IndexError {
         /// The place.
         index: String,
         /// Which setting.
-        what: &'static str,
+        parameter: Parameter,
         /// What the index has.
         index_has: String,
         /// What was asked for.
@@ -149,8 +150,7 @@ pub enum IndexError {
 }
 
 /// What to do with an index of an older version, and of a newer one.
-const OLDER: &str =
-    "open it for writing once, as `lookalike index compact` does, which migrates it";
+const OLDER: &str = "open it for writing once, which migrates it";
 const NEWER: &str = "export it with the program that wrote it and create it again";
 
 /// What an index is that keeps no documents, and who opens it.
@@ -180,34 +180,30 @@ impl fmt::Display for Unwritable {
                  let the owner grant it"
             }
             Self::FileSystem => {
-                "its file system is mounted for reading only: mount it for writing, or only read \
-                 it, with `lookalike query` or `lookalike serve --read-only`"
+                "its file system is mounted for reading only: mount it for writing, or open it for \
+                 reading only"
             }
             Self::Server => {
-                "the database server takes no changes: name one that does, not a standby, or \
-                 only read it, with `lookalike query` or `lookalike serve --read-only`"
+                "the database server takes no changes: name one that does, not a standby, or open \
+                 the index for reading only"
             }
         })
     }
 }
 
-impl fmt::Display for IndexError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl NamesParameters for IndexError {
+    fn fmt_with(&self, f: &mut fmt::Formatter<'_>, name: Spelling) -> fmt::Result {
         match self {
-            Self::Missing { index } => {
-                write!(f, "there is no index {index}: `lookalike index create` makes one")
-            }
+            Self::Missing { index } => write!(f, "there is no index {index}: create it first"),
             Self::Exists { index } => write!(
                 f,
-                "{index} exists already: choose another name, or add to it with \
-                 `lookalike index add`"
+                "{index} exists already: choose another name, or open it to add documents"
             ),
             Self::NotAnIndex { index, why } => write!(f, "{index} is no index: {why}"),
             Self::NotBuilt { index, feature } => write!(
                 f,
-                "{index}: this program was built without the feature `{feature}`, as `lookalike \
-                 --version` says; build it with `cargo install --path crates/lookalike-cli \
-                 --features {feature}`"
+                "{index}: this program was built without the feature `{feature}`; build it with \
+                 that feature"
             ),
             Self::OfSketches { index } => write!(f, "{index} {OF_SKETCHES}"),
             Self::Version { index, got, expected } => write!(
@@ -215,10 +211,11 @@ impl fmt::Display for IndexError {
                 "{index} has format version {got}, this program reads {expected}: {}",
                 if got < expected && *got > 0 { OLDER } else { NEWER }
             ),
-            Self::OtherSettings { index, what, index_has, asked } => write!(
+            Self::OtherSettings { index, parameter, index_has, asked } => write!(
                 f,
-                "{index} was made with {what} {index_has}, asked for is {asked}: leave the option \
-                 out to use those of the index, or create another index"
+                "{index} was made with {} {index_has}, asked for is {asked}: leave the option out \
+                 to use those of the index, or create another index",
+                name(*parameter)
             ),
             Self::InUse { index, waited } => write!(
                 f,
@@ -233,7 +230,8 @@ impl fmt::Display for IndexError {
             Self::NoSets { what } => write!(
                 f,
                 "the index keeps no shingle sets, without which there is no {what}: create it \
-                 with --store sets"
+                 with {} sets",
+                name(Parameter::Store)
             ),
             Self::NearestMeasure { got, expected } => write!(
                 f,
@@ -241,16 +239,13 @@ impl fmt::Display for IndexError {
                  which signatures do not estimate: query it with a low threshold instead"
             ),
             Self::Filter { got, expected } => write!(f, "filter {got:?}: expected {expected}"),
-            Self::Params(error) => error.fmt(f),
-            Self::Damaged { what, why } => write!(
-                f,
-                "{what} is damaged: {why}; `lookalike index check` says what can be repaired"
-            ),
-            Self::DamagedCatalogue { file, why } => write!(
-                f,
-                "{file} is damaged: {why}; restore a backup, or save what can be read with \
-                 `lookalike index export`"
-            ),
+            Self::Params(error) => error.fmt_with(f, name),
+            Self::Damaged { what, why } => {
+                write!(f, "{what} is damaged: {why}; check the index to learn what can be repaired")
+            }
+            Self::DamagedCatalogue { file, why } => {
+                write!(f, "{file} is damaged: {why}; restore a backup, or export what can be read")
+            }
             Self::Full { most } => {
                 write!(f, "all {most} document numbers are used: compact the index")
             }
@@ -262,6 +257,12 @@ impl fmt::Display for IndexError {
             Self::Io { path, source } => write!(f, "{path}: {source}"),
             Self::Database { index, why, .. } => write!(f, "{index}: {why}"),
         }
+    }
+}
+
+impl fmt::Display for IndexError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.fmt_with(f, Parameter::plain)
     }
 }
 

@@ -6,6 +6,7 @@ use crate::error::IndexError;
 use crate::sketches::Sketches;
 use lookalike_core::curve;
 use lookalike_core::error::ParamsError;
+use lookalike_core::parameter::Parameter;
 use lookalike_core::params::{
     Case, Measure, Params, Scheme, ShingleRule, StopWords, TokenRule, Wishes,
 };
@@ -102,11 +103,7 @@ impl Settings {
             Measure::Containment => Some(Containment::new(params, store)?),
         };
         if params.exact() && containment.is_none() {
-            return Err(ParamsError::Parse {
-                option: "--exact",
-                got: params.to_string(),
-                expected: "an index finds candidates by bands: leave out --exact",
-            });
+            return Err(ParamsError::ExactIndex);
         }
         let rule = params.shingle();
         let stop_words = rule.stop_words().map(|list| StoredStopWords {
@@ -141,9 +138,9 @@ impl Settings {
     pub fn params(&self) -> Result<Params, ParamsError> {
         if self.sketches.is_some() {
             return Err(ParamsError::Parse {
-                option: "the index",
-                got: "sketches of lookalike.datasketch".to_owned(),
-                expected: "one of documents; lookalike.datasketch.MinHashLSH opens this one",
+                parameter: Parameter::Store,
+                got: "sketches".to_owned(),
+                expected: "signatures, sets or texts, which an index of documents has",
             });
         }
         let stop_words = self.stop_words.as_ref();
@@ -197,29 +194,29 @@ impl Settings {
         };
         let text = |value: &dyn std::fmt::Display| value.to_string();
         let pairs = [
-            ("--shingle", text(&self.shingle), text(&asked.shingle)),
-            ("--tokens", text(&self.tokens), text(&asked.tokens)),
-            ("--case", text(&self.case), text(&asked.case)),
-            ("--frequencies", text(&self.frequencies), text(&asked.frequencies)),
-            ("--stop-words", name(&self.stop_words), name(&asked.stop_words)),
-            ("wording", text(&self.wording), text(&asked.wording)),
-            ("--scheme", text(&self.scheme), text(&asked.scheme)),
-            ("--seed", text(&self.seed), text(&asked.seed)),
-            ("--measure", text(&self.measure()), text(&asked.measure())),
-            ("--num-hashes", text(&self.num_hashes), text(&asked.num_hashes)),
-            ("--bands", text(&self.bands), text(&asked.bands)),
-            ("--rows", text(&self.rows), text(&asked.rows)),
-            ("--store", format!("{:?}", self.store), format!("{:?}", asked.store)),
+            (Parameter::Shingle, text(&self.shingle), text(&asked.shingle)),
+            (Parameter::Tokens, text(&self.tokens), text(&asked.tokens)),
+            (Parameter::Case, text(&self.case), text(&asked.case)),
+            (Parameter::Frequencies, text(&self.frequencies), text(&asked.frequencies)),
+            (Parameter::StopWords, name(&self.stop_words), name(&asked.stop_words)),
+            (Parameter::Wording, text(&self.wording), text(&asked.wording)),
+            (Parameter::Scheme, text(&self.scheme), text(&asked.scheme)),
+            (Parameter::Seed, text(&self.seed), text(&asked.seed)),
+            (Parameter::Measure, text(&self.measure()), text(&asked.measure())),
+            (Parameter::NumHashes, text(&self.num_hashes), text(&asked.num_hashes)),
+            (Parameter::Bands, text(&self.bands), text(&asked.bands)),
+            (Parameter::Rows, text(&self.rows), text(&asked.rows)),
+            (Parameter::Store, format!("{:?}", self.store), format!("{:?}", asked.store)),
         ];
         let differs = pairs.into_iter().find(|(_, has, asked)| has != asked);
         let differs = differs.or_else(|| {
             let (has, asked) = (&self.stop_words, &asked.stop_words);
-            (has != asked).then(|| ("the list of --stop-words", name(has), "other words".into()))
+            (has != asked).then(|| (Parameter::StopWords, name(has), "other words".into()))
         });
-        let Some((what, index_has, asked)) = differs else { return Ok(()) };
+        let Some((parameter, index_has, asked)) = differs else { return Ok(()) };
         Err(IndexError::OtherSettings {
             index: index.to_owned(),
-            what,
+            parameter,
             index_has: index_has.to_lowercase(),
             asked: asked.to_lowercase(),
         })
@@ -272,18 +269,14 @@ impl Settings {
 impl Containment {
     fn new(params: &Params, store: Store) -> Result<Self, ParamsError> {
         if store == Store::Signatures {
-            return Err(ParamsError::Parse {
-                option: "--store",
-                got: "signatures".to_owned(),
-                expected: "sets or texts with --measure containment, which signatures do not tell",
-            });
+            return Err(ParamsError::ContainmentNeedsSets);
         }
-        let anchors = anchors_for(params.threshold(), params.recall());
-        anchors.map(|anchors| Self { anchors }).ok_or_else(|| ParamsError::Parse {
-            option: "--threshold",
-            got: params.threshold().to_string(),
-            expected: "a greater one, or a lower --recall: containment this low needs more than \
-                       256 anchors a document",
+        let (threshold, recall) = (params.threshold(), params.recall());
+        let anchors = anchors_for(threshold, recall);
+        anchors.map(|anchors| Self { anchors }).ok_or(ParamsError::ContainmentTooLow {
+            threshold,
+            recall,
+            most: MAX_ANCHORS,
         })
     }
 }
@@ -315,7 +308,7 @@ mod tests {
         let (index, mut asked) = (settings(), settings());
         asked.rows += 1;
         let error = index.expect(&asked, "news.lookalike").unwrap_err().to_string();
-        assert!(error.contains("--rows") && error.contains("news.lookalike"), "{error}");
+        assert!(error.contains("rows") && error.contains("news.lookalike"), "{error}");
         let mut asked = settings();
         asked.stop_words.as_mut().unwrap().hashes.pop();
         assert!(index.expect(&asked, "x").is_err());
@@ -359,10 +352,10 @@ mod tests {
             assert!(matches!(other, Err(IndexError::NotAnIndex { .. })), "{to}: {other:?}");
         }
         let error = Settings::new(&params, "", Store::Signatures).unwrap_err().to_string();
-        assert!(error.contains("--store"), "{error}");
+        assert!(error.contains("store sets"), "{error}");
         let low = Params::new(&Wishes { threshold: 0.001, ..wishes }).unwrap();
         let error = Settings::new(&low, "", Store::Sets).unwrap_err().to_string();
-        assert!(error.contains("--threshold"), "{error}");
+        assert!(error.contains("higher threshold"), "{error}");
     }
 
     #[test]

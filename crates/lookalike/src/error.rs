@@ -1,16 +1,18 @@
 //! What can go wrong in a run.
 
 use crate::audit::AuditError;
+use crate::dedup::SurvivorsProblem;
 use crate::progress::Interrupted;
 use crate::read::ReadError;
-use crate::run::{MAX_PAIRS, MAX_SOURCES};
+use crate::run::{MAX_PAIRS, MAX_SOURCES, NoEstimates};
 use crate::spill::Difference;
 use lookalike_core::candidate::MAX_DOCUMENTS;
 use lookalike_core::error::ParamsError;
+use lookalike_core::parameter::{NamesParameters, Parameter, Spelling};
 use lookalike_index::IndexError;
 use std::fmt;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// An error of a run; each message names the place, what was expected and found, and the remedy.
 #[derive(Debug)]
@@ -78,10 +80,7 @@ pub enum Error {
         got: u64,
     },
     /// Estimates of signatures were asked for where there are none.
-    Estimates {
-        /// What was expected, what was given, and what to do.
-        problem: &'static str,
-    },
+    Estimates(NoEstimates),
     /// The pairs of documents that are connected do not fit in the memory that is allowed.
     PairsDoNotFit {
         /// How many fit.
@@ -99,7 +98,7 @@ pub enum Error {
         /// Where they were to go.
         path: PathBuf,
         /// Why not, and what to do.
-        problem: String,
+        problem: SurvivorsProblem,
     },
     /// A temporary file could not be written or read.
     Spill {
@@ -156,46 +155,38 @@ pub enum Error {
     },
 }
 
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl NamesParameters for Error {
+    fn fmt_with(&self, f: &mut fmt::Formatter<'_>, name: Spelling) -> fmt::Result {
         match self {
-            Self::Read(error) => error.fmt(f),
-            Self::Params(error) => error.fmt(f),
-            Self::Index(error) => error.fmt(f),
-            Self::NotAdded { place, error } => write!(f, "{place}: {error}"),
-            Self::Audit(error) => error.fmt(f),
-            Self::DuplicateId { id, first, second } if first == second => write!(
-                f,
-                "{first} is read twice, so the id {id:?} would stand for two documents; name each \
-                 file and folder once, and no file of a folder beside it"
-            ),
-            Self::DuplicateId { id, first, second } => write!(
-                f,
-                "the id {id:?} stands at {first} and again at {second}; ids must be unique. \
-                 --id-field names another field, --line-ids makes ids of file names and line \
-                 numbers, --skip-bad leaves out the later document and counts it"
-            ),
+            Self::Read(error) => error.fmt_with(f, name),
+            Self::Params(error) => error.fmt_with(f, name),
+            Self::Index(error) => error.fmt_with(f, name),
+            Self::NotAdded { place, error } => {
+                write!(f, "{place}: ")?;
+                error.fmt_with(f, name)
+            }
+            Self::Audit(error) => error.fmt_with(f, name),
+            Self::DuplicateId { id, first, second } => fmt_duplicate_id(f, name, id, first, second),
             Self::Changed { id, place } => write!(
                 f,
                 "document {id:?} at {place} changed while it was being read; run again when \
                  nothing writes to the input, or work on a copy"
             ),
-            Self::MemoryTooSmall { got, least } => write!(
-                f,
-                "--memory {} is too small: this run needs at least {}",
-                amount(*got),
-                amount(least.next_multiple_of(1 << 20))
-            ),
+            Self::MemoryTooSmall { got, least } => fmt_memory_too_small(f, name, *got, *least),
             Self::TemporaryFile { what } => write!(
                 f,
                 "a temporary file does not hold {what} any more; run again, and let nothing else \
                  write to the folder for temporary files"
             ),
-            Self::Estimates { problem } => write!(f, "no estimates of signatures: {problem}"),
-            Self::TooManyDocuments { .. }
-            | Self::TooManySources { .. }
-            | Self::TooManyPairs { .. }
-            | Self::PairsDoNotFit { .. } => self.fmt_too_many(f),
+            Self::Estimates(why) => why.fmt_with(f, name),
+            Self::TooManyDocuments { got } => write!(
+                f,
+                "the input has at least {got} documents, one run can number {MAX_DOCUMENTS}; \
+                 split the input"
+            ),
+            Self::TooManySources { field, got } => fmt_too_many_sources(f, name, field, *got),
+            Self::TooManyPairs { got } => fmt_too_many_pairs(f, name, *got),
+            Self::PairsDoNotFit { most } => fmt_pairs_do_not_fit(f, name, *most),
             Self::Write { path, source } => write!(
                 f,
                 "cannot write {}: {}; what was there before is untouched, {}",
@@ -204,14 +195,30 @@ impl fmt::Display for Error {
                 remedy(source.kind())
             ),
             Self::Survivors { path, problem } => {
-                write!(f, "cannot write {}: {problem}", path.display())
+                write!(f, "cannot write {}: ", path.display())?;
+                problem.fmt_with(f, name)
             }
-            Self::Spill { .. }
-            | Self::SpillDamaged { .. }
-            | Self::TempDir { .. }
-            | Self::RunDiffers { .. }
-            | Self::RunInUse { .. }
-            | Self::RunNotPrivate { .. } => self.fmt_spill(f),
+            Self::Spill { path, source } => fmt_spill(f, name, path, source),
+            Self::SpillDamaged { path, problem, folder } => {
+                fmt_spill_damaged(f, name, path, problem, folder.as_deref())
+            }
+            Self::TempDir { path, source } => write!(
+                f,
+                "cannot make temporary files in {}: {}; {} names a folder that exists and takes \
+                 files",
+                path.display(),
+                plain(source),
+                name(Parameter::TempDir)
+            ),
+            Self::RunDiffers { path, differences } => fmt_run_differs(f, name, path, differences),
+            Self::RunInUse { path } => write!(
+                f,
+                "the run stored in {} is in use by another run; wait until that ends, or name \
+                 another {}",
+                path.display(),
+                name(Parameter::TempDir)
+            ),
+            Self::RunNotPrivate { path, problem } => fmt_run_not_private(f, name, path, problem),
             Self::Interrupted => f.write_str("interrupted; nothing was written"),
             Self::Table { path, line: 0, problem } => write!(f, "{}: {problem}", path.display()),
             Self::Table { path, line, problem } => {
@@ -221,106 +228,169 @@ impl fmt::Display for Error {
     }
 }
 
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.fmt_with(f, Parameter::plain)
+    }
+}
+
 /// How many differences a message lists.
 const SHOWN_DIFFERENCES: usize = 8;
 
-impl Error {
-    /// The messages about numbers that are too large.
-    fn fmt_too_many(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::TooManyDocuments { got } => write!(
-                f,
-                "the input has at least {got} documents, one run can number {MAX_DOCUMENTS}; \
-                 split the input"
-            ),
-            Self::TooManySources { field, got } => write!(
-                f,
-                "the field {field:?} has at least {got} values, documents are counted under at \
-                 most {MAX_SOURCES}; let --source-field name a field with fewer values, or leave \
-                 it out"
-            ),
-            Self::TooManyPairs { got } => write!(
-                f,
-                "the documents form at least {got} pairs, one run lists at most {MAX_PAIRS}; \
-                 groups (without --pairs) hold the same duplicates, or raise --threshold"
-            ),
-            Self::PairsDoNotFit { most } => write!(
-                f,
-                "more than {most} pairs of documents are connected with each other, which do not \
-                 fit in --memory; allow more, raise --threshold, or leave out --pairs: groups hold \
-                 the same duplicates"
-            ),
-            _ => Ok(()),
-        }
+fn fmt_duplicate_id(
+    f: &mut fmt::Formatter<'_>,
+    name: Spelling,
+    id: &str,
+    first: &str,
+    second: &str,
+) -> fmt::Result {
+    if first == second {
+        return write!(
+            f,
+            "{first} is read twice, so the id {id:?} would belong to two documents; name each \
+             file and folder once, and no file inside a named folder"
+        );
     }
+    write!(
+        f,
+        "the id {id:?} occurs at {first} and again at {second}; ids must be unique. {} names \
+         another field, {} makes ids of file names and line numbers, {} leaves out the later \
+         document and counts it",
+        name(Parameter::IdField),
+        name(Parameter::LineIds),
+        name(Parameter::SkipBad)
+    )
+}
 
-    /// The messages about temporary files.
-    fn fmt_spill(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Spill { path, source } => {
-                let (path, plain) = (path.display(), plain(source));
-                write!(f, "cannot write or read the temporary file {path}: {plain}; ")?;
-                f.write_str(spill_remedy(source.kind()))
-            }
-            Self::SpillDamaged { path, problem, folder } => {
-                write!(f, "the temporary file {} is damaged: {problem}; ", path.display())?;
-                match folder {
-                    Some(folder) => {
-                        let folder = folder.display();
-                        write!(f, "remove the folder {folder}, and the run starts anew")
-                    }
-                    None => f.write_str("run again, with --temp-dir on another disk"),
-                }
-            }
-            Self::TempDir { path, source } => {
-                let (path, plain) = (path.display(), plain(source));
-                write!(f, "cannot make temporary files in {path}: {plain}; ")?;
-                f.write_str("--temp-dir names a folder that exists and takes files")
-            }
-            Self::RunDiffers { path, differences } => {
-                let path = path.display();
-                write!(f, "the run stored in {path} is another one:")?;
-                for difference in differences.iter().take(SHOWN_DIFFERENCES) {
-                    write!(f, " {difference};")?;
-                }
-                if let Some(more) = differences.len().checked_sub(SHOWN_DIFFERENCES + 1) {
-                    write!(f, " and {} more;", more + 1)?;
-                }
-                write!(
-                    f,
-                    " to go on with it, give it what it was started with; to start anew, remove \
-                     the folder {path} or name another --temp-dir"
-                )
-            }
-            Self::RunInUse { path } => write!(
-                f,
-                "the run stored in {} is in use by another run; wait until that ends, or name \
-                 another --temp-dir",
-                path.display()
-            ),
-            Self::RunNotPrivate { path, problem } => write!(
-                f,
-                "the folder {} for the run's temporary files exists, and {problem}, so nothing in \
-                 it is used; remove it if it is yours, or name a --temp-dir that only you can \
-                 write to",
-                path.display()
-            ),
-            _ => Ok(()),
-        }
+fn fmt_memory_too_small(
+    f: &mut fmt::Formatter<'_>,
+    name: Spelling,
+    got: u64,
+    least: u64,
+) -> fmt::Result {
+    write!(
+        f,
+        "{} {} is too small: this run needs at least {}",
+        name(Parameter::Memory),
+        amount(got),
+        amount(least.next_multiple_of(1 << 20))
+    )
+}
+
+fn fmt_run_not_private(
+    f: &mut fmt::Formatter<'_>,
+    name: Spelling,
+    path: &Path,
+    problem: &str,
+) -> fmt::Result {
+    write!(
+        f,
+        "the folder {} for the run's temporary files exists, and {problem}, so nothing in it is \
+         used; remove it if it is yours, or name a {} that only you can write to",
+        path.display(),
+        name(Parameter::TempDir)
+    )
+}
+
+fn fmt_too_many_sources(
+    f: &mut fmt::Formatter<'_>,
+    name: Spelling,
+    field: &str,
+    got: usize,
+) -> fmt::Result {
+    write!(
+        f,
+        "the field {field:?} has at least {got} values, documents are counted under at most \
+         {MAX_SOURCES}; let {} name a field with fewer values, or leave it out",
+        name(Parameter::SourceField)
+    )
+}
+
+fn fmt_too_many_pairs(f: &mut fmt::Formatter<'_>, name: Spelling, got: u64) -> fmt::Result {
+    write!(
+        f,
+        "the documents form at least {got} pairs, one run lists at most {MAX_PAIRS}; groups \
+         (without {}) hold the same duplicates, or raise {}",
+        name(Parameter::Pairs),
+        name(Parameter::Threshold)
+    )
+}
+
+fn fmt_pairs_do_not_fit(f: &mut fmt::Formatter<'_>, name: Spelling, most: u64) -> fmt::Result {
+    write!(
+        f,
+        "more than {most} pairs of documents are connected with each other, which do not fit in \
+         {}; allow more, raise {}, or leave out {}: groups hold the same duplicates",
+        name(Parameter::Memory),
+        name(Parameter::Threshold),
+        name(Parameter::Pairs)
+    )
+}
+
+fn fmt_spill(
+    f: &mut fmt::Formatter<'_>,
+    name: Spelling,
+    path: &Path,
+    source: &io::Error,
+) -> fmt::Result {
+    let (resume, temp_dir) = (name(Parameter::Resume), name(Parameter::TempDir));
+    write!(f, "cannot write or read the temporary file {}: {}; ", path.display(), plain(source))?;
+    match source.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => write!(
+            f,
+            "the disk is full: make room there (a run with {resume} then goes on where it \
+             stopped), or name another {temp_dir}"
+        ),
+        _ => write!(
+            f,
+            "try again (a run with {resume} goes on where it stopped), or name another {temp_dir}"
+        ),
     }
 }
 
-fn spill_remedy(kind: io::ErrorKind) -> &'static str {
-    match kind {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            "the disk is full: make room there (a run with --resume then goes on where it \
-             stopped), or name another --temp-dir"
+fn fmt_spill_damaged(
+    f: &mut fmt::Formatter<'_>,
+    name: Spelling,
+    path: &Path,
+    problem: &str,
+    folder: Option<&Path>,
+) -> fmt::Result {
+    write!(f, "the temporary file {} is damaged: {problem}; ", path.display())?;
+    match folder {
+        Some(folder) => {
+            write!(
+                f,
+                "remove the folder {}, and the run starts from the beginning",
+                folder.display()
+            )
         }
-        _ => "try again (a run with --resume goes on where it stopped), or name another --temp-dir",
+        None => write!(f, "run again, with {} on another disk", name(Parameter::TempDir)),
     }
 }
 
-/// Bytes as `--memory` takes them.
+fn fmt_run_differs(
+    f: &mut fmt::Formatter<'_>,
+    name: Spelling,
+    path: &Path,
+    differences: &[Difference],
+) -> fmt::Result {
+    let path = path.display();
+    write!(f, "the run stored in {path} is another one:")?;
+    for difference in differences.iter().take(SHOWN_DIFFERENCES) {
+        write!(f, " {difference};")?;
+    }
+    if let Some(more) = differences.len().checked_sub(SHOWN_DIFFERENCES + 1) {
+        write!(f, " and {} more;", more + 1)?;
+    }
+    write!(
+        f,
+        " to go on with it, give it the inputs and parameters it was started with; to start from \
+         the beginning, remove the folder {path} or name another {}",
+        name(Parameter::TempDir)
+    )
+}
+
+/// Bytes as [`parse_memory`](crate::spill::parse_memory) reads them.
 fn amount(bytes: u64) -> String {
     match bytes {
         0x10_0000.. if bytes.is_multiple_of(1 << 20) => format!("{}MiB", bytes >> 20),

@@ -1,6 +1,7 @@
 //! Lists of stop words by language.
 
 use lookalike_core::error::ParamsError;
+use lookalike_core::parameter::Parameter;
 use lookalike_core::params::StopWords;
 use lookalike_core::text::{self, CharClass};
 
@@ -16,7 +17,7 @@ pub fn stop_words(language: &str) -> Result<StopWords, ParamsError> {
     let code = language.to_ascii_lowercase();
     let Some(list) = stop_words::lookup(&code) else {
         return Err(ParamsError::Parse {
-            option: "--stop-words",
+            parameter: Parameter::StopWords,
             got: language.to_owned(),
             expected: "the two-letter code of a language with a list, such as en, de, fr or zh",
         });

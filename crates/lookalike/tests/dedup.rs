@@ -293,7 +293,7 @@ fn a_field_that_is_there_already_is_refused_before_anything_is_written() {
         message.contains("document \"1\" has the field of the annotation already"),
         "{message}"
     );
-    assert!(message.contains("--annotate-field"), "{message}");
+    assert!(message.contains("annotate_field"), "{message}");
     assert_eq!(place.names(), ["in.jsonl"]);
     dedup(&inputs, &out, &options, Some("other"), &|_| true).unwrap();
     let inner = "{\"id\":1,\"text\":\"lookalike\",\"x\":{\"lookalike\":true}}\n";
@@ -381,7 +381,7 @@ fn what_a_name_cannot_hold_is_refused_with_what_it_could_be() {
         assert_eq!(place.names(), ["a.jsonl", "a.md", "a.train"]);
         refused.unwrap_err().to_string()
     };
-    assert!(refused(&[&lines], "b.train", Some("x")).contains("--removed FILE.csv"));
+    assert!(refused(&[&lines], "b.train", Some("x")).contains("removed FILE.csv"));
     assert!(refused(&[&jsonl], "b.csv", None).contains("is jsonl; name the output accordingly"));
     assert!(refused(&[&jsonl, &text], "b.jsonl", None).contains("to have a folder"));
     assert!(refused(&[&text], "b.parquet", None).contains("end the name in .txt, .csv or .jsonl"));

@@ -216,5 +216,5 @@ fn more_pairs_than_can_be_listed_are_an_error_before_they_are_made() {
     let with = options(&Wishes::default());
     let error = run::find(&collection, &with, &Silent).map(|_| ()).unwrap_err();
     assert!(matches!(error, lookalike::error::Error::TooManyPairs { got: 200_010_000 }), "{error}");
-    assert!(error.to_string().contains("--pairs"));
+    assert!(error.to_string().contains("without pairs"));
 }

@@ -4,9 +4,9 @@
 use super::convert::text;
 use super::json::{kind, metadata};
 use super::opened::Handle;
-use super::telling::{retold, told};
 use crate::call::staying;
 use crate::error::{DocumentError, DocumentTypeError, OptionError};
+use crate::error::{index_error, with_message};
 use lookalike::index::{
     AddOptions, Added, BATCH_BYTES, BATCH_DOCUMENTS, Cause, Existing, NewDocument, Unfinished,
     put_all, time,
@@ -287,12 +287,12 @@ fn told_of(py: Python<'_>, broken: Unfinished<PyErr>) -> PyErr {
     let Unfinished { before, row, cause } = broken;
     let error = match cause {
         Cause::Feed(error) => return error,
-        Cause::Index(error) => told(error),
+        Cause::Index(error) => index_error(error),
     };
     let Some(row) = row else { return error };
     let stored = before.added + before.replaced + before.existing;
     let text = format!("document {row}: {}; the {stored} before it are stored", error.value(py));
-    with_row(py, retold(py, error, text), row)
+    with_row(py, with_message(py, error, text), row)
 }
 
 /// One document, with times of its own.
@@ -312,6 +312,6 @@ pub(super) fn add_one(
     });
     done.map(|added| counts(&added)).map_err(|broken| match broken.cause {
         Cause::Feed(error) => error,
-        Cause::Index(error) => told(error),
+        Cause::Index(error) => index_error(error),
     })
 }

@@ -1,7 +1,7 @@
 //! Options that an index is created with: chosen when it is made, held against it when it is
 //! opened.
 
-use super::telling::told;
+use crate::error::index_error;
 use crate::error::params_error;
 use crate::options::Options;
 use lookalike::store::Index;
@@ -52,7 +52,7 @@ pub(super) fn expect(arguments: &Bound<'_, PyDict>, index: &Index) -> PyResult<(
     keep(said(&["scheme"])?, &mut asked.scheme, &has.scheme);
     keep(said(&["seed"])?, &mut asked.seed, &has.seed);
     keep(said(&["store"])?, &mut asked.store, &has.store);
-    has.expect(&asked, index.name()).map_err(told)
+    has.expect(&asked, index.name()).map_err(index_error)
 }
 
 /// What was not said is what the index has.

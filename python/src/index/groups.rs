@@ -1,8 +1,8 @@
 //! The near-duplicates among the documents of an index, as the engine's run finds them.
 
 use super::opened::Handle;
-use super::telling::told;
 use crate::call;
+use crate::error::index_error;
 use crate::error::{params_error, run_error};
 use crate::find::Findings;
 use crate::options::Options;
@@ -34,7 +34,7 @@ pub(super) fn groups(
     });
     match found? {
         Ok(findings) => Ok(Findings::of_index(findings, find)),
-        Err(Error::Index(error)) => Err(told(error)),
+        Err(Error::Index(error)) => Err(index_error(error)),
         Err(error) => Err(run_error(error)),
     }
 }

@@ -12,7 +12,6 @@ mod query;
 mod read;
 mod stored;
 mod table;
-mod telling;
 
 pub(crate) use stored::StoredIndex;
 pub(crate) use table::check_columns;

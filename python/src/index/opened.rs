@@ -1,8 +1,8 @@
 //! An index that is open: in this process only, until it is closed.
 
-use super::telling::told;
 use crate::call::PATIENCE;
 use crate::error::StoreError;
+use crate::error::index_error;
 use lookalike::index::Preparer;
 use lookalike::store::query::Scratch;
 use lookalike::store::{Index, IndexError};
@@ -211,7 +211,7 @@ impl Opened {
         let handle = self.get()?;
         // The last one who has it closes it, which takes its time.
         let done = py.detach(move || work(&handle));
-        done.map_err(told)
+        done.map_err(index_error)
     }
 
     /// Closes it, and waits until the calls of other threads that are under way have ended. Called

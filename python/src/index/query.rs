@@ -203,7 +203,7 @@ fn optional_time(py: Python<'_>, at: Option<i64>) -> PyResult<Bound<'_, PyAny>> 
 /// What the interpreter gives.
 pub(super) fn document<'py>(py: Python<'py>, record: &Record) -> PyResult<Bound<'py, PyTuple>> {
     let shingles = record.set.as_deref().map(set::len).transpose();
-    let shingles = shingles.map_err(super::telling::told)?;
+    let shingles = shingles.map_err(crate::error::index_error)?;
     PyTuple::new(
         py,
         [

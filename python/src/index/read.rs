@@ -2,9 +2,9 @@
 
 use super::add::{Counts, How, counts};
 use super::opened::Handle;
-use super::telling::{retold, told};
 use crate::call;
 use crate::error::run_error;
+use crate::error::{index_error, with_message};
 use crate::extraction;
 use crate::options::Options;
 use lookalike::error::Error;
@@ -79,11 +79,11 @@ fn left_out(skipped: Skipped) -> LeftOut {
 fn told_of(py: Python<'_>, broken: Broken) -> PyErr {
     let Broken { before, error } = broken;
     let (place, error) = match error {
-        Error::NotAdded { place, error } => (format!("{place}: "), told(error)),
-        Error::Index(error) => (String::new(), told(error)),
+        Error::NotAdded { place, error } => (format!("{place}: "), index_error(error)),
+        Error::Index(error) => (String::new(), index_error(error)),
         error => (String::new(), run_error(error)),
     };
     let stored = before.added + before.replaced + before.existing;
     let text = format!("{place}{}; {stored} documents before are stored", error.value(py));
-    retold(py, error, text)
+    with_message(py, error, text)
 }

@@ -10,7 +10,7 @@ use super::patience::patiently;
 use super::query::{self, Asked, document, expect_texts, unknown};
 use super::read::{self, Files, LeftOut};
 use super::table::Tables;
-use super::telling::told;
+use crate::error::index_error;
 use crate::error::{OptionError, run_error};
 use crate::find::Findings;
 use lookalike::index::{self, NewDocument, time};
@@ -61,7 +61,7 @@ fn asked(
     texts: bool,
 ) -> PyResult<Asked> {
     let filters = filters.iter().map(|filter| filter.parse::<Filter>());
-    let filters = filters.collect::<Result<Vec<Filter>, IndexError>>().map_err(told)?;
+    let filters = filters.collect::<Result<Vec<Filter>, IndexError>>().map_err(index_error)?;
     Ok(Asked { threshold, top, nearest: nearest.and_then(NonZeroUsize::new), filters, texts })
 }
 
@@ -73,7 +73,7 @@ impl StoredIndex {
         let place = place(path);
         let folder = folder(&place);
         let create = move || lookalike::store::index::create(&place, &settings);
-        let index = py.detach(create).map_err(told)?;
+        let index = py.detach(create).map_err(index_error)?;
         Ok(Self { opened: Opened::new(index), read_only: false, folder })
     }
 
@@ -92,7 +92,7 @@ impl StoredIndex {
         let place = place(path);
         let folder = folder(&place);
         let open = move || lookalike::store::index::open(&place, access);
-        let index = patiently(py, open)?.map_err(told)?;
+        let index = patiently(py, open)?.map_err(index_error)?;
         if let Err(error) = chosen::expect(options, &index) {
             py.detach(move || drop(index));
             return Err(error);
@@ -293,7 +293,7 @@ impl StoredIndex {
             stop.store(true, Ordering::Relaxed);
         })?;
         drop(rows);
-        let found = found.map_err(told)?;
+        let found = found.map_err(index_error)?;
         let lists = found.iter().map(|found| found.python(py)).collect::<PyResult<Vec<_>>>()?;
         PyList::new(py, lists)
     }
@@ -361,7 +361,7 @@ impl StoredIndex {
     /// Counts and sizes, in the order of `lookalike.Stats`.
     fn stats(&self, py: Python<'_>) -> PyResult<[u64; 9]> {
         let handle = self.opened.get()?;
-        let stats = patiently(py, move || handle.index.stats())?.map_err(told)?;
+        let stats = patiently(py, move || handle.index.stats())?.map_err(index_error)?;
         Ok([
             stats.documents,
             stats.without_shingles,
@@ -378,7 +378,7 @@ impl StoredIndex {
     /// Place, what, and whether it can be repaired, of each problem.
     fn check(&self, py: Python<'_>) -> PyResult<Vec<(String, String, bool)>> {
         let handle = self.opened.get()?;
-        let problems = patiently(py, move || handle.index.check())?.map_err(told)?;
+        let problems = patiently(py, move || handle.index.check())?.map_err(index_error)?;
         let row = |problem: lookalike::store::backend::Problem| {
             (problem.place, problem.what, problem.repairable)
         };
@@ -387,17 +387,17 @@ impl StoredIndex {
 
     fn repair(&self, py: Python<'_>) -> PyResult<()> {
         let handle = self.opened.get()?;
-        patiently(py, move || handle.index.repair())?.map_err(told)
+        patiently(py, move || handle.index.repair())?.map_err(index_error)
     }
 
     fn compact(&self, py: Python<'_>) -> PyResult<()> {
         let handle = self.opened.get()?;
-        patiently(py, move || handle.index.compact(time::now()))?.map_err(told)
+        patiently(py, move || handle.index.compact(time::now()))?.map_err(index_error)
     }
 
     fn backup(&self, py: Python<'_>, to: PathBuf) -> PyResult<()> {
         let handle = self.opened.get()?;
-        patiently(py, move || handle.index.backup(&to))?.map_err(told)
+        patiently(py, move || handle.index.backup(&to))?.map_err(index_error)
     }
 
     /// How many documents were written.
@@ -418,7 +418,7 @@ impl StoredIndex {
             written.and_then(|written| finished.map(|()| written))
         };
         patiently(py, work)?.map_err(|error| match error {
-            lookalike::error::Error::Index(error) => told(error),
+            lookalike::error::Error::Index(error) => index_error(error),
             error => run_error(error),
         })
     }

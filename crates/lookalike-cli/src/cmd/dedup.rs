@@ -12,6 +12,7 @@ use crate::summary::Summary;
 use crate::termination;
 use crate::waiting::WaitingNote;
 use actions::{Actions, Taken};
+use lookalike::core::parameter::NamesParameters;
 use lookalike::core::params::{Measure, Params, Wishes};
 use lookalike::dedup::{
     Annotate, DEFAULT_FIELD, Destination, Origin, Others, Removed, Survivors, Written, apply,
@@ -20,6 +21,7 @@ use lookalike::progress::{Progress, Silent};
 use lookalike::read::{Collection, ReadOptions};
 use lookalike::run::{self, FindOptions, Findings};
 use lookalike::write::csv::Cells;
+use lookalike::write::option_name;
 use lookalike::write::{self, Output, OutputFormat, Target};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -249,7 +251,7 @@ fn destination(
     } else {
         Destination::new(out, &args.inputs, args.run.reference(), origins, annotate)
     };
-    destination.map(Some).map_err(|error| Failure::Usage(error.to_string()))
+    destination.map(Some).map_err(|error| Failure::Usage(error.spelled(option_name)))
 }
 
 impl ResultArgs {

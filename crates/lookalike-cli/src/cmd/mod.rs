@@ -15,10 +15,14 @@ pub(crate) mod serve;
 pub(crate) mod tune;
 
 use crate::exit_code::ExitCode;
+use lookalike::audit::AuditError;
 use lookalike::core::error::ParamsError;
+use lookalike::core::parameter::NamesParameters;
 use lookalike::error::Error;
 use lookalike::read::ReadError;
 use lookalike::store::IndexError;
+use lookalike::store::error::Unwritable;
+use lookalike::write::option_name;
 use std::fmt;
 use std::io;
 use std::path::Path;
@@ -62,12 +66,48 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Usage(message) | Self::Data(message) => f.write_str(message),
-            Self::Run(error) => error.fmt(f),
+            Self::Run(error) => f.write_str(&run_message(error)),
             Self::Print(error) => {
                 write!(f, "cannot write to standard output: {error}; check where it goes")
             }
         }
     }
+}
+
+/// The message of an error with the names of options, and the command that is its remedy.
+pub(crate) fn run_message(error: &Error) -> String {
+    match error {
+        Error::Index(error) => index_message(error),
+        Error::NotAdded { place, error } => format!("{place}: {}", index_message(error)),
+        Error::Audit(audit) if matches!(**audit, AuditError::NotARun { .. }) => {
+            error.spelled(option_name) + " (`find --json > report.json`)"
+        }
+        error => error.spelled(option_name),
+    }
+}
+
+/// The same of an error of an index.
+pub(crate) fn index_message(error: &IndexError) -> String {
+    let command = match error {
+        IndexError::Missing { .. } => "`lookalike index create`",
+        IndexError::Exists { .. } => "`lookalike index add`",
+        IndexError::NotBuilt { .. } => {
+            "`cargo install --path crates/lookalike-cli --features …`; `lookalike --version` lists \
+             the features of this build"
+        }
+        IndexError::Version { got, expected, .. } if (1..*expected).contains(got) => {
+            "`lookalike index compact`"
+        }
+        IndexError::ReadOnly { cause: Unwritable::FileSystem | Unwritable::Server, .. } => {
+            "`lookalike query`, `lookalike serve --read-only`"
+        }
+        IndexError::Damaged { .. } => "`lookalike index check`",
+        IndexError::DamagedCatalogue { .. } => {
+            "`lookalike index restore`, `lookalike index export`"
+        }
+        _ => return error.spelled(option_name),
+    };
+    format!("{} ({command})", error.spelled(option_name))
 }
 
 impl From<Error> for Failure {
@@ -76,7 +116,7 @@ impl From<Error> for Failure {
             Error::Params(error) => error.into(),
             Error::Read(error) => error.into(),
             Error::Index(error) => error.into(),
-            Error::Estimates { .. } => Self::Usage(error.to_string()),
+            Error::Estimates(_) => Self::Usage(error.spelled(option_name)),
             Error::Write { path, source } if path == Path::new("-") => Self::Print(source),
             error => Self::Run(error),
         }
@@ -85,7 +125,7 @@ impl From<Error> for Failure {
 
 impl From<ParamsError> for Failure {
     fn from(error: ParamsError) -> Self {
-        Self::Usage(error.to_string())
+        Self::Usage(error.spelled(option_name))
     }
 }
 
@@ -96,7 +136,7 @@ impl From<ReadError> for Failure {
             | ReadError::StdinTwice
             | ReadError::Filter { .. }
             | ReadError::UnknownFormat { .. }
-            | ReadError::UnknownEncoding { .. } => Self::Usage(error.to_string()),
+            | ReadError::UnknownEncoding { .. } => Self::Usage(error.spelled(option_name)),
             error => Self::Run(error.into()),
         }
     }
@@ -113,7 +153,7 @@ impl From<IndexError> for Failure {
             IndexError::Params(_)
             | IndexError::Filter { .. }
             | IndexError::OtherSettings { .. }
-            | IndexError::NotBuilt { .. } => Self::Usage(error.to_string()),
+            | IndexError::NotBuilt { .. } => Self::Usage(index_message(&error)),
             error => Self::Run(error.into()),
         }
     }

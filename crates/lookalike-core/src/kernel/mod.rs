@@ -27,6 +27,7 @@ mod tests;
 mod x86_64;
 
 use crate::error::ParamsError;
+use crate::parameter::Parameter;
 use crate::params::{Scheme, TokenRule};
 use crate::text::CharClass;
 use std::fmt;
@@ -292,7 +293,7 @@ impl Kernel {
     pub fn named(name: &str) -> Result<Self, ParamsError> {
         let found = Variant::ALL.iter().find(|v| v.name() == name && v.is_available());
         found.map(|v| Self(*v)).ok_or_else(|| ParamsError::Parse {
-            option: "--kernel",
+            parameter: Parameter::Kernel,
             got: name.to_owned(),
             expected: "scalar, portable, or avx2 or avx512 where the processor has them",
         })

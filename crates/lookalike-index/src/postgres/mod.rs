@@ -46,6 +46,7 @@ use crate::index::Access;
 use crate::settings::Settings;
 use address::Address;
 use lookalike_core::error::ParamsError;
+use lookalike_core::parameter::Parameter;
 use pool::Pool;
 use std::path::Path;
 use std::sync::Arc;
@@ -68,7 +69,7 @@ pub fn create(url: &str, settings: &Settings) -> Result<Box<dyn Backend>, IndexE
 fn new(url: &str, settings: &Settings, wait: Duration) -> Result<PostgresBackend, IndexError> {
     if settings.containment.is_some() {
         return Err(IndexError::Params(ParamsError::Parse {
-            option: "--measure",
+            parameter: Parameter::Measure,
             got: "containment, for an index in PostgreSQL".to_owned(),
             expected: "jaccard, or an index in a folder, which finds containment",
         }));

@@ -1,6 +1,7 @@
 //! What can go wrong in an audit, beside reading.
 
 use crate::digest::Inputs;
+use lookalike_core::parameter::{NamesParameters, Parameter, Spelling};
 use std::fmt;
 use std::path::PathBuf;
 
@@ -70,12 +71,14 @@ pub enum AuditError {
     },
 }
 
-impl fmt::Display for AuditError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl NamesParameters for AuditError {
+    fn fmt_with(&self, f: &mut fmt::Formatter<'_>, name: Spelling) -> fmt::Result {
         match self {
-            Self::Confidence { got } => {
-                write!(f, "--confidence {got} is not above 0 and below 1; 0.95 is usual")
-            }
+            Self::Confidence { got } => write!(
+                f,
+                "{} {got} is not above 0 and below 1; 0.95 is usual",
+                name(Parameter::Confidence)
+            ),
             Self::OtherVersion { path, expected, got } => write!(
                 f,
                 "{}: the report has format {got}, expected {expected}; audit it with the program \
@@ -84,8 +87,7 @@ impl fmt::Display for AuditError {
             ),
             Self::NotARun { path, got } => write!(
                 f,
-                "{}: expected the report of a whole run, got {got}; write one with `find --json > \
-                 report.json`",
+                "{}: expected the JSON report of a whole run, got {got}; write one",
                 path.display()
             ),
             Self::Parameter { path, name, expected, got } => write!(
@@ -96,8 +98,10 @@ impl fmt::Display for AuditError {
             Self::OtherInputs { expected, got } => write!(
                 f,
                 "the report is of other inputs: it is of {expected}; read were {got}. Name the \
-                 same inputs with the same options (--reference, --format, --id-field, …), or run \
-                 find again"
+                 same inputs with the same options ({}, {}, {}, …), or run find again",
+                name(Parameter::Reference),
+                name(Parameter::Format),
+                name(Parameter::IdField)
             ),
             Self::ChangedSinceRun { expected, got } => write!(
                 f,
@@ -112,9 +116,16 @@ impl fmt::Display for AuditError {
             ),
             Self::Pairs { problem } => write!(
                 f,
-                "{problem}; give the file that `find --pairs` wrote in the run of the report"
+                "{problem}; give the list of pairs that the run of the report wrote ({})",
+                name(Parameter::Pairs)
             ),
         }
+    }
+}
+
+impl fmt::Display for AuditError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.fmt_with(f, Parameter::plain)
     }
 }
 

@@ -1,6 +1,7 @@
 //! The name of an output and the inputs → what is written where, all refused that cannot be.
 
 use super::annotation::Annotate;
+use super::problem::SurvivorsProblem;
 use crate::error::Error;
 use crate::read::{Collection, Format};
 use crate::write::compression_of_name;
@@ -91,9 +92,10 @@ impl Destination {
     ) -> Result<Self, Error> {
         let refused = |problem| Error::Survivors { path: out.to_owned(), problem };
         let shape = shape(Some(out), &origins, annotate).map_err(refused)?;
-        apart(out, inputs).and_then(|()| apart(out, reference)).map_err(refused)?;
+        let other = |problem: String| refused(problem.into());
+        apart(out, inputs).and_then(|()| apart(out, reference)).map_err(other)?;
         if shape == Shape::Folder {
-            empty(out).map_err(refused)?;
+            empty(out).map_err(other)?;
         }
         let base = base(inputs, &origins);
         let (out, inputs) = (out.to_owned(), inputs.to_owned());
@@ -139,7 +141,7 @@ impl Destination {
     /// The place in the folder of a file.
     pub(super) fn name_of_path(&self, path: &Path) -> Result<PathBuf, Error> {
         relative_name(self.base.as_deref(), path)
-            .map_err(|problem| Error::Survivors { path: self.out.clone(), problem })
+            .map_err(|problem| Error::Survivors { path: self.out.clone(), problem: problem.into() })
     }
 
     fn distinct_names(&self) -> Result<(), Error> {
@@ -155,7 +157,8 @@ impl Destination {
                     problem: format!(
                         "two inputs would be written as {} there; name each input once",
                         name.display()
-                    ),
+                    )
+                    .into(),
                 });
             }
         }
@@ -168,26 +171,23 @@ fn shape(
     out: Option<&Path>,
     origins: &[Origin],
     annotate: Option<&Annotate>,
-) -> Result<Shape, String> {
+) -> Result<Shape, SurvivorsProblem> {
     let inputs = origins.iter().filter(|origin| !origin.reference);
     let files = inputs.clone().any(Origin::is_files);
     let records = inputs.clone().find(|origin| !origin.is_files());
     if let Some(stream) = inputs.clone().find(|origin| origin.is_files() && origin.path.is_none()) {
-        return Err(format!(
-            "{} is one text, of which nothing can go; say what its records are with --format, or \
-             name files",
-            stream.name
-        ));
+        return Err(SurvivorsProblem::OneText { source_name: stream.name.clone() });
     }
     let folder = out.is_some_and(|out| out.is_dir() || ends_in_separator(out));
     let shape = match (files, records) {
         _ if folder => Shape::Folder,
         (true, Some(records)) => {
-            return Err(format!(
+            let problem = format!(
                 "{} has records and other inputs are text files, which one file cannot hold; \
                  end the name with {MAIN_SEPARATOR} to have a folder",
                 records.name
-            ));
+            );
+            return Err(problem.into());
         }
         (true, None) => out.map_or(Ok(Shape::List(ListFormat::Paths)), list_or_folder)?,
         (false, _) => Shape::Records(one_format(out, origins)?),
@@ -196,26 +196,16 @@ fn shape(
         return Ok(shape);
     }
     if let Some(mailbox) = inputs.clone().find(|origin| origin.format == Format::Mbox) {
-        return Err(format!(
-            "the messages of {} have no place for an annotation; leave out --annotate (--removed \
-             FILE.csv lists what goes and why)",
-            mailbox.name
-        ));
+        let source_name = mailbox.name.clone();
+        return Err(SurvivorsProblem::AnnotatedMailbox { source_name });
     }
     let lines = inputs.clone().find(|origin| origin.format == Format::Lines);
     match (shape, lines) {
-        (Shape::Folder, _) if files => Err("text files have no place for an annotation; name a \
-            list that ends in .csv or .jsonl, or leave out --annotate"
-            .to_owned()),
-        (Shape::List(ListFormat::Paths), _) => Err("a list of paths has no place for an \
-            annotation; end the name in .csv or .jsonl, or leave out --annotate"
-            .to_owned()),
-        (_, Some(lines)) => Err(format!(
-            "the lines of {} are an id and a text, without a place for an annotation; leave out \
-             --annotate (--removed FILE.csv lists what goes and why), or give the input as JSONL, \
-             CSV or Parquet",
-            lines.name
-        )),
+        (Shape::Folder, _) if files => Err(SurvivorsProblem::AnnotatedTextFiles),
+        (Shape::List(ListFormat::Paths), _) => Err(SurvivorsProblem::AnnotatedPaths),
+        (_, Some(lines)) => {
+            Err(SurvivorsProblem::AnnotatedLines { source_name: lines.name.clone() })
+        }
         _ => Ok(shape),
     }
 }

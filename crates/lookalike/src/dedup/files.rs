@@ -2,6 +2,7 @@
 
 use super::annotation::{Annotate, Values};
 use super::destination::ListFormat;
+use super::problem::SurvivorsProblem;
 use super::values;
 use crate::error::Error;
 use crate::temporary::{self, Registered};
@@ -70,7 +71,7 @@ impl List {
                     // An object of ours has no such field but when the user calls it `id`.
                     Some((annotate, values)) => {
                         values::json(object.as_bytes(), annotate, &values, &mut self.line)
-                            .map_err(|fault| self.refused(&fault.to_string()))?;
+                            .map_err(|fault| self.refused(fault.problem(id)))?;
                     }
                     None => self.line.extend_from_slice(object.as_bytes()),
                 }
@@ -84,7 +85,7 @@ impl List {
         let bytes = path.as_os_str().as_encoded_bytes();
         if bytes.contains(&b'\n') {
             let shown = path.to_string_lossy();
-            return Err(self.refused(&format!(
+            return Err(self.refused(format!(
                 "the path {shown:?} has a line end in it, which a list of lines cannot hold; end \
                  the name in .csv or .jsonl"
             )));
@@ -93,8 +94,8 @@ impl List {
         Ok(())
     }
 
-    fn refused(&self, problem: &str) -> Error {
-        Error::Survivors { path: self.output.path().to_owned(), problem: problem.to_owned() }
+    fn refused(&self, problem: impl Into<SurvivorsProblem>) -> Error {
+        Error::Survivors { path: self.output.path().to_owned(), problem: problem.into() }
     }
 
     fn end_line(&mut self) -> Result<(), Error> {

@@ -18,6 +18,7 @@ mod files;
 mod others;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod problem;
 mod removed;
 mod survivors;
 mod values;
@@ -27,6 +28,7 @@ pub use apply::{apply, find_files};
 pub use decisions::{Cursor, Decided, Decisions};
 pub use destination::{Destination, Origin};
 pub use others::{Others, OthersCopied, Refused};
+pub use problem::SurvivorsProblem;
 pub use removed::Removed;
 pub use survivors::{Survivors, Written};
 

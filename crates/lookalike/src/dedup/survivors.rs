@@ -6,6 +6,7 @@ use super::files::{Folder, List};
 use super::others::{Copier, Others, OthersCopied, UnreadParts};
 #[cfg(feature = "parquet")]
 use super::parquet::Rewriter;
+use super::problem::SurvivorsProblem;
 use super::{Decision, Record, values};
 use crate::error::Error;
 use crate::read::{Collection, Format};
@@ -277,11 +278,10 @@ impl Survivors {
         let _ = reader.read_byte_record(&mut record);
         let taken = columns.iter().find(|name| record.iter().any(|c| c == name.as_bytes()));
         match taken {
-            Some(name) => Err(self.refused(format!(
-                "{} has a column {name:?} already; --annotate-field gives the new ones \
-                 another name",
-                origin.name
-            ))),
+            Some(name) => Err(self.refused(SurvivorsProblem::ColumnTaken {
+                source_name: origin.name.clone(),
+                column: name.clone(),
+            })),
             None => Ok(()),
         }
     }
@@ -338,7 +338,7 @@ impl Survivors {
             (Some(annotate), None) => {
                 let values = Values::of(decision);
                 values::json(bytes, annotate, &values, &mut self.line)
-                    .map_err(|fault| self.refused(format!("the document {id:?} {fault}")))?;
+                    .map_err(|fault| self.refused(fault.problem(id)))?;
             }
             (Some(_), Some(delimiter)) => {
                 let (record, end) = values::split_end(bytes);
@@ -354,10 +354,7 @@ impl Survivors {
 
     fn file(&mut self, id: &str, path: &Path, decision: &Decision<'_>) -> Result<(), Error> {
         if let Sink::Lines(..) = &self.sink {
-            return Err(self.refused(format!(
-                "{id:?} is a part of a record, which cannot go or stay without the rest; leave \
-                 out --attachments"
-            )));
+            return Err(self.refused(SurvivorsProblem::PartOfRecord { id: id.to_owned() }));
         }
         if let Sink::List(list) = &mut self.sink {
             let annotation = self.annotate.as_ref().map(|a| (a, Values::of(decision)));
@@ -386,8 +383,8 @@ impl Survivors {
             .map_err(|source| Error::Write { path: output.path().to_owned(), source })
     }
 
-    fn refused(&self, problem: String) -> Error {
-        Error::Survivors { path: self.out(), problem }
+    fn refused(&self, problem: impl Into<SurvivorsProblem>) -> Error {
+        Error::Survivors { path: self.out(), problem: problem.into() }
     }
 
     fn out(&self) -> PathBuf {

@@ -1,6 +1,7 @@
 //! One record of a line format → the same bytes, or the same bytes with a decision.
 
 use super::annotation::{Annotate, Values};
+use super::problem::SurvivorsProblem;
 use crate::read::Format;
 
 /// Why a record cannot be annotated.
@@ -86,13 +87,14 @@ pub(super) fn delimiter(format: Format) -> Option<u8> {
     }
 }
 
-impl std::fmt::Display for Fault {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::HasField => {
-                "has the field of the annotation already; --annotate-field names another"
-            }
-            Self::NotAnObject => "is no JSON object any more; run again when nothing writes to it",
-        })
+impl Fault {
+    /// The problem of the document with that id.
+    pub(super) fn problem(self, id: &str) -> SurvivorsProblem {
+        match self {
+            Self::HasField => SurvivorsProblem::FieldTaken { id: id.to_owned() },
+            Self::NotAnObject => SurvivorsProblem::Other(format!(
+                "the document {id:?} is no JSON object any more; run again when nothing writes to it"
+            )),
+        }
     }
 }

@@ -20,7 +20,7 @@ const LAYOUTS: [&[&str]; 5] = [
 pub(super) fn lines(path: &Path) -> Result<Vec<u8>, Error> {
     for columns in LAYOUTS {
         match of_layout(path, columns) {
-            Err(Error::Read(ReadError::Column { .. } | ReadError::ColumnType { .. })) => {}
+            Err(Error::Read(ReadError::Table { .. })) => {}
             other => return other,
         }
     }

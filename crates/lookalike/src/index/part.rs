@@ -176,7 +176,7 @@ impl<'a> Maker<'a> {
 
 /// Bytes of memory that a byte of JSON takes as values, about.
 const MAP_BYTES: usize = 3;
-const NO_LINE: &str = "it is no JSON line of `index export`, as --exported says";
+const NO_LINE: &str = "it is not a JSON line of an index export";
 
 struct Taker<'a> {
     block: &'a Block,
@@ -291,8 +291,8 @@ pub(super) fn check(id: &str, text: &str, metadata: &Metadata) -> Result<usize, 
     let _ = serde_json::to_writer(&mut counted, metadata);
     if counted.0 > MAX_METADATA_BYTES {
         return wrong(format!(
-            "its metadata has {} bytes, at most {MAX_METADATA_BYTES} are stored: name shorter \
-             fields with --metadata",
+            "its metadata has {} bytes, at most {MAX_METADATA_BYTES} are stored: store shorter \
+             fields",
             counted.0
         ));
     }

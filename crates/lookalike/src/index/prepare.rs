@@ -2,6 +2,7 @@
 
 use crate::read::{Wording, Words};
 use lookalike_core::error::ParamsError;
+use lookalike_core::parameter::Parameter;
 use lookalike_core::shingle::Shingler;
 use lookalike_core::signature::Signer;
 use lookalike_index::entry::{Entry, Metadata};
@@ -46,7 +47,7 @@ impl Preparer {
         let wording: Wording = settings.wording.parse()?;
         if !wording.is_supported() {
             return Err(IndexError::Params(ParamsError::Parse {
-                option: "wording",
+                parameter: Parameter::Wording,
                 got: settings.wording.clone(),
                 expected: "a build with the feature `scripts`",
             }));

@@ -75,8 +75,8 @@ impl<R: BufRead> Read for ZstdStream<R> {
         self.decoder.read(buffer).map_err(|error| {
             if error.to_string().contains("too much memory") {
                 let message = format!(
-                    "a zstd window of more than {} bytes, the most that --memory and \
-                     --max-expanded allow",
+                    "a zstd window of more than {} bytes, the most that the limits on memory and \
+                     on decompressed content allow",
                     self.window
                 );
                 return io::Error::new(io::ErrorKind::InvalidData, message);

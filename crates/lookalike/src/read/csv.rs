@@ -4,6 +4,7 @@ use super::error::{Field, ReadError, SkipReason};
 use super::further::Further;
 use super::record::{Bad, Cut, Fields, Record, without_line_feed};
 use super::source::without_mark;
+use super::table_problem::TableProblem;
 use csv::ByteRecord;
 use memchr::{memchr, memchr3};
 
@@ -30,7 +31,7 @@ impl Columns {
     /// Finds the columns in the header, the first record of `bytes`, which begin the source.
     ///
     /// # Errors
-    /// [`ReadError::Column`] when a column is not there exactly once.
+    /// [`ReadError::Table`] when a column is not there exactly once.
     pub(super) fn find(
         delimiter: u8,
         bytes: &[u8],
@@ -52,12 +53,14 @@ impl Columns {
             let mut places = places.map(|(place, _)| place);
             match (places.next(), places.count()) {
                 (Some(place), 0) => Ok(place),
-                (first, more) => Err(ReadError::Column {
+                (first, more) => Err(ReadError::Table {
                     source_name: source_name.to_owned(),
-                    field,
-                    name: name.to_owned(),
-                    found: more + usize::from(first.is_some()),
-                    present: present.clone(),
+                    problem: TableProblem::Column {
+                        field,
+                        name: name.to_owned(),
+                        found: more + usize::from(first.is_some()),
+                        present: present.clone(),
+                    },
                 }),
             }
         };

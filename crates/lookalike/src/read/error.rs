@@ -1,8 +1,9 @@
 //! What can go wrong with inputs, and why a document was skipped.
 
-use super::column_error::{NO_PARQUET, PARQUET_STREAM, column, column_type};
 use super::content::Content;
 use super::stamp::Stamp;
+use super::table_problem::TableProblem;
+use lookalike_core::parameter::{NamesParameters, Parameter, Spelling};
 use lookalike_extract::{Failure, LimitKind};
 use lookalike_index::IndexError;
 use serde::{Deserialize, Serialize};
@@ -22,17 +23,6 @@ pub enum Field {
     Further,
 }
 
-impl Field {
-    /// The option that names the field.
-    pub(super) fn option(self) -> &'static str {
-        match self {
-            Self::Id => "--id-field",
-            Self::Text => "--text-field",
-            Self::Further => "the option that asks for it",
-        }
-    }
-}
-
 /// A document, record or file that was not read, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Skipped {
@@ -47,13 +37,20 @@ pub struct Skipped {
     pub reason: SkipReason,
 }
 
-impl fmt::Display for Skipped {
+impl NamesParameters for Skipped {
     /// `file:line: reason`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn fmt_with(&self, f: &mut fmt::Formatter<'_>, name: Spelling) -> fmt::Result {
         match self.line {
-            Some(line) => write!(f, "{}:{line}: {}", self.source, self.reason),
-            None => write!(f, "{}: {}", self.source, self.reason),
+            Some(line) => write!(f, "{}:{line}: ", self.source)?,
+            None => write!(f, "{}: ", self.source)?,
         }
+        self.reason.fmt_with(f, name)
+    }
+}
+
+impl fmt::Display for Skipped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.fmt_with(f, Parameter::plain)
     }
 }
 
@@ -87,8 +84,8 @@ pub enum SkipReason {
     TooLong,
     /// A file of records that cannot be read as such.
     NotRecords {
-        /// What is missing in it, or wrong with it.
-        problem: String,
+        /// Why.
+        problem: Box<TableProblem>,
     },
     /// A file of records or an archive without anything in it.
     NoContent,
@@ -96,8 +93,9 @@ pub enum SkipReason {
     OverLimit {
         /// The limit, in bytes.
         limit: u64,
-        /// The option that sets it.
-        option: Cow<'static, str>,
+        /// The parameter that sets it.
+        #[serde(with = "parameter_name")]
+        parameter: Parameter,
     },
     /// No index takes it.
     NotStored {
@@ -174,47 +172,58 @@ pub enum SkipReason {
 }
 
 impl SkipReason {
-    /// What the user can do, besides skipping.
-    fn remedy(&self) -> &'static str {
+    /// Writes what the user can do, apart from skipping.
+    fn fmt_remedy(&self, f: &mut fmt::Formatter<'_>, name: Spelling) -> fmt::Result {
+        let (id, text) = (Parameter::IdField, Parameter::TextField);
         match self {
-            Self::NotUtf8 { .. } => {
-                "name the file's encoding with --encoding (windows-1252, shift_jis, …), or "
-            }
-            Self::MissingField { field: Field::Id, .. } => {
-                "name the field with --id-field, have ids made of file and line with --line-ids, \
-                 or "
-            }
+            Self::NotUtf8 { .. } => write!(
+                f,
+                "name the file's encoding with {} (windows-1252, shift_jis, …), or ",
+                name(Parameter::Encoding)
+            ),
+            Self::MissingField { field: Field::Id, .. } => write!(
+                f,
+                "name the field with {}, have ids made of file and line with {}, or ",
+                name(id),
+                name(Parameter::LineIds)
+            ),
             Self::MissingField { field: Field::Text, .. } => {
-                "name the field with --text-field, or "
+                write!(f, "name the field with {}, or ", name(text))
             }
             Self::WrongType { field: Field::Id, .. }
             | Self::Null { field: Field::Id, .. }
-            | Self::EmptyId => {
-                "name another field with --id-field, have ids made of file and line with \
-                 --line-ids, or "
-            }
+            | Self::EmptyId => write!(
+                f,
+                "name another field with {}, have ids made of file and line with {}, or ",
+                name(id),
+                name(Parameter::LineIds)
+            ),
             Self::WrongType { field: Field::Text, .. } | Self::Null { field: Field::Text, .. } => {
-                "name another field with --text-field, or "
+                write!(f, "name another field with {}, or ", name(text))
             }
-            Self::Binary | Self::NoText { .. } => "leave the file out, or ",
-            Self::OverLimit { .. } => "raise the limit, or ",
-            _ => "mend it, or ",
+            Self::Binary | Self::NoText { .. } => f.write_str("leave the file out, or "),
+            Self::OverLimit { .. } => f.write_str("raise the limit, or "),
+            _ => f.write_str("mend it, or "),
         }
     }
 }
 
-impl fmt::Display for SkipReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl NamesParameters for SkipReason {
+    fn fmt_with(&self, f: &mut fmt::Formatter<'_>, name: Spelling) -> fmt::Result {
         match self {
             Self::RepeatedId { first } => write!(f, "the id is that of the document at {first}"),
-            Self::Hidden => f.write_str("hidden (--hidden reads it)"),
-            Self::Ignored => f.write_str("left out by an ignore file (--no-ignore reads it)"),
-            Self::SymbolicLink => f.write_str("a symbolic link (--follow reads it)"),
+            Self::Hidden => write!(f, "hidden ({} reads it)", name(Parameter::Hidden)),
+            Self::Ignored => {
+                write!(f, "left out by an ignore file ({} reads it)", name(Parameter::NoIgnore))
+            }
+            Self::SymbolicLink => {
+                write!(f, "a symbolic link ({} reads it)", name(Parameter::Follow))
+            }
             Self::NotAFile => f.write_str("neither a file nor a folder"),
             Self::Binary => f.write_str("binary: it holds a NUL byte"),
-            Self::NoText { failure, .. } => match limit_option(failure) {
-                Some(option) => write!(f, "{failure} ({option} allows more)"),
-                None => failure.fmt(f),
+            Self::NoText { failure, .. } => match limit_parameter(failure) {
+                Some(parameter) => write!(f, "{failure} ({} allows more)", name(parameter)),
+                None => write!(f, "{failure}"),
             },
             Self::Unreadable { message } => write!(f, "cannot be read: {message}"),
             Self::TooLong => write!(
@@ -222,10 +231,10 @@ impl fmt::Display for SkipReason {
                 "a document of more than {} bytes, the most there can be",
                 super::MAX_DOCUMENT_BYTES
             ),
-            Self::NotRecords { problem } => f.write_str(problem),
+            Self::NotRecords { problem } => problem.fmt_with(f, name),
             Self::NoContent => f.write_str("empty: there is nothing in it"),
-            Self::OverLimit { limit, option } => {
-                write!(f, "more than {limit} bytes, the most that {option} allows")
+            Self::OverLimit { limit, parameter } => {
+                write!(f, "more than {limit} bytes, the most that {} allows", name(*parameter))
             }
             Self::NotStored { why } => write!(f, "{why}"),
             Self::NotUtf8 { column } => write!(f, "not UTF-8 at byte {column}"),
@@ -267,15 +276,43 @@ impl fmt::Display for SkipReason {
     }
 }
 
-/// The option that raises the limit which a file reached; `None` for other failures.
-pub fn limit_option(failure: &Failure) -> Option<&'static str> {
+impl fmt::Display for SkipReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.fmt_with(f, Parameter::plain)
+    }
+}
+
+/// A [`Parameter`] as its name, in the files of a run.
+mod parameter_name {
+    use lookalike_core::parameter::Parameter;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    pub(super) fn serialize<S: Serializer>(
+        parameter: &Parameter,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        parameter.name().serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Parameter, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        Parameter::named(&name)
+            .ok_or_else(|| D::Error::custom(format!("no parameter is called {name:?}")))
+    }
+}
+
+/// The parameter that raises the limit which a file reached; `None` for other failures.
+pub fn limit_parameter(failure: &Failure) -> Option<Parameter> {
     Some(match failure.limit()? {
-        LimitKind::Bytes => "--max-file-size",
-        LimitKind::Expanded => "--max-expanded",
-        LimitKind::Depth => "--max-depth",
-        LimitKind::Members => "--max-members",
-        LimitKind::Pages => "--max-pages",
-        LimitKind::Time => "--max-seconds",
+        LimitKind::Bytes => Parameter::MaxFileSize,
+        LimitKind::Expanded => Parameter::MaxExpanded,
+        LimitKind::Depth => Parameter::MaxDepth,
+        LimitKind::Members => Parameter::MaxMembers,
+        LimitKind::Pages => Parameter::MaxPages,
+        LimitKind::Time => Parameter::MaxSeconds,
     })
 }
 
@@ -322,8 +359,8 @@ pub enum ReadError {
     },
     /// A pattern or a type of files that has no meaning.
     Filter {
-        /// The option.
-        option: &'static str,
+        /// The parameter.
+        parameter: Parameter,
         /// Its value.
         got: String,
         /// What is wrong with it.
@@ -341,31 +378,12 @@ pub enum ReadError {
     },
     /// Standard input is named twice.
     StdinTwice,
-    /// The header of a CSV or TSV file names the column not once.
-    Column {
-        /// The file.
+    /// A file is not read as a table of records.
+    Table {
+        /// The file or stream.
         source_name: String,
-        /// Which column.
-        field: Field,
-        /// Its name.
-        name: String,
-        /// How often it is there: 0, or more than 1.
-        found: usize,
-        /// The columns there are.
-        present: Vec<String>,
-    },
-    /// A column of a Parquet file holds what is no id or no text.
-    ColumnType {
-        /// The file.
-        source_name: String,
-        /// Which column.
-        field: Field,
-        /// Its name.
-        name: String,
-        /// What it holds.
-        got: String,
-        /// The columns there are, with what they hold.
-        present: Vec<String>,
+        /// Why.
+        problem: TableProblem,
     },
     /// A Parquet file is damaged, encrypted, or made in a way that cannot be read.
     Parquet {
@@ -378,16 +396,6 @@ pub enum ReadError {
     NotBuilt {
         /// Which.
         feature: &'static str,
-    },
-    /// Parquet from a stream or inside of gzip or zstd.
-    ParquetStream {
-        /// The file or stream.
-        source_name: String,
-    },
-    /// Parquet, for which this program was not built.
-    NoParquet {
-        /// The file.
-        source_name: String,
     },
     /// A record is bad and bad records are not skipped.
     BadRecord(Skipped),
@@ -436,61 +444,64 @@ pub enum ReadError {
     },
 }
 
-impl fmt::Display for ReadError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl NamesParameters for ReadError {
+    fn fmt_with(&self, f: &mut fmt::Formatter<'_>, name: Spelling) -> fmt::Result {
         match self {
-            Self::Index(error) => error.fmt(f),
+            Self::Index(error) => error.fmt_with(f, name),
             Self::NoInputs => f.write_str("no input; name files or folders, or - for stdin"),
             Self::Missing { path } => {
                 write!(f, "{path}: no such file or folder; check the name, or use - for stdin")
             }
-            Self::NoFiles { path, hidden, ignored, other } => write!(
-                f,
-                "{path}: no file to read in this folder ({hidden} hidden, {ignored} ignored, \
-                 {other} links, pipes or unreadable); --hidden, --no-ignore and --follow read \
-                 what is left out"
-            ),
+            Self::NoFiles { path, hidden, ignored, other } => {
+                fmt_no_files(f, name, path, [*hidden, *ignored, *other])
+            }
             Self::Io { source_name, error } => write!(
                 f,
                 "{source_name}: cannot be read: {error}; check that the file is whole and may be \
                  read"
             ),
-            Self::Filter { option, got, problem } => {
-                write!(f, "{option} cannot be {got:?}: {problem}")
+            Self::Filter { parameter, got, problem } => {
+                write!(f, "{} cannot be {got:?}: {problem}", name(*parameter))
             }
-            Self::UnknownFormat { .. }
-            | Self::UnknownEncoding { .. }
-            | Self::FormatNeeded { .. }
-            | Self::NotAgain { .. }
-            | Self::NotBuilt { .. }
-            | Self::StdinTwice => self.choice(f),
-            Self::Column { source_name, field, name, found, present } => {
-                write!(f, "{source_name}: {}", column(*field, name, *found, present))
+            Self::UnknownFormat { got } => {
+                write!(f, "{} cannot be {got:?}; expected {FORMATS}", name(Parameter::Format))
             }
-            Self::ColumnType { source_name, field, name, got, present } => {
-                write!(f, "{source_name}: {}", column_type(*field, name, got, present))
+            Self::UnknownEncoding { got } => {
+                write!(f, "{} cannot be {got:?}; expected {ENCODINGS}", name(Parameter::Encoding))
+            }
+            Self::FormatNeeded { source_name } => write!(
+                f,
+                "{source_name}: the format cannot be told; say {} lines (id, blank, text), jsonl, \
+                 csv, tsv, or text (all of it one document)",
+                name(Parameter::Format)
+            ),
+            Self::NotBuilt { feature } => write!(
+                f,
+                "an option needs the feature {feature:?}, without which lookalike was built; build \
+                 it with that feature, or leave the option out"
+            ),
+            Self::NotAgain { source_name } => fmt_not_again(f, name, source_name),
+            Self::StdinTwice => f.write_str("stdin (-) is given twice; give it once"),
+            Self::Table { source_name, problem } => {
+                write!(f, "{source_name}: ")?;
+                problem.fmt_with(f, name)
             }
             Self::Parquet { source_name, problem } => write!(
                 f,
                 "{source_name}: cannot be read as Parquet: {problem}; check that the file is whole \
-                 and not encrypted, or write it anew"
+                 and not encrypted, or write it again"
             ),
-            Self::ParquetStream { source_name } => write!(f, "{source_name}: {PARQUET_STREAM}"),
-            Self::NoParquet { source_name } => write!(f, "{source_name}: {NO_PARQUET}"),
-            Self::BadRecord(skipped) => bad(skipped, f),
-            Self::BadRow(skipped) => bad(skipped, f),
+            Self::BadRecord(skipped) => fmt_bad_record(skipped, f, name),
+            Self::BadRow(skipped) => fmt_bad_record(skipped, f, name),
             Self::RecordTooLong { source_name, line } => write!(
                 f,
                 "{source_name}:{line}: a record of more than {} bytes, the most there can be; \
                  check that the format is right and the file has line feeds",
                 super::MAX_DOCUMENT_BYTES
             ),
-            Self::OverMemory { source_name, line, bytes } => write!(
-                f,
-                "{source_name}{}: {bytes} bytes or more in one document, which --memory has no \
-                 room for; allow more",
-                after_colon(*line)
-            ),
+            Self::OverMemory { source_name, line, bytes } => {
+                fmt_over_memory(f, name, source_name, *line, *bytes)
+            }
             Self::Changed { source_name, line, what } => {
                 let line = after_colon(*line);
                 write!(f, "{source_name}{line}: changed while reading ({what}); {ALONE}")
@@ -500,11 +511,17 @@ impl fmt::Display for ReadError {
             }
             Self::Spool { path, error } => write!(
                 f,
-                "the temporary file {}: {error}; make room there, or name another folder with \
-                 --temp-dir",
-                path.display()
+                "the temporary file {}: {error}; make room there, or name another folder with {}",
+                path.display(),
+                name(Parameter::TempDir)
             ),
         }
+    }
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.fmt_with(f, Parameter::plain)
     }
 }
 
@@ -521,48 +538,58 @@ fn state(after: &io::Result<Stamp>) -> String {
     }
 }
 
-impl ReadError {
-    /// `Display` of a choice that cannot be.
-    fn choice(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::UnknownFormat { got } => {
-                write!(
-                    f,
-                    "--format cannot be {got:?}; expected text, lines, jsonl, csv, tsv, parquet, \
-                     file, mbox, warc or tar"
-                )
-            }
-            Self::UnknownEncoding { got } => write!(
-                f,
-                "--encoding cannot be {got:?}; expected a label of the WHATWG Encoding Standard \
-                 such as utf-8, windows-1252, utf-16le, shift_jis or gb18030"
-            ),
-            Self::FormatNeeded { source_name } => write!(
-                f,
-                "{source_name}: the format cannot be told; say --format lines (id, blank, text), \
-                 jsonl, csv, tsv, or text (all of it one document)"
-            ),
-            Self::NotBuilt { feature } => write!(
-                f,
-                "an option needs the feature {feature:?}, without which lookalike was built; build \
-                 it with that feature, or leave the option out"
-            ),
-            Self::NotAgain { source_name } => write!(
-                f,
-                "{source_name} cannot be read a second time, so this run could not go on from it; \
-                 write it to a file first, or leave out --resume"
-            ),
-            Self::StdinTwice => f.write_str("stdin (-) is given twice; give it once"),
-            _ => Ok(()),
-        }
-    }
-}
-
+const FORMATS: &str = "text, lines, jsonl, csv, tsv, parquet, file, mbox, warc or tar";
+const ENCODINGS: &str = "a label of the WHATWG Encoding Standard such as utf-8, windows-1252, \
+     utf-16le, shift_jis or gb18030";
 const ALONE: &str = "run again when nothing writes to it";
 const CHANGED: &str = "changed since it was opened: it had";
-fn bad(skipped: &Skipped, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    let remedy = skipped.reason.remedy();
-    write!(f, "{skipped}; {remedy}let --skip-bad count and list such records and go on")
+
+fn fmt_no_files(
+    f: &mut fmt::Formatter<'_>,
+    name: Spelling,
+    path: &str,
+    [hidden, ignored, other]: [usize; 3],
+) -> fmt::Result {
+    write!(
+        f,
+        "{path}: no file to read in this folder ({hidden} hidden, {ignored} ignored, {other} \
+         links, pipes or unreadable); {}, {} and {} read what is left out",
+        name(Parameter::Hidden),
+        name(Parameter::NoIgnore),
+        name(Parameter::Follow)
+    )
+}
+
+fn fmt_not_again(f: &mut fmt::Formatter<'_>, name: Spelling, source_name: &str) -> fmt::Result {
+    write!(
+        f,
+        "{source_name} cannot be read a second time, so this run could not go on from it; write \
+         it to a file first, or leave out {}",
+        name(Parameter::Resume)
+    )
+}
+
+fn fmt_over_memory(
+    f: &mut fmt::Formatter<'_>,
+    name: Spelling,
+    source_name: &str,
+    line: Option<u64>,
+    bytes: u64,
+) -> fmt::Result {
+    write!(
+        f,
+        "{source_name}{}: {bytes} bytes or more in one document, which {} has no room for; allow \
+         more",
+        after_colon(line),
+        name(Parameter::Memory)
+    )
+}
+
+fn fmt_bad_record(skipped: &Skipped, f: &mut fmt::Formatter<'_>, name: Spelling) -> fmt::Result {
+    skipped.fmt_with(f, name)?;
+    f.write_str("; ")?;
+    skipped.reason.fmt_remedy(f, name)?;
+    write!(f, "let {} count and list such records and go on", name(Parameter::SkipBad))
 }
 
 impl From<IndexError> for ReadError {

@@ -7,12 +7,13 @@ use super::content::Content;
 use super::error::{ReadError, SkipReason, Skipped};
 use super::options::Format;
 use super::part_texts::PartTexts;
-use super::recover::{MEMORY, OverLimit, unreadable};
+use super::recover::{OverLimit, unreadable};
 use super::settings::Settings;
 use super::source::Source;
 use super::stamp::Stamp;
 use super::walk::name_of;
 use super::{Document, Place, Raw, RawSink, Scratch};
+use lookalike_core::parameter::Parameter;
 use lookalike_extract::{Extractor, Failed, Failure, Kind, Part, Sink, Used, encoding};
 use std::borrow::Cow;
 use std::fs::File;
@@ -247,7 +248,7 @@ fn read_one(
     let Scratch { bytes, further, extractor, part_texts, .. } = scratch;
     let contents = match read(file, settings, bytes) {
         Ok(contents) => contents,
-        Err(SkipReason::OverLimit { limit: bytes, option }) if option == MEMORY => {
+        Err(SkipReason::OverLimit { limit: bytes, parameter: Parameter::Memory }) => {
             let source_name = file.shown();
             return Err(ReadError::OverMemory { source_name, line: None, bytes });
         }

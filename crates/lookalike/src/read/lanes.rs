@@ -1,6 +1,5 @@
 //! The lanes of a source: parts of it that are read side by side.
 
-#[cfg(feature = "parquet")]
 use super::compress::Compression;
 use super::error::ReadError;
 use super::options::Format;
@@ -11,6 +10,8 @@ use super::source::Progress;
 use super::source::{Kind, Origin, Source};
 #[cfg(feature = "parquet")]
 use super::stream::{Piece, Records};
+#[cfg(feature = "parquet")]
+use super::table_problem::TableProblem;
 use std::sync::atomic::Ordering;
 #[cfg(feature = "parquet")]
 use std::sync::{Arc, PoisonError};
@@ -22,7 +23,10 @@ impl Source {
             #[cfg(feature = "parquet")]
             Kind::Records { format: Format::Parquet, origin } => {
                 if !matches!(origin, Origin::File(Compression::None, _)) {
-                    return Err(ReadError::ParquetStream { source_name: self.shown.clone() });
+                    return Err(ReadError::Table {
+                        source_name: self.shown.clone(),
+                        problem: TableProblem::ParquetStream,
+                    });
                 }
                 let table = Table::open(&self.path, &self.shown, &self.settings.fields)?;
                 self.lanes = u32::try_from(table.groups().max(1)).unwrap_or(u32::MAX);
@@ -30,9 +34,10 @@ impl Source {
                 Ok(())
             }
             #[cfg(not(feature = "parquet"))]
-            Kind::Records { format: Format::Parquet, .. } => {
-                Err(ReadError::NoParquet { source_name: self.shown.clone() })
-            }
+            Kind::Records { format: Format::Parquet, .. } => Err(ReadError::Table {
+                source_name: self.shown.clone(),
+                problem: TableProblem::NoParquet,
+            }),
             _ => Ok(()),
         }
     }

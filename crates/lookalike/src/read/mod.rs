@@ -33,7 +33,6 @@
 
 mod block;
 mod collection;
-mod column_error;
 mod compress;
 mod container;
 mod content;
@@ -66,6 +65,7 @@ mod spool;
 mod stamp;
 mod stored;
 mod stream;
+mod table_problem;
 #[cfg(test)]
 mod tests;
 mod walk;
@@ -78,13 +78,14 @@ pub use collection::{Collection, Side};
 pub use content::Content;
 pub use csv::Header;
 pub use description::Description;
-pub use error::{Field, ReadError, SkipReason, Skipped, limit_option};
+pub use error::{Field, ReadError, SkipReason, Skipped, limit_parameter};
 pub use held::{Held, HeldDocuments};
 pub(crate) use jsonl::has_member;
 pub use options::{Format, ReadOptions};
 pub use retained::{Retained, RetainedState};
 pub use spool::Spool;
 pub use stamp::{InputStamp, Stamp};
+pub use table_problem::TableProblem;
 pub(crate) use walk::name_of;
 pub use wording::{NormalForm, Wording};
 pub(crate) use wording::{Words, language_of};

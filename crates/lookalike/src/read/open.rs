@@ -11,6 +11,7 @@ use super::settings::Settings;
 use super::source::{Kind, Origin, Source, peek, without_mark};
 use super::stamp::Stamp;
 use super::stream::fill;
+use super::table_problem::TableProblem;
 use super::walk::{self, name_of};
 use std::fs::{self, File};
 use std::io::{self, Cursor};
@@ -234,7 +235,8 @@ impl Opener<'_> {
         let failed = |error| ReadError::Io { source_name: shown.clone(), error };
         let (head, mut stream) = peek(stream, 4).map_err(failed)?;
         if is_parquet(&head) || self.options.format == Some(Format::Parquet) {
-            return Err(ReadError::ParquetStream { source_name: shown });
+            let problem = TableProblem::ParquetStream;
+            return Err(ReadError::Table { source_name: shown, problem });
         }
         let compression = Compression::of_magic(&head);
         let format = if let Some(format) = self.options.format {
@@ -342,7 +344,8 @@ impl Opener<'_> {
             _ => source.know_columns(),
         };
         let Err(error) = found else { return Ok(Some(format)) };
-        let lacks_columns = matches!(error, ReadError::Column { .. });
+        let lacks_columns =
+            matches!(error, ReadError::Table { problem: TableProblem::Column { .. }, .. });
         let skipped = Skipped { id: Some(id.to_owned()), ..error.into_skipped()? };
         if lacks_columns {
             self.opened.as_text.push(skipped);

@@ -1,7 +1,7 @@
 //! Errors of one file among many → entries of the list of skipped files.
 
-use super::column_error::{NO_PARQUET, PARQUET_STREAM, column, column_type};
 use super::error::{Field, ReadError, SkipReason, Skipped};
+use lookalike_core::parameter::Parameter;
 use std::fmt;
 use std::io;
 
@@ -9,20 +9,18 @@ use std::io;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OverLimit {
     pub(super) limit: u64,
-    pub(super) option: &'static str,
+    pub(super) parameter: Parameter,
 }
 
-/// The option whose limit ends a run, since it must not change what a run finds.
-pub(super) const MEMORY: &str = "--memory";
-
 impl OverLimit {
-    /// Whether the limit is that of the memory.
+    /// Whether the limit is that of the memory, which ends a run, since it must not change what a
+    /// run finds.
     pub(super) fn is_memory(self) -> bool {
-        self.option == MEMORY
+        self.parameter == Parameter::Memory
     }
 
     pub(super) fn reason(self) -> SkipReason {
-        SkipReason::OverLimit { limit: self.limit, option: self.option.into() }
+        SkipReason::OverLimit { limit: self.limit, parameter: self.parameter }
     }
 }
 
@@ -67,27 +65,18 @@ impl ReadError {
     /// names.
     pub(super) fn into_skipped(self) -> Result<Skipped, Self> {
         let whole = |source, reason| Skipped { source, line: None, id: None, reason };
-        let not_records = |problem| SkipReason::NotRecords { problem };
         Ok(match self {
-            Self::Column { field: Field::Further, .. }
-            | Self::ColumnType { field: Field::Further, .. } => return Err(self),
+            Self::Table { ref problem, .. } if problem.field() == Some(Field::Further) => {
+                return Err(self);
+            }
             Self::BadRecord(skipped) => skipped,
             Self::Io { source_name, error } => whole(source_name, unreadable(&error)),
-            Self::Column { source_name, field, name, found, present } => {
-                whole(source_name, not_records(column(field, &name, found, &present)))
-            }
-            Self::ColumnType { source_name, field, name, got, present } => {
-                whole(source_name, not_records(column_type(field, &name, &got, &present)))
+            Self::Table { source_name, problem } => {
+                whole(source_name, SkipReason::NotRecords { problem: Box::new(problem) })
             }
             Self::Parquet { source_name, problem } => {
                 let message = format!("it is no whole Parquet file: {problem}");
                 whole(source_name, SkipReason::Unreadable { message })
-            }
-            Self::ParquetStream { source_name } => {
-                whole(source_name, not_records(PARQUET_STREAM.to_owned()))
-            }
-            Self::NoParquet { source_name } => {
-                whole(source_name, not_records(NO_PARQUET.to_owned()))
             }
             Self::RecordTooLong { source_name, line } => {
                 Skipped { line: Some(line), ..whole(source_name, SkipReason::TooLong) }

@@ -4,10 +4,11 @@ use super::compress::{Compression, LimitedStream, Stream};
 use super::file;
 use super::options::ReadOptions;
 use super::record::Fields;
-use super::recover::{MEMORY, OverLimit};
+use super::recover::OverLimit;
 use super::stream::Pool;
 use super::wording::Wording;
 use encoding_rs::Encoding;
+use lookalike_core::parameter::Parameter;
 use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -68,9 +69,11 @@ impl Settings {
 
     /// The limit on one record, or on one text.
     pub(super) fn longest_record(&self, compressed: bool) -> Option<OverLimit> {
-        let expanded = OverLimit { limit: self.extract.limits.expanded, option: "--max-expanded" };
+        let expanded =
+            OverLimit { limit: self.extract.limits.expanded, parameter: Parameter::MaxExpanded };
         let memory = self.memory_record.load(Ordering::Relaxed);
-        let memory = (memory < u64::MAX).then_some(OverLimit { limit: memory, option: MEMORY });
+        let memory = (memory < u64::MAX)
+            .then_some(OverLimit { limit: memory, parameter: Parameter::Memory });
         let limits = memory.into_iter().chain(compressed.then_some(expanded));
         limits.min_by_key(|limit| limit.limit)
     }
@@ -86,7 +89,7 @@ impl Settings {
         let stream = compression.decode(reader, window)?;
         Ok(match self.max_expanded.filter(|_| compression != Compression::None) {
             Some(limit) => {
-                let over = OverLimit { limit, option: "--max-expanded" };
+                let over = OverLimit { limit, parameter: Parameter::MaxExpanded };
                 Box::new(LimitedStream::new(stream, over))
             }
             None => stream,

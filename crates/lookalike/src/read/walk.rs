@@ -6,6 +6,7 @@ use super::stamp::Stamp;
 use ignore::overrides::{Override, OverrideBuilder};
 use ignore::types::{Types, TypesBuilder};
 use ignore::{DirEntry, WalkBuilder};
+use lookalike_core::parameter::Parameter;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -90,17 +91,17 @@ fn overrides(folder: &Path, options: &ReadOptions) -> Result<Override, ReadError
         return Ok(Override::empty());
     }
     let mut builder = OverrideBuilder::new(folder);
-    let include = options.include.iter().map(|glob| ("--include", glob, glob.clone()));
-    let exclude = options.exclude.iter().map(|glob| ("--exclude", glob, format!("!{glob}")));
-    for (option, got, glob) in include.chain(exclude) {
-        let refused = |problem: String| ReadError::Filter { option, got: got.clone(), problem };
+    let include = options.include.iter().map(|glob| (Parameter::Include, glob, glob.clone()));
+    let exclude = options.exclude.iter().map(|glob| (Parameter::Exclude, glob, format!("!{glob}")));
+    for (parameter, got, glob) in include.chain(exclude) {
+        let refused = |problem: String| ReadError::Filter { parameter, got: got.clone(), problem };
         if got.is_empty() || got.starts_with('!') {
             return Err(refused("expected a pattern such as *.txt or /drafts/**".to_owned()));
         }
         builder.add(&glob).map_err(|error| refused(error.to_string()))?;
     }
     let failed = |error: ignore::Error| ReadError::Filter {
-        option: "--include",
+        parameter: Parameter::Include,
         got: options.include.join(", "),
         problem: error.to_string(),
     };
@@ -119,12 +120,16 @@ fn types(options: &ReadOptions) -> Result<Types, ReadError> {
     for name in &options.types {
         if !known.contains(name) {
             let problem = format!("the types are {}", known.join(", "));
-            return Err(ReadError::Filter { option: "--type", got: name.clone(), problem });
+            return Err(ReadError::Filter {
+                parameter: Parameter::Type,
+                got: name.clone(),
+                problem,
+            });
         }
         builder.select(name);
     }
     let failed = |error: ignore::Error| ReadError::Filter {
-        option: "--type",
+        parameter: Parameter::Type,
         got: options.types.join(", "),
         problem: error.to_string(),
     };

@@ -3,6 +3,7 @@
 
 use super::{Document, Raw, RawSink, Skipped};
 use lookalike_core::error::ParamsError;
+use lookalike_core::parameter::Parameter;
 use std::fmt;
 use std::str::FromStr;
 
@@ -77,7 +78,7 @@ impl FromStr for Wording {
                 "segment:dictionary" => wording.segment = true,
                 _ => {
                     return Err(ParamsError::Parse {
-                        option: "wording",
+                        parameter: Parameter::Wording,
                         got: text.to_owned(),
                         expected: "`as written`, or some of nfc, nfkc, fold, unaccent, \
                                    language:auto and segment:dictionary with a comma and a blank \

@@ -8,9 +8,11 @@ use super::FindOptions;
 use super::component::Placed;
 use super::sets::Sets;
 use crate::error::Error;
+use lookalike_core::parameter::{NamesParameters, Parameter, Spelling};
 use lookalike_core::params::Measure;
 use lookalike_core::signature::Signer;
 use lookalike_core::verify::{self, Overlap};
+use std::fmt;
 
 /// Whether and how a run lists all verified pairs. Their number is quadratic in the size of a
 /// cluster; more than [`MAX_PAIRS`](super::MAX_PAIRS) are an error.
@@ -26,6 +28,38 @@ pub enum PairList {
     WithEstimates,
 }
 
+/// Why a run has no estimates of signatures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoEstimates {
+    /// Estimates are columns of the list of pairs, which is not written.
+    WithoutPairs,
+    /// Signatures estimate the Jaccard similarity only.
+    Containment,
+    /// An exact run has no signatures.
+    Exact,
+}
+
+impl NamesParameters for NoEstimates {
+    fn fmt_with(&self, f: &mut fmt::Formatter<'_>, name: Spelling) -> fmt::Result {
+        f.write_str("no estimates of signatures: ")?;
+        match self {
+            Self::WithoutPairs => write!(
+                f,
+                "estimates are columns of the verified pairs, got none; add {}",
+                name(Parameter::Pairs)
+            ),
+            Self::Containment => write!(
+                f,
+                "signatures estimate the Jaccard similarity, got {0} containment; use {0} jaccard",
+                name(Parameter::Measure)
+            ),
+            Self::Exact => {
+                write!(f, "a run with {0} has no signatures; leave out {0}", name(Parameter::Exact))
+            }
+        }
+    }
+}
+
 impl PairList {
     /// The list with `pairs`, and with `estimates` in it.
     ///
@@ -36,9 +70,7 @@ impl PairList {
             (false, false) => Ok(Self::Omitted),
             (true, false) => Ok(Self::Exact),
             (true, true) => Ok(Self::WithEstimates),
-            (false, true) => Err(Error::Estimates {
-                problem: "estimates are columns of the verified pairs, got none; add --pairs",
-            }),
+            (false, true) => Err(Error::Estimates(NoEstimates::WithoutPairs)),
         }
     }
 
@@ -95,15 +127,13 @@ pub(super) fn check(options: &FindOptions) -> Result<(), Error> {
     if options.pairs != PairList::WithEstimates {
         return Ok(());
     }
-    let problem = if options.params.measure() == Measure::Containment {
-        "signatures estimate the Jaccard similarity, got --measure containment; use --measure \
-         jaccard"
-    } else if options.params.exact() {
-        "a run with --exact has no signatures; leave out --exact"
-    } else {
-        return Ok(());
-    };
-    Err(Error::Estimates { problem })
+    if options.params.measure() == Measure::Containment {
+        return Err(Error::Estimates(NoEstimates::Containment));
+    }
+    if options.params.exact() {
+        return Err(Error::Estimates(NoEstimates::Exact));
+    }
+    Ok(())
 }
 
 /// How many values of the signatures of each pair are equal. A member is signed once where the

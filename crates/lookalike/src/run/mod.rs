@@ -58,7 +58,7 @@ mod written;
 pub use clustering::Clustering;
 pub use documents::SourceCounts;
 pub use empty_copies::EmptyCopies;
-pub use estimates::{ESTIMATE_COLUMNS, PairList, SignatureEstimate};
+pub use estimates::{ESTIMATE_COLUMNS, NoEstimates, PairList, SignatureEstimate};
 pub use few_results::BetterSetting;
 pub use findings::{Counts, CutFromMail, Findings, Ids, Standing};
 pub use groups::{Duplicate, Group, Groups, Member};

@@ -6,6 +6,7 @@ use crate::read::{Collection, Document, Format};
 use globset::{GlobBuilder, GlobMatcher};
 use lookalike_core::error::ParamsError;
 use lookalike_core::keep::{KeepPolicy, Traits};
+use lookalike_core::parameter::Parameter;
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -26,7 +27,7 @@ impl KeepRules {
         let globs = options.keep.globs().map(|glob| {
             let built = GlobBuilder::new(glob).literal_separator(true).build();
             let built = built.map_err(|_| ParamsError::Parse {
-                option: "--keep",
+                parameter: Parameter::Keep,
                 got: format!("path:{glob}"),
                 expected: "path: and a pattern such as originals/** or **/*.final.txt",
             })?;

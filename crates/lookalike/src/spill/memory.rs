@@ -1,6 +1,7 @@
 //! Amounts of memory as people write them.
 
 use lookalike_core::error::ParamsError;
+use lookalike_core::parameter::Parameter;
 
 /// What an amount may look like.
 const EXPECTED: &str = "an amount of memory such as 512MiB, 4GiB, 1.5g (binary), 2GB (decimal), \
@@ -11,7 +12,7 @@ const EXPECTED: &str = "an amount of memory such as 512MiB, 4GiB, 1.5g (binary),
 /// `GB`, `TB` by 1000, `B` or nothing is bytes. Fractions of a byte are cut off.
 ///
 /// # Errors
-/// [`ParamsError::Parse`] for `--memory` when it is anything else, or not from 1 to 2⁶⁴ − 1 bytes.
+/// [`ParamsError::Parse`] for [`Parameter::Memory`] when it is anything else, or not from 1 to 2⁶⁴ − 1 bytes.
 ///
 /// ```
 /// use lookalike::spill::parse_memory;
@@ -19,8 +20,8 @@ const EXPECTED: &str = "an amount of memory such as 512MiB, 4GiB, 1.5g (binary),
 /// assert_eq!(parse_memory("1.5g").unwrap(), 1_610_612_736);
 /// ```
 pub fn parse_memory(text: &str) -> Result<u64, ParamsError> {
-    let (option, expected) = ("--memory", EXPECTED);
-    let refused = || ParamsError::Parse { option, got: text.to_owned(), expected };
+    let (parameter, expected) = (Parameter::Memory, EXPECTED);
+    let refused = || ParamsError::Parse { parameter, got: text.to_owned(), expected };
     amount(text.trim()).filter(|&bytes| bytes > 0).ok_or_else(refused)
 }
 

@@ -3,6 +3,7 @@
 use crate::read::Skipped;
 use crate::run::{ESTIMATE_COLUMNS, Groups, Identical, Ids, PairRef, Pairs, SkippedRecords};
 use ::csv::{QuoteStyle, Terminator, Writer, WriterBuilder};
+use lookalike_core::parameter::NamesParameters;
 use lookalike_core::params::Measure;
 use lookalike_core::verify::Overlap;
 use std::borrow::Cow;
@@ -186,7 +187,7 @@ pub fn skipped(
             .first_of(&record)
             .map(|first| format!("; the same bytes as {first}"))
             .unwrap_or_default();
-        let reason = format!("{reason}{twin}");
+        let reason = reason.spelled(super::option_name) + &twin;
         csv.write_record([&*cells.text(source), &line, &cells.text(id), &cells.text(&reason)])?;
     }
     for each in identical.empty_copies().join(empty.iter()) {

@@ -1,11 +1,13 @@
 //! A whole run, and an audit, as one JSON object each.
 
+use super::option_name;
 use super::{FORMAT_VERSION, jsonl};
 use crate::audit::Audit;
 use crate::folding::FoldingEffect;
 use crate::read::Wording;
 use crate::run::{BetterSetting, CutFromMail, FindOptions, Findings, Grouping};
 use crate::tune::SettingProfile;
+use lookalike_core::parameter::NamesParameters;
 use lookalike_core::params::Params;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -217,7 +219,7 @@ pub fn summary(
             source: &each.source,
             line: each.line,
             id: each.id.as_deref(),
-            reason: each.reason.to_string(),
+            reason: each.reason.spelled(option_name),
             same_bytes_as: findings.identical.first_of(&each),
         };
         serde_json::to_writer(&mut *out, &view)?;
@@ -300,7 +302,7 @@ fn read_as_text(out: &mut dyn Write, findings: &Findings) -> io::Result<()> {
     out.write_all(b"\"read_as_text\":[")?;
     for (i, each) in findings.read_as_text.iter().enumerate() {
         out.write_all(if i == 0 { b"\n" } else { b",\n" })?;
-        let view = AsTextView { source: &each.source, reason: each.reason.to_string() };
+        let view = AsTextView { source: &each.source, reason: each.reason.spelled(option_name) };
         serde_json::to_writer(&mut *out, &view)?;
     }
     out.write_all(b"],\n")

@@ -25,6 +25,7 @@ pub use atomic::Output;
 pub use part_file::{Leftovers, remove_leftovers};
 pub use places::{TakenPlace, Taker, check_places};
 
+use lookalike_core::parameter::Parameter;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -33,6 +34,12 @@ pub const FORMAT_VERSION: u32 = 1;
 
 /// Why an empty document is among the skipped ones.
 pub const EMPTY: &str = "empty: no tokens";
+
+/// A parameter as an option of the command line, `--num-hashes`: reports spell parameters so,
+/// whichever front end writes them.
+pub fn option_name(parameter: Parameter) -> String {
+    format!("--{}", parameter.name().replace('_', "-"))
+}
 
 /// What a file of findings looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,6 +2,7 @@
 
 use super::open::{PlaceArgs, WaitArgs};
 use super::settings::Asked;
+use crate::cmd::run_message;
 use crate::cmd::{Failure, Outcome};
 use crate::difference::thousands;
 use crate::exit_code::ExitCode;
@@ -228,7 +229,7 @@ fn with_remedy(error: Error) -> Failure {
              --skip-existing leaves it as it is"
         )),
         error @ Error::NotAdded { .. } => {
-            Failure::Data(format!("{error}; --skip-bad leaves it out"))
+            Failure::Data(format!("{}; --skip-bad leaves it out", run_message(&error)))
         }
         error => error.into(),
     }

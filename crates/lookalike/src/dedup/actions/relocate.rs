@@ -38,7 +38,10 @@ pub fn move_to(
 /// # Errors
 /// [`Error::Survivors`].
 pub fn check_folder(folder: &Path, inputs: &[PathBuf], reference: &[PathBuf]) -> Result<(), Error> {
-    let refused = |problem| Error::Survivors { path: folder.to_owned(), problem };
+    let refused = |problem: String| {
+        let (path, problem) = (folder.to_owned(), problem.into());
+        Error::Survivors { path, problem }
+    };
     apart(folder, inputs).and_then(|()| apart(folder, reference)).map_err(refused)?;
     if folder.exists() && !folder.is_dir() {
         return Err(refused("it is not a folder; name one, or a new name".to_owned()));

@@ -16,6 +16,7 @@ mod tests;
 use super::Decision;
 use super::annotation::{Annotate, Values};
 use super::destination::Origin;
+use super::problem::SurvivorsProblem;
 use crate::error::Error;
 use crate::write::Output;
 use crate::write::parquet::{
@@ -133,11 +134,10 @@ impl Rewriter {
         let mut fields = root.get_fields().to_vec();
         for (name, cell) in columns {
             if fields.iter().any(|field| field.name() == name) {
-                return Err(self.refused(format!(
-                    "{} has a column {name:?} already; --annotate-field gives the new ones \
-                     another name",
-                    input.name()
-                )));
+                return Err(self.refused(SurvivorsProblem::ColumnTaken {
+                    source_name: input.name().to_string(),
+                    column: name,
+                }));
             }
             let column = column_type(&name, cell, Repetition::OPTIONAL);
             fields.push(column.map_err(|error| failed(self.out.clone(), error))?);
@@ -224,8 +224,8 @@ impl Rewriter {
         }
     }
 
-    fn refused(&self, problem: String) -> Error {
-        Error::Survivors { path: self.out.clone(), problem }
+    fn refused(&self, problem: impl Into<SurvivorsProblem>) -> Error {
+        Error::Survivors { path: self.out.clone(), problem: problem.into() }
     }
 
     fn unreadable(&self, name: &str, error: &ParquetError) -> Error {

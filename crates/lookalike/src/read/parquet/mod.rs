@@ -12,6 +12,7 @@ pub(super) use row_group::RowGroup;
 
 use super::error::{Field, ReadError};
 use super::record::Fields;
+use super::table_problem::TableProblem;
 use ::parquet::errors::ParquetError;
 use ::parquet::file::metadata::{
     ParquetMetaData, ParquetMetaDataOptions, ParquetMetaDataReader, ParquetStatisticsPolicy,
@@ -77,35 +78,27 @@ fn columns(
         };
         all.iter().map(name).collect()
     };
+    let refused = |problem| ReadError::Table { source_name: shown.to_owned(), problem };
+    let not_once = |field, name: &str, found| {
+        let (name, present) = (name.to_owned(), present());
+        refused(TableProblem::Column { field, name, found, present })
+    };
     let find = |field: Field, name: &str| {
         let mut found = all.iter().enumerate().filter(|(_, column)| column.path().string() == name);
         let (Some((index, column)), more) = (found.next(), found.count()) else {
-            return Err(ReadError::Column {
-                source_name: shown.to_owned(),
-                field,
-                name: name.to_owned(),
-                found: 0,
-                present: present(),
-            });
+            return Err(not_once(field, name, 0));
         };
         if more > 0 {
-            return Err(ReadError::Column {
-                source_name: shown.to_owned(),
-                field,
-                name: name.to_owned(),
-                found: more + 1,
-                present: present(),
-            });
+            return Err(not_once(field, name, more + 1));
         }
         match Kind::of(column).filter(|kind| kind.suits(field)) {
             Some(kind) => Ok((index, kind)),
-            None => Err(ReadError::ColumnType {
-                source_name: shown.to_owned(),
+            None => Err(refused(TableProblem::ColumnType {
                 field,
                 name: name.to_owned(),
                 got: type_of(column),
                 present: present(),
-            }),
+            })),
         }
     };
     let id = (!fields.line_ids).then(|| find(Field::Id, &fields.id));

@@ -153,7 +153,8 @@ fn fields_of_tables() {
     assert_eq!(header.columns, ["id", "text", "da\"te"]);
     assert_eq!(collection.source_format(0), Some(Format::Csv));
     let error = read_paths(&[&path], &with_fields(&["day"]), 99).map(|_| ()).unwrap_err();
-    assert!(matches!(error, ReadError::Column { field: Field::Further, .. }));
+    let ReadError::Table { problem, .. } = &error else { panic!("{error}") };
+    assert_eq!(problem.field(), Some(Field::Further));
     let error = error.to_string();
     assert!(error.contains("no column \"day\" in the header, which has id, text, da\"te"));
     fs::write(&path, b"id,text,x\na,b,\xFF\n").unwrap();

@@ -2,7 +2,7 @@
 
 use super::again::{Records, replayed, spool, with_fields};
 use super::*;
-use crate::read::{Field, Format, SkipReason};
+use crate::read::{Field, Format, SkipReason, TableProblem};
 use ::parquet::basic::{Compression, Encoding, GzipLevel, ZstdLevel};
 use ::parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};
 use ::parquet::file::properties::{
@@ -180,7 +180,10 @@ fn nested_and_odd_columns_are_refused() {
     ] {
         let bytes = write(schema, &[], WriterProperties::builder());
         let error = read("x.parquet", &bytes).map(|_| ()).unwrap_err();
-        assert!(matches!(error, ReadError::ColumnType { .. }), "{error}");
+        assert!(
+            matches!(error, ReadError::Table { problem: TableProblem::ColumnType { .. }, .. }),
+            "{error}"
+        );
         assert!(error.to_string().contains(got), "{error}");
     }
     let twice = "message x { required binary a.b; required group a { required binary b; } \
@@ -189,7 +192,13 @@ fn nested_and_odd_columns_are_refused() {
         let bytes = write(twice, &[], WriterProperties::builder());
         let options = ReadOptions { id_field: "a.b".into(), ..ReadOptions::default() };
         let error = read_named("x.parquet", &bytes, &options, 1).map(|_| ()).unwrap_err();
-        assert!(matches!(error, ReadError::Column { found: 2, .. }), "{error}");
+        assert!(
+            matches!(
+                error,
+                ReadError::Table { problem: TableProblem::Column { found: 2, .. }, .. }
+            ),
+            "{error}"
+        );
     }
 }
 
@@ -368,7 +377,10 @@ fn what_is_no_parquet() {
         assert!(error.to_string().contains("cannot be read as Parquet"), "{error}");
     }
     let error = read("x.parquet.gz", gzip(&bytes)).map(|_| ()).unwrap_err();
-    assert!(matches!(error, ReadError::ParquetStream { .. }), "{error}");
+    assert!(
+        matches!(error, ReadError::Table { problem: TableProblem::ParquetStream, .. }),
+        "{error}"
+    );
     // A file that shrinks after it was opened.
     let (_folder, path) = in_file("x.parquet", &bytes);
     let collection = Collection::open(std::slice::from_ref(&path), &ReadOptions::default());

@@ -1,0 +1,151 @@
+//! The parameters of the engine by name, so that errors name them in no front end's spelling.
+
+use std::fmt;
+
+/// How a front end spells a parameter, such as `--num-hashes` or `num_hashes`.
+pub type Spelling = fn(Parameter) -> String;
+
+/// An error whose message names parameters.
+///
+/// `Display` of such an error spells them as [`Parameter::name`] does.
+pub trait NamesParameters {
+    /// Writes the message with the parameters spelled by `name`.
+    ///
+    /// # Errors
+    /// What the formatter returns.
+    fn fmt_with(&self, f: &mut fmt::Formatter<'_>, name: Spelling) -> fmt::Result;
+
+    /// The message with the parameters spelled by `name`.
+    fn spelled(&self, name: Spelling) -> String
+    where
+        Self: Sized,
+    {
+        Spelled { error: self, name }.to_string()
+    }
+}
+
+struct Spelled<'a, E> {
+    error: &'a E,
+    name: Spelling,
+}
+
+impl<E: NamesParameters> fmt::Display for Spelled<'_, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.error.fmt_with(f, self.name)
+    }
+}
+
+/// Declares the parameters and their names.
+macro_rules! parameters {
+    ($($variant:ident = $name:literal,)+) => {
+        /// A parameter of a run, an index or a reader.
+        #[derive(
+            Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash,
+        )]
+        #[non_exhaustive]
+        pub enum Parameter {
+            $(#[doc = concat!("`", $name, "`")] $variant,)+
+        }
+
+        impl Parameter {
+            /// All of them, in alphabetical order.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+
+            /// The name in lower case, with `_` between words.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name),+ }
+            }
+        }
+    };
+}
+
+parameters! {
+    Annotate = "annotate",
+    AnnotateField = "annotate_field",
+    Attachments = "attachments",
+    Audit = "audit",
+    Bands = "bands",
+    Case = "case",
+    Confidence = "confidence",
+    Encoding = "encoding",
+    Estimates = "estimates",
+    Exact = "exact",
+    Exclude = "exclude",
+    Exported = "exported",
+    FilesFrom = "files_from",
+    Follow = "follow",
+    Format = "format",
+    Frequencies = "frequencies",
+    Group = "group",
+    Hidden = "hidden",
+    IdField = "id_field",
+    Include = "include",
+    Kernel = "kernel",
+    Keep = "keep",
+    LineIds = "line_ids",
+    MaxDepth = "max_depth",
+    MaxExpanded = "max_expanded",
+    MaxFileSize = "max_file_size",
+    MaxMembers = "max_members",
+    MaxPages = "max_pages",
+    MaxSeconds = "max_seconds",
+    Measure = "measure",
+    Memory = "memory",
+    Metadata = "metadata",
+    Nearest = "nearest",
+    NoIgnore = "no_ignore",
+    Normalize = "normalize",
+    NumHashes = "num_hashes",
+    Pairs = "pairs",
+    Recall = "recall",
+    Reference = "reference",
+    Removed = "removed",
+    Resume = "resume",
+    Rows = "rows",
+    Scheme = "scheme",
+    Seed = "seed",
+    Segment = "segment",
+    Shingle = "shingle",
+    SkipBad = "skip_bad",
+    SourceField = "source_field",
+    StopWords = "stop_words",
+    Store = "store",
+    TempDir = "temp_dir",
+    TextField = "text_field",
+    Threshold = "threshold",
+    Tokens = "tokens",
+    Type = "type",
+    Wording = "wording",
+}
+
+impl Parameter {
+    /// The parameter of a name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|parameter| parameter.name() == name)
+    }
+
+    /// [`name`](Self::name) as a [`Spelling`].
+    pub fn plain(self) -> String {
+        self.name().to_owned()
+    }
+}
+
+impl fmt::Display for Parameter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_found_again_and_sorted() {
+        for parameter in Parameter::ALL {
+            assert_eq!(Parameter::named(parameter.name()), Some(*parameter));
+        }
+        assert!(Parameter::ALL.is_sorted_by_key(|parameter| parameter.name()));
+        assert_eq!(Parameter::named("no-such"), None);
+    }
+}

@@ -1,0 +1,112 @@
+//! Why survivors cannot be written.
+
+use lookalike_core::parameter::{NamesParameters, Parameter, Spelling};
+use std::fmt;
+
+/// Why survivors cannot be written, and what to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SurvivorsProblem {
+    /// A record has the field of the annotation already.
+    FieldTaken {
+        /// The document's id.
+        id: String,
+    },
+    /// A table has a column of the annotation already.
+    ColumnTaken {
+        /// The table.
+        source_name: String,
+        /// The column.
+        column: String,
+    },
+    /// A part of a record cannot go or stay without the rest.
+    PartOfRecord {
+        /// The part's id.
+        id: String,
+    },
+    /// A stream is one text, of which nothing can go.
+    OneText {
+        /// The stream.
+        source_name: String,
+    },
+    /// Messages of a mailbox have no place for an annotation.
+    AnnotatedMailbox {
+        /// The mailbox.
+        source_name: String,
+    },
+    /// Lines of an id and a text have no place for an annotation.
+    AnnotatedLines {
+        /// The file.
+        source_name: String,
+    },
+    /// Text files have no place for an annotation.
+    AnnotatedTextFiles,
+    /// A list of paths has no place for an annotation.
+    AnnotatedPaths,
+    /// Any other, in words that name no parameter.
+    Other(String),
+}
+
+impl From<String> for SurvivorsProblem {
+    fn from(problem: String) -> Self {
+        Self::Other(problem)
+    }
+}
+
+impl NamesParameters for SurvivorsProblem {
+    fn fmt_with(&self, f: &mut fmt::Formatter<'_>, name: Spelling) -> fmt::Result {
+        let annotate = || name(Parameter::Annotate);
+        let field = || name(Parameter::AnnotateField);
+        match self {
+            Self::FieldTaken { id } => write!(
+                f,
+                "the document {id:?} has the field of the annotation already; {} names another",
+                field()
+            ),
+            Self::ColumnTaken { source_name, column } => write!(
+                f,
+                "{source_name} has a column {column:?} already; {} gives the new ones another name",
+                field()
+            ),
+            Self::PartOfRecord { id } => write!(
+                f,
+                "{id:?} is a part of a record, which cannot go or stay without the rest; leave \
+                 out {}",
+                name(Parameter::Attachments)
+            ),
+            Self::OneText { source_name } => write!(
+                f,
+                "{source_name} is one text, of which nothing can go; say what its records are with \
+                 {}, or name files",
+                name(Parameter::Format)
+            ),
+            Self::AnnotatedMailbox { source_name } => write!(
+                f,
+                "the messages of {source_name} have no place for an annotation; leave out {} ({} \
+                 FILE.csv lists what goes and why)",
+                annotate(),
+                name(Parameter::Removed)
+            ),
+            Self::AnnotatedLines { source_name } => write!(
+                f,
+                "the lines of {source_name} are an id and a text, without a place for an \
+                 annotation; leave out {} ({} FILE.csv lists what goes and why), or give the input \
+                 as JSONL, CSV or Parquet",
+                annotate(),
+                name(Parameter::Removed)
+            ),
+            Self::AnnotatedTextFiles => write!(
+                f,
+                "text files have no place for an annotation; name a list that ends in .csv or \
+                 .jsonl, or leave out {}",
+                annotate()
+            ),
+            Self::AnnotatedPaths => write!(
+                f,
+                "a list of paths has no place for an annotation; end the name in .csv or .jsonl, \
+                 or leave out {}",
+                annotate()
+            ),
+            Self::Other(problem) => f.write_str(problem),
+        }
+    }
+}
