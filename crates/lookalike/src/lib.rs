@@ -36,15 +36,15 @@ pub mod folding;
 pub mod index;
 pub mod likeness;
 pub mod progress;
-pub mod read;
 pub mod run;
 pub mod spill;
-pub mod stop_words;
 pub mod temporary;
 pub mod tune;
 pub mod write;
 
 pub use lookalike_extract as extract;
 pub use lookalike_index as store;
+pub use lookalike_read as read;
+pub use lookalike_read::stop_words;
 
 pub use lookalike_core as core;

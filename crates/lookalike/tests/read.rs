@@ -2,7 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails and skips loudly")]
 
+use lookalike::core::params::{Params, Wishes};
+use lookalike::progress::Silent;
 use lookalike::read::{Collection, Document, Format, ReadOptions, Scratch, Sink, Skipped};
+use lookalike::run::{self, FindOptions};
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -81,4 +84,21 @@ fn a_format_can_be_forced() {
     if let Some(count) = count("mccormick/articles_1000.train", lines) {
         assert_eq!(count.documents, 1000);
     }
+}
+
+/// The record that the end of a truncated file cuts is no bad record: the file has changed.
+#[test]
+fn a_truncated_input_is_reported_as_changed() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = |i: u32| format!("{{\"id\":{i},\"text\":\"some words of record {i}\"}}\n");
+    let whole: String = (0..100).map(line).collect();
+    let path = folder.path().join("a.jsonl");
+    std::fs::write(&path, &whole).unwrap();
+    let inputs = std::slice::from_ref(&path);
+    let collection = Collection::open(inputs, &ReadOptions::default()).unwrap();
+    std::fs::write(&path, &whole[..whole.len() - 9]).unwrap();
+    let options = FindOptions::new(Params::new(&Wishes::default()).unwrap());
+    let found = run::find(&collection, &options, &Silent);
+    let error = found.map(drop).unwrap_err().to_string();
+    assert!(error.contains("a.jsonl: changed since it was opened"), "{error}");
 }

@@ -1,0 +1,445 @@
+//! The opened inputs, and how threads share them.
+
+use crate::block::Block;
+use crate::detect;
+use crate::error::ReadError;
+use crate::format::csv::{Columns, Header};
+use crate::normalize::Wording;
+use crate::options::{Format, ReadOptions};
+use crate::reread::{Retained, RetainedState};
+use crate::settings::Settings;
+use crate::skipped::Skipped;
+use crate::source::from_index::StoredDocuments;
+use crate::source::in_memory::HeldDocuments;
+use crate::source::{Kind, Next, Progress, Source};
+use crate::spool::Spool;
+use crate::stamp::{InputStamp, Stamp};
+use crate::walk::name_of;
+use lookalike_index::{Index, IndexError};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+
+/// Bytes of records or text files read at a time: enough to make the lock cheap, and little enough
+/// to stay in a core's cache until it is parsed.
+const BLOCK_BYTES: usize = 1 << 20;
+
+/// Inputs that are open for reading.
+pub struct Collection {
+    sources: Vec<Arc<Source>>,
+    /// Of each source one, or one for each row group of it, in reading order.
+    lanes: Vec<Lane>,
+    first_reference: u32,
+    reading: String,
+    /// Lanes before this one are finished.
+    first: AtomicUsize,
+    settings: Arc<Settings>,
+    listed: Vec<Skipped>,
+    as_text: Vec<Skipped>,
+    bytes: Option<u64>,
+}
+
+/// What is compared, or compared with.
+#[derive(Clone, Copy)]
+pub enum Side<'a> {
+    /// Files, folders and `-`.
+    Paths(&'a [PathBuf]),
+    /// Documents that the caller holds, a source each.
+    Held(&'a [HeldDocuments]),
+}
+
+/// Options that decide what documents there are, in words.
+fn reading(options: &ReadOptions) -> String {
+    let mut options = ReadOptions { leave_out: Vec::new(), ..options.clone() };
+    // Who reads a file does not decide what it says.
+    options.extract.worker = None;
+    format!("{options:?}")
+}
+
+/// What one thread at a time takes blocks from.
+struct Lane {
+    source: Arc<Source>,
+    /// Which of the source's.
+    number: u32,
+    progress: Mutex<Progress>,
+    finished: AtomicBool,
+}
+
+impl Collection {
+    /// Opens files, folders and `-` (standard input). Folders are walked here, once; nothing but
+    /// the first bytes of some files, and the footers of Parquet files, is read.
+    ///
+    /// # Errors
+    /// A [`ReadError`] when an input is missing, cannot be opened, is a folder without a file to
+    /// read, or when its format or an option has no meaning.
+    pub fn open(inputs: &[PathBuf], options: &ReadOptions) -> Result<Self, ReadError> {
+        Self::open_with_reference(inputs, &[], options)
+    }
+
+    /// The same with files and folders of documents to compare with. Their sources are numbered
+    /// after those of the inputs, and each side has its ids as if it were alone: a text file's is
+    /// relative to its folder where that is the only one of its side.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_with_reference(
+        inputs: &[PathBuf],
+        reference: &[PathBuf],
+        options: &ReadOptions,
+    ) -> Result<Self, ReadError> {
+        Self::with_block_bytes(inputs, reference, options, BLOCK_BYTES)
+    }
+
+    pub(crate) fn with_block_bytes(
+        inputs: &[PathBuf],
+        reference: &[PathBuf],
+        options: &ReadOptions,
+        block_bytes: usize,
+    ) -> Result<Self, ReadError> {
+        let (inputs, reference) = (Side::Paths(inputs), Side::Paths(reference));
+        let opened = detect::open(inputs, reference, options, block_bytes)?;
+        Ok(Self::of(opened, reading(options)))
+    }
+
+    /// The same with documents on either side that the caller holds. Of the options, those count
+    /// that are about texts, `fields`, and `skip_bad`.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn of_sides(
+        inputs: Side<'_>,
+        reference: Side<'_>,
+        options: &ReadOptions,
+    ) -> Result<Self, ReadError> {
+        let opened = detect::open(inputs, reference, options, BLOCK_BYTES)?;
+        Ok(Self::of(opened, reading(options)))
+    }
+
+    /// The documents of an index as they are now, but for those that expired before `now` (in ns
+    /// since 1970). They come by number, with their shingle sets instead of texts. `fields` are
+    /// members of their metadata, given as [`Document::fields`](crate::Document::fields).
+    ///
+    /// # Errors
+    /// [`IndexError::NoSets`] for an index that keeps no shingle sets, and what keeps it from being
+    /// read.
+    pub fn of_index(index: &Index, now: i64, fields: &[String]) -> Result<Self, IndexError> {
+        let documents = StoredDocuments::open(index, now, !fields.is_empty())?;
+        let options = ReadOptions {
+            fields: fields.to_owned(),
+            wording: index.settings().wording.parse()?,
+            ..ReadOptions::default()
+        };
+        let settings = Arc::new(Settings::new(&options, None, BLOCK_BYTES));
+        let name = index.name().to_owned();
+        let (path, kind) = (PathBuf::new(), Kind::Stored(documents));
+        let source = Source::new(0, path, name.clone(), name, kind, Arc::clone(&settings));
+        let opened = detect::Opened {
+            sources: vec![source],
+            first_reference: 1,
+            settings,
+            listed: Vec::new(),
+            as_text: Vec::new(),
+            bytes: None,
+        };
+        Ok(Self::of(opened, format!("the index {}", index.name())))
+    }
+
+    fn of(opened: detect::Opened, reading: String) -> Self {
+        let sources: Vec<Arc<Source>> = opened.sources.into_iter().map(Arc::new).collect();
+        let lane = |(source, number): (&Arc<Source>, u32)| Lane {
+            source: Arc::clone(source),
+            number,
+            progress: Mutex::new(Progress::Fresh),
+            finished: AtomicBool::new(false),
+        };
+        let lanes =
+            sources.iter().flat_map(|source| (0..source.lanes).map(move |number| (source, number)));
+        Self {
+            lanes: lanes.map(lane).collect(),
+            sources,
+            first_reference: opened.first_reference,
+            reading,
+            first: AtomicUsize::new(0),
+            settings: opened.settings,
+            listed: opened.listed,
+            as_text: opened.as_text,
+            bytes: opened.bytes,
+        }
+    }
+
+    /// Bytes of all files on the disk, compressed where they are; `None` with streams among them.
+    pub fn bytes(&self) -> Option<u64> {
+        self.bytes
+    }
+
+    /// How many of [`bytes`](Self::bytes) have been read, for progress.
+    pub fn bytes_read(&self) -> u64 {
+        self.settings.consumed.load(Ordering::Relaxed)
+    }
+
+    /// What the walks of the folders left out, sorted by path within each folder: hidden and
+    /// ignored files, links, pipes, what the system refused. Not part of what sinks are given.
+    pub fn listed(&self) -> &[Skipped] {
+        &self.listed
+    }
+
+    /// The name of a source: its file, the folder, or `stdin`.
+    pub fn source_name(&self, source: u32) -> Option<&str> {
+        self.sources.get(source as usize).map(|source| source.shown.as_str())
+    }
+
+    /// How many sources there are: files of records, streams, and folders of text files.
+    pub fn sources(&self) -> u32 {
+        self.sources.len() as u32
+    }
+
+    /// Whether a source is one to compare with.
+    pub fn is_reference(&self, source: u32) -> bool {
+        source >= self.first_reference
+    }
+
+    /// The format of a source; [`Format::Text`] for text files, `None` for an index and for
+    /// documents that the caller holds.
+    pub fn source_format(&self, source: u32) -> Option<Format> {
+        let source = self.sources.get(source as usize)?;
+        (source.stored().is_none() && source.held().is_none()).then(|| source.format())
+    }
+
+    /// The file of a source of records, or for text files the first of them or their folder; `None`
+    /// for a stream or an index.
+    pub fn source_path(&self, source: u32) -> Option<&Path> {
+        let source = self.sources.get(source as usize)?;
+        (!source.is_stream()).then_some(source.path.as_path())
+    }
+
+    /// Reads the headers of all files of comma- or tab-separated values.
+    ///
+    /// # Errors
+    /// A [`ReadError`] when a file cannot be read or lacks a column, unless that is listed when the
+    /// file is read.
+    pub fn read_headers(&self) -> Result<(), ReadError> {
+        self.sources.iter().try_for_each(|source| match source.know_columns() {
+            Err(error) if source.is_lenient() => error.into_skipped().map(drop),
+            known => known,
+        })
+    }
+
+    /// Limits records, texts of compressed files and windows of zstd to what the memory of a run
+    /// has room for: `bytes` each.
+    pub fn limit_records(&self, bytes: u64) {
+        self.settings.memory_record.store(bytes, Ordering::Relaxed);
+    }
+
+    /// The file that a document is in, by its id, where the source is made of files that were
+    /// named; otherwise the name of the source.
+    pub fn file_of(&self, source: u32, id: &str) -> &str {
+        let Some(source) = self.sources.get(source as usize) else { return "" };
+        source.named_file(id).unwrap_or(&source.shown)
+    }
+
+    /// The part of an id of a text file that is relative to its folder; `None` where the source is
+    /// no folder of text files.
+    pub fn id_in_folder<'a>(&self, source: u32, id: &'a str) -> Option<&'a str> {
+        let source = self.sources.get(source as usize)?;
+        if !source.in_folder || !matches!(source.kind, Kind::Files(_)) {
+            return None;
+        }
+        if source.relative {
+            return Some(id);
+        }
+        Some(id.strip_prefix(source.shown.as_str()).unwrap_or(id).trim_start_matches('/'))
+    }
+
+    /// Whether a source is a file of records that was found in a folder.
+    pub fn is_found_record_file(&self, source: u32) -> bool {
+        let source = self.sources.get(source as usize);
+        source.is_some_and(|s| s.in_folder && matches!(s.kind, Kind::Records { .. }))
+    }
+
+    /// From the next block on, ids of records found in folders begin with the name of their file
+    /// and a slash: `2024.jsonl/17`.
+    pub fn name_ids_by_file(&self) {
+        self.settings.ids_by_file.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether [`name_ids_by_file`](Self::name_ids_by_file) was called.
+    pub fn has_ids_by_file(&self) -> bool {
+        self.settings.ids_by_file.load(Ordering::Relaxed)
+    }
+
+    /// Gives all blocks out again. No other thread may be reading; there must be no
+    /// [`stream`](Self::stream).
+    pub fn rewind(&self) {
+        for source in &self.sources {
+            source.lanes_left.store(source.lanes, Ordering::Relaxed);
+        }
+        for lane in &self.lanes {
+            *lane.progress.lock().unwrap_or_else(PoisonError::into_inner) = Progress::Fresh;
+            lane.finished.store(false, Ordering::Release);
+        }
+        self.first.store(0, Ordering::Relaxed);
+        self.settings.consumed.store(0, Ordering::Relaxed);
+    }
+
+    /// Files of a folder that look like files of records by their names and are read as texts,
+    /// since they lack the columns, each with the reason.
+    pub fn read_as_text(&self) -> &[Skipped] {
+        &self.as_text
+    }
+
+    /// The header of a source of comma- or tab-separated values; known when its first block is.
+    pub fn header(&self, source: u32) -> Option<&Header> {
+        self.sources.get(source as usize)?.columns().map(Columns::header)
+    }
+
+    /// Every file that is read, source by source, as it was when the collection was opened. Streams
+    /// are not among them.
+    pub fn inputs(&self) -> Vec<InputStamp> {
+        let stamps = self.sources.iter().flat_map(|source| source.stamps());
+        let named =
+            |(path, Stamp { bytes, modified })| InputStamp { name: name_of(path), bytes, modified };
+        stamps.map(named).collect()
+    }
+
+    /// Looks at the size and time of every file again: one question to the system for each.
+    ///
+    /// # Errors
+    /// [`ReadError::InputChanged`] for the first file that is gone, or not what it was when the
+    /// collection was opened.
+    pub fn check_unchanged(&self) -> Result<(), ReadError> {
+        for (path, before) in self.sources.iter().flat_map(|source| source.stamps()) {
+            let after = std::fs::metadata(path).map(|metadata| Stamp::of(&metadata));
+            if after.as_ref().ok() != Some(&before) {
+                let source_name = name_of(path);
+                return Err(ReadError::InputChanged { source_name, before, after });
+            }
+        }
+        Ok(())
+    }
+
+    /// The first source that another run could not read as it is: standard input, a pipe, an index,
+    /// documents that the caller holds.
+    pub fn stream(&self) -> Option<&str> {
+        let streams = self.sources.iter().filter(|source| source.is_stream());
+        streams.map(|source| source.shown.as_str()).next()
+    }
+
+    /// What is done to the texts before they are cut.
+    pub fn wording(&self) -> Wording {
+        self.sources.first().map_or_else(Wording::default, |source| source.settings.wording)
+    }
+
+    /// How the inputs are read, in words that are equal for equal options.
+    pub fn reading(&self) -> &str {
+        &self.reading
+    }
+
+    /// What [`Retained::state`] was made of, for a collection of the same inputs and options.
+    /// `spool` is the one its bytes went to, whose length must not be less.
+    ///
+    /// # Errors
+    /// [`ReadError::Changed`] when there is no such block here, and what the header of a table
+    /// gives, which is read once.
+    pub fn retained(
+        &self,
+        state: RetainedState,
+        spool: Option<&Arc<Spool>>,
+    ) -> Result<Retained, ReadError> {
+        let Some(source) = self.sources.get(state.number.source as usize) else {
+            return Err(ReadError::Changed {
+                source_name: format!("source {}", state.number.source),
+                line: None,
+                what: format!("a stored block is of it, there are {}", self.sources.len()),
+            });
+        };
+        if !state.is_nothing() {
+            source.know_columns()?;
+        }
+        Retained::of_state(Arc::clone(source), state, spool)
+    }
+
+    /// The next block of the first source, or row group of one, that no other thread is reading
+    /// from; `None` when all has been given out. Call it from any number of threads until then.
+    /// Reading (and decompressing) happens here, parsing in [`Block::read`].
+    ///
+    /// # Errors
+    /// A [`ReadError`] when a file cannot be opened, read or decompressed, when its header lacks a
+    /// column, or a record is too long. The source gives no more blocks then.
+    pub fn next_block(&self) -> Result<Option<Block>, ReadError> {
+        loop {
+            let mut busy = None;
+            let first = self.first.load(Ordering::Relaxed);
+            for lane in self.lanes.iter().skip(first) {
+                if lane.finished.load(Ordering::Acquire) {
+                    continue;
+                }
+                let progress = match lane.progress.try_lock() {
+                    Ok(progress) => progress,
+                    Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+                    Err(TryLockError::WouldBlock) => {
+                        busy = busy.or(Some(lane));
+                        continue;
+                    }
+                };
+                if let Some(block) = self.advance(lane, progress)? {
+                    return Ok(Some(block));
+                }
+            }
+            let Some(lane) = busy else { return Ok(None) };
+            let progress = lane.progress.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(block) = self.advance(lane, progress)? {
+                return Ok(Some(block));
+            }
+        }
+    }
+
+    /// The next block in reading order, whoever else asks; `None` when all has been given out.
+    /// Other threads wait meanwhile, so that decompression is not shared among them.
+    ///
+    /// # Errors
+    /// As [`next_block`](Self::next_block).
+    pub fn next_block_in_order(&self) -> Result<Option<Block>, ReadError> {
+        for lane in &self.lanes {
+            if lane.finished.load(Ordering::Acquire) {
+                continue;
+            }
+            let progress = lane.progress.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(block) = self.advance(lane, progress)? {
+                return Ok(Some(block));
+            }
+        }
+        Ok(None)
+    }
+
+    fn advance(
+        &self,
+        lane: &Lane,
+        mut progress: MutexGuard<'_, Progress>,
+    ) -> Result<Option<Block>, ReadError> {
+        if lane.finished.load(Ordering::Acquire) {
+            return Ok(None);
+        }
+        let source = || Arc::clone(&lane.source);
+        match lane.source.next(lane.number, &mut progress) {
+            Ok(Some(Next::Records(records))) => Ok(Some(Block::records(source(), records))),
+            Ok(Some(Next::Stored(block))) => Ok(Some(Block::stored(source(), block))),
+            Ok(Some(Next::Files { index, range })) => {
+                Ok(Some(Block::files(source(), index, range)))
+            }
+            Ok(Some(Next::Held { index, range })) => Ok(Some(Block::held(source(), index, range))),
+            Ok(Some(Next::Refused { index, skipped })) => {
+                Ok(Some(Block::refused(source(), index, skipped)))
+            }
+            end => {
+                // Closes the file.
+                *progress = Progress::Fresh;
+                lane.source.finish(lane.number);
+                lane.finished.store(true, Ordering::Release);
+                let finished = |lane: &&Lane| lane.finished.load(Ordering::Acquire);
+                let first = self.lanes.iter().take_while(finished).count();
+                self.first.fetch_max(first, Ordering::Relaxed);
+                end.map(|_| None)
+            }
+        }
+    }
+}

@@ -1,0 +1,411 @@
+//! Inputs as they were named → sources: what each is, and how it is to be read.
+
+use crate::collection::Side;
+use crate::decompress::{Compression, Stream, strip};
+use crate::encoding;
+use crate::error::ReadError;
+use crate::options::{Format, ReadOptions};
+use crate::settings::Settings;
+use crate::skipped::{SkipReason, Skipped};
+use crate::source::files::DocumentFile;
+use crate::source::in_memory;
+use crate::source::records::fill;
+use crate::source::{Kind, Origin, Source, peek, without_mark};
+use crate::stamp::Stamp;
+use crate::table_problem::TableProblem;
+use crate::walk::{self, name_of};
+use std::fs::{self, File};
+use std::io::{self, Cursor};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+/// Bytes in which the first that is not blank must be.
+const SNIFFED_BYTES: u64 = 64 << 10;
+
+/// Bytes of a stream that are read for that before they are decompressed: zstd gives the first
+/// text after a block of up to 128 KiB.
+const SNIFFED_STREAM_BYTES: u64 = 256 << 10;
+
+/// All inputs.
+pub(crate) struct Opened {
+    pub(crate) sources: Vec<Source>,
+    /// The first source that is a reference.
+    pub(crate) first_reference: u32,
+    pub(crate) settings: Arc<Settings>,
+    pub(crate) listed: Vec<Skipped>,
+    /// Files of a folder that are read as texts and not as records, with the reason.
+    pub(crate) as_text: Vec<Skipped>,
+    pub(crate) bytes: Option<u64>,
+}
+
+pub(crate) fn open(
+    inputs: Side<'_>,
+    reference: Side<'_>,
+    options: &ReadOptions,
+    block_bytes: usize,
+) -> Result<Opened, ReadError> {
+    if !options.wording.is_supported() {
+        return Err(ReadError::NotBuilt { feature: "scripts" });
+    }
+    let encoding = options.encoding.as_deref().map(encoding::by_label).transpose()?;
+    let settings = Settings::new(options, encoding, block_bytes);
+    let mut opener = Opener {
+        options,
+        alone: false,
+        named: Vec::new(),
+        opened: Opened {
+            sources: Vec::new(),
+            first_reference: 0,
+            settings: Arc::new(settings),
+            listed: Vec::new(),
+            as_text: Vec::new(),
+            bytes: Some(0),
+        },
+    };
+    if matches!(inputs, Side::Paths([]) | Side::Held([])) {
+        return Err(ReadError::NoInputs);
+    }
+    opener.side(inputs)?;
+    opener.opened.first_reference = opener.opened.sources.len() as u32;
+    opener.side(reference)?;
+    Ok(opener.opened)
+}
+
+struct Opener<'a> {
+    options: &'a ReadOptions,
+    /// There is one input only, or one reference.
+    alone: bool,
+    /// Text files named one after the other: they become one source.
+    named: Vec<DocumentFile>,
+    opened: Opened,
+}
+
+impl Opener<'_> {
+    fn side(&mut self, side: Side<'_>) -> Result<(), ReadError> {
+        match side {
+            Side::Paths(paths) => {
+                self.alone = paths.len() == 1;
+                for path in paths {
+                    self.input(path)?;
+                }
+                self.flush();
+            }
+            Side::Held(all) => {
+                for documents in all {
+                    self.add_bytes(in_memory::bytes(&*documents.rows, &(0..documents.rows.len())));
+                    let name = documents.name.clone();
+                    let kind = Kind::Held(documents.clone());
+                    self.push_source(PathBuf::new(), name.clone(), name, kind);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn input(&mut self, path: &Path) -> Result<(), ReadError> {
+        let shown = name_of(path);
+        if path == Path::new("-") {
+            if self.opened.sources.iter().any(|source| source.shown == "stdin") {
+                return Err(ReadError::StdinTwice);
+            }
+            return self.stream(path, "stdin".to_owned(), Box::new(io::stdin()));
+        }
+        let failed = |error: io::Error| match error.kind() {
+            io::ErrorKind::NotFound => ReadError::Missing { path: shown.clone() },
+            _ => ReadError::Io { source_name: shown.clone(), error },
+        };
+        let metadata = fs::metadata(path).map_err(failed)?;
+        if metadata.is_dir() {
+            return self.folder(path, &shown);
+        }
+        let file = File::open(path).map_err(failed)?;
+        if !metadata.is_file() {
+            return self.stream(path, shown, Box::new(file));
+        }
+        let (compression, stem) = Compression::of_name(&shown);
+        let format = if let Some(format) = self.options.format.or_else(|| format_of(stem)) {
+            format
+        } else {
+            let head = first_bytes(self.opened.settings.decode(compression, file));
+            if is_parquet(&head) {
+                Format::Parquet
+            } else if is_jsonl(&head) {
+                Format::Jsonl
+            } else if let Some(format) = of_kind(stem, &head) {
+                format
+            } else {
+                Format::File
+            }
+        };
+        let stamp = Stamp::of(&metadata);
+        self.add_bytes(stamp.bytes);
+        if matches!(format, Format::Text | Format::File) {
+            let files = self.files(path.to_owned(), shown, stamp, format, true)?;
+            self.named.extend(files);
+        } else {
+            let kind = Kind::Records { format, origin: Origin::File(compression, stamp) };
+            self.push(path.to_owned(), shown.clone(), shown, kind, false)?;
+        }
+        Ok(())
+    }
+
+    /// A file, or the files in it where it is an archive that can be read at any place.
+    #[cfg_attr(
+        not(feature = "archive"),
+        expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "archives can fail")
+    )]
+    fn files(
+        &mut self,
+        path: PathBuf,
+        id: String,
+        stamp: Stamp,
+        format: Format,
+        named: bool,
+    ) -> Result<Vec<DocumentFile>, ReadError> {
+        #[cfg(feature = "archive")]
+        if format == Format::File && strip(&id, ".zip").is_some() {
+            return match crate::source::zip_member::zipped(
+                &path,
+                &id,
+                stamp,
+                &self.options.extract.limits,
+            ) {
+                Ok((files, refused)) => {
+                    if files.is_empty() && refused.is_empty() {
+                        let (source, reason) = (name_of(&path), SkipReason::NoContent);
+                        let skipped = Skipped { source, line: None, id: Some(id), reason };
+                        self.opened.listed.push(skipped);
+                    }
+                    self.opened.listed.extend(refused);
+                    Ok(files)
+                }
+                Err(reason) => {
+                    let (source, id) = (name_of(&path), Some(id));
+                    let skipped = Skipped { source, line: None, id, reason };
+                    let skipped = self.opened.settings.refuse(named, skipped)?;
+                    self.opened.listed.push(skipped);
+                    Ok(Vec::new())
+                }
+            };
+        }
+        let _ = format;
+        Ok(vec![DocumentFile::new(path, id, stamp, named)])
+    }
+
+    fn add_bytes(&mut self, bytes: u64) {
+        self.opened.bytes = self.opened.bytes.map(|sum| sum + bytes);
+    }
+
+    /// Makes one source of the text files named so far.
+    fn flush(&mut self) {
+        let files = std::mem::take(&mut self.named);
+        if let Some(first) = files.first() {
+            let (path, name) = (first.path.clone(), first.id.clone());
+            self.push_source(path, name.clone(), name, Kind::Files(files));
+        }
+    }
+
+    fn push(
+        &mut self,
+        path: PathBuf,
+        name: String,
+        shown: String,
+        kind: Kind,
+        in_folder: bool,
+    ) -> Result<(), ReadError> {
+        self.flush();
+        self.push_source(path, name, shown, kind);
+        let Some(source) = self.opened.sources.last_mut() else { return Ok(()) };
+        source.in_folder = in_folder;
+        source.relative = in_folder && self.alone;
+        match source.find_lanes() {
+            Err(error) if source.is_lenient() => {
+                let skipped = Skipped { id: Some(source.name.clone()), ..error.into_skipped()? };
+                self.opened.sources.pop();
+                self.opened.listed.push(skipped);
+                Ok(())
+            }
+            found => found,
+        }
+    }
+
+    fn push_source(&mut self, path: PathBuf, name: String, shown: String, kind: Kind) {
+        let number = self.opened.sources.len() as u32;
+        let settings = Arc::clone(&self.opened.settings);
+        self.opened.sources.push(Source::new(number, path, name, shown, kind, settings));
+    }
+
+    /// Standard input or a pipe. Compression and, without a format, JSONL show in the first bytes.
+    fn stream(&mut self, path: &Path, shown: String, stream: Stream) -> Result<(), ReadError> {
+        let failed = |error| ReadError::Io { source_name: shown.clone(), error };
+        let (head, mut stream) = peek(stream, 4).map_err(failed)?;
+        if is_parquet(&head) || self.options.format == Some(Format::Parquet) {
+            let problem = TableProblem::ParquetStream;
+            return Err(ReadError::Table { source_name: shown, problem });
+        }
+        let compression = Compression::of_magic(&head);
+        let format = if let Some(format) = self.options.format {
+            // Nothing tells what it is but its bytes, which are not read twice.
+            if format == Format::File { Format::Text } else { format }
+        } else {
+            let (head, whole) = peek(stream, SNIFFED_STREAM_BYTES).map_err(failed)?;
+            stream = whole;
+            let head = first_bytes(compression.decode(Cursor::new(head), u64::MAX));
+            match of_kind("", &head) {
+                Some(format) => format,
+                None if head.is_empty() || is_jsonl(&head) => Format::Jsonl,
+                None => return Err(ReadError::FormatNeeded { source_name: shown }),
+            }
+        };
+        self.opened.bytes = None;
+        let origin = Origin::Stream(compression, Mutex::new(Some(stream)));
+        let kind = Kind::Records { format, origin };
+        self.push(path.to_owned(), shown.clone(), shown, kind, false)
+    }
+
+    fn folder(&mut self, folder: &Path, shown: &str) -> Result<(), ReadError> {
+        let walked = walk::walk(folder, self.options)?;
+        if walked.files.is_empty() {
+            let count = |reason: &SkipReason| {
+                walked.skipped.iter().filter(|skipped| skipped.reason == *reason).count()
+            };
+            let (hidden, ignored) = (count(&SkipReason::Hidden), count(&SkipReason::Ignored));
+            return Err(ReadError::NoFiles {
+                path: shown.to_owned(),
+                hidden,
+                ignored,
+                other: walked.skipped.len() - hidden - ignored,
+            });
+        }
+        self.opened.listed.extend(walked.skipped);
+        let (mut texts, mut records) = (Vec::new(), Vec::new());
+        for found in walked.files {
+            let stamp = found.stamp;
+            self.add_bytes(stamp.bytes);
+            let id = if self.alone { found.name.clone() } else { name_of(&found.path) };
+            let (compression, stem) = Compression::of_name(&found.name);
+            let by_name = format_of(stem).filter(|format| match format {
+                // An empty file is an empty document, whatever its name promises.
+                _ if stamp.bytes == 0 => false,
+                Format::Jsonl
+                | Format::Csv
+                | Format::Tsv
+                | Format::Mbox
+                | Format::Warc
+                | Format::Tar => true,
+                Format::Parquet => compression == Compression::None,
+                _ => false,
+            });
+            let format = match self.options.format.or(by_name) {
+                Some(format @ (Format::Csv | Format::Tsv | Format::Jsonl))
+                    if self.options.format.is_none() =>
+                {
+                    let origin = Origin::File(compression, stamp);
+                    let kind = Kind::Records { format, origin };
+                    self.holds_records(&found.path, &id, kind, format)?
+                }
+                format => Some(format.unwrap_or(Format::File)),
+            };
+            match format {
+                None => {}
+                Some(Format::File) if stamp.bytes == 0 => {
+                    texts.push(DocumentFile::new(found.path, id, stamp, false));
+                }
+                Some(format @ (Format::Text | Format::File)) => {
+                    texts.extend(self.files(found.path, id, stamp, format, false)?);
+                }
+                Some(format) => {
+                    let origin = Origin::File(compression, stamp);
+                    let kind = Kind::Records { format, origin };
+                    records.push((found.path, id, kind));
+                }
+            }
+        }
+        if !texts.is_empty() {
+            let name = shown.to_owned();
+            self.push(folder.to_owned(), name.clone(), name, Kind::Files(texts), true)?;
+        }
+        for (path, name, kind) in records {
+            let shown = name_of(&path);
+            self.push(path, name, shown, kind, true)?;
+        }
+        Ok(())
+    }
+
+    /// What a file of a folder is whose name promises values or JSON: its format, or a text where
+    /// a table lacks the columns; `None` where it is listed because it cannot be read.
+    fn holds_records(
+        &mut self,
+        path: &Path,
+        id: &str,
+        kind: Kind,
+        format: Format,
+    ) -> Result<Option<Format>, ReadError> {
+        let settings = Arc::clone(&self.opened.settings);
+        let source = Source::new(0, path.to_owned(), id.to_owned(), name_of(path), kind, settings);
+        let found = match format {
+            Format::Jsonl if self.options.skip_bad => Ok(()),
+            Format::Jsonl => source.check_first_line(),
+            _ => source.know_columns(),
+        };
+        let Err(error) = found else { return Ok(Some(format)) };
+        let lacks_columns =
+            matches!(error, ReadError::Table { problem: TableProblem::Column { .. }, .. });
+        let skipped = Skipped { id: Some(id.to_owned()), ..error.into_skipped()? };
+        if lacks_columns {
+            self.opened.as_text.push(skipped);
+            return Ok(Some(Format::File));
+        }
+        self.opened.listed.push(skipped);
+        Ok(None)
+    }
+}
+
+/// The first bytes of a stream, as many as can be read.
+fn first_bytes(stream: io::Result<Stream>) -> Vec<u8> {
+    let mut head = vec![0; SNIFFED_BYTES as usize];
+    let length = stream.map_or(0, |mut stream| fill(&mut stream, &mut head).0);
+    head.truncate(length);
+    head
+}
+
+/// The format a name promises, without the end that tells of compression.
+pub(crate) fn format_of(name: &str) -> Option<Format> {
+    let ends = [
+        (".jsonl", Format::Jsonl),
+        (".ndjson", Format::Jsonl),
+        (".csv", Format::Csv),
+        (".tsv", Format::Tsv),
+        (".train", Format::Lines),
+        (".parquet", Format::Parquet),
+        (".mbox", Format::Mbox),
+        (".warc", Format::Warc),
+        (".wet", Format::Warc),
+        (".tar", Format::Tar),
+        (".tgz", Format::Tar),
+    ];
+    ends.into_iter().find(|(end, _)| strip(name, end).is_some()).map(|(_, format)| format)
+}
+
+/// The format of a stream of files that begins so.
+fn of_kind(name: &str, head: &[u8]) -> Option<Format> {
+    match lookalike_extract::Kind::of(name, head) {
+        lookalike_extract::Kind::Mbox => Some(Format::Mbox),
+        lookalike_extract::Kind::Warc => Some(Format::Warc),
+        lookalike_extract::Kind::Tar => Some(Format::Tar),
+        _ => None,
+    }
+}
+
+/// Whether a file begins as Parquet does, plain or encrypted.
+fn is_parquet(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"PAR1") || bytes.starts_with(b"PARE")
+}
+
+/// Whether bytes begin an object in one line: `{` and a key, or nothing, behind blanks.
+fn is_jsonl(bytes: &[u8]) -> bool {
+    let Some(inside) = without_mark(bytes).trim_ascii_start().strip_prefix(b"{") else {
+        return false;
+    };
+    matches!(inside.iter().find(|byte| !matches!(byte, b' ' | b'\t')), Some(b'"' | b'}'))
+}

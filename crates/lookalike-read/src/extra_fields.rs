@@ -1,0 +1,35 @@
+//! The values of further fields of one record, as text.
+
+use std::ops::Range;
+
+/// Values of one record, in the order of [`ReadOptions::fields`](crate::ReadOptions::fields).
+#[derive(Default)]
+pub(crate) struct Further {
+    text: String,
+    values: Vec<Option<Range<usize>>>,
+}
+
+impl Further {
+    pub(crate) fn clear(&mut self) {
+        self.text.clear();
+        self.values.clear();
+    }
+
+    pub(crate) fn push(&mut self, value: Option<&str>) {
+        let start = self.text.len();
+        self.text.push_str(value.unwrap_or_default());
+        self.values.push(value.map(|_| start..self.text.len()));
+    }
+
+    /// `count` fields without a value.
+    pub(crate) fn none(&mut self, count: usize) {
+        self.clear();
+        self.values.resize(count, None);
+    }
+
+    /// The values. No fields, no allocation.
+    pub(crate) fn list(&self) -> Vec<Option<&str>> {
+        let value = |range: &Range<usize>| self.text.get(range.clone()).unwrap_or_default();
+        self.values.iter().map(|range| range.as_ref().map(value)).collect()
+    }
+}

@@ -1,0 +1,476 @@
+//! A strict, non-recursive scanner of one JSON object: it finds the id and the text and checks the
+//! syntax of everything else without building it. It accepts what `serde_json` accepts, and in
+//! addition any depth of nesting; where a key stands twice the last one counts.
+
+use memchr::memchr2;
+use std::borrow::Cow;
+
+/// Where in the line something else was expected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Broken {
+    /// Byte of the line.
+    pub(crate) at: usize,
+    /// What was expected there.
+    pub(crate) expected: &'static str,
+}
+
+/// A value as it stands in the line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Value {
+    /// Bytes between the quotes.
+    String { start: usize, end: usize, escaped: bool },
+    /// A number's text.
+    Number { start: usize, end: usize },
+    /// First byte of the object.
+    Object { start: usize },
+    /// Something else, called by its kind.
+    Other(&'static str),
+}
+
+impl Value {
+    /// What the value is, for messages.
+    pub(crate) fn kind(self) -> &'static str {
+        match self {
+            Self::String { .. } => "a string",
+            Self::Number { .. } => "a number",
+            Self::Object { .. } => "an object",
+            Self::Other(kind) => kind,
+        }
+    }
+}
+
+/// Why a string is no text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum StringFault {
+    Broken(Broken),
+    /// Half a surrogate pair as an escape.
+    LoneSurrogate,
+}
+
+impl From<Broken> for StringFault {
+    fn from(broken: Broken) -> Self {
+        Self::Broken(broken)
+    }
+}
+
+/// A place in a line.
+pub(crate) struct Scanner<'a> {
+    line: &'a str,
+    bytes: &'a [u8],
+    pub(crate) at: usize,
+    /// The line has control characters: no string may contain them.
+    controls: bool,
+}
+
+impl<'a> Scanner<'a> {
+    pub(crate) fn new(line: &'a str) -> Self {
+        Self { line, bytes: line.as_bytes(), at: 0, controls: has_controls(line.as_bytes()) }
+    }
+
+    /// The same line from `at`, a place where this scanner has been.
+    pub(crate) fn rewound(&self, at: usize) -> Self {
+        Self { at, ..*self }
+    }
+
+    fn expected<T>(&self, what: &'static str) -> Result<T, Broken> {
+        Err(Broken { at: self.at, expected: what })
+    }
+
+    /// The next byte that is no white space, not taken.
+    #[inline]
+    pub(crate) fn peek(&mut self) -> Option<u8> {
+        while let Some(&byte) = self.bytes.get(self.at) {
+            if !matches!(byte, b' ' | b'\t' | b'\n' | b'\r') {
+                return Some(byte);
+            }
+            self.at += 1;
+        }
+        None
+    }
+
+    /// Takes `byte` behind white space.
+    #[inline]
+    fn take(&mut self, byte: u8, what: &'static str) -> Result<(), Broken> {
+        if self.peek() != Some(byte) {
+            return self.expected(what);
+        }
+        self.at += 1;
+        Ok(())
+    }
+
+    /// Takes the brace that begins the object. Call [`key`](Self::key) next.
+    pub(crate) fn begin(&mut self) -> Result<(), Broken> {
+        self.take(b'{', "'{'")
+    }
+
+    /// The next key as a string value, with the colon behind it taken; `None` at the object's end.
+    #[inline]
+    pub(crate) fn key(&mut self, first: bool) -> Result<Option<Value>, Broken> {
+        match self.peek() {
+            Some(b'}') => {
+                self.at += 1;
+                return Ok(None);
+            }
+            Some(b',') if !first => {
+                self.at += 1;
+                self.take(b'"', "a key in double quotes")?;
+            }
+            Some(b'"') if first => self.at += 1,
+            _ if first => return self.expected("a key in double quotes or '}'"),
+            _ => return self.expected("',' or '}'"),
+        }
+        let key = self.string()?;
+        self.take(b':', "':'")?;
+        Ok(Some(key))
+    }
+
+    /// Nothing but white space is left.
+    pub(crate) fn end(&mut self) -> Result<(), Broken> {
+        match self.peek() {
+            None => Ok(()),
+            Some(_) => self.expected("the end of the line"),
+        }
+    }
+
+    /// The string behind its opening quote, checked; the place is then behind the closing one.
+    #[inline]
+    fn string(&mut self) -> Result<Value, Broken> {
+        let start = self.at;
+        let mut escaped = false;
+        loop {
+            let Some(next) = memchr2(b'"', b'\\', &self.bytes[self.at..]) else {
+                self.at = self.bytes.len();
+                return self.expected("'\"' at the end of a string");
+            };
+            self.at += next;
+            if self.bytes[self.at] == b'"' {
+                break;
+            }
+            escaped = true;
+            self.escape()?;
+        }
+        let end = self.at;
+        self.no_controls(start, end)?;
+        self.at += 1;
+        Ok(Value::String { start, end, escaped })
+    }
+
+    /// Takes one escape, a surrogate being any four digits.
+    fn escape(&mut self) -> Result<(), Broken> {
+        self.at += 1;
+        match self.bytes.get(self.at) {
+            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => self.at += 1,
+            Some(b'u') => {
+                self.at += 1;
+                self.four_digits()?;
+            }
+            _ => return self.expected("one of \"\\/bfnrtu behind '\\'"),
+        }
+        Ok(())
+    }
+
+    fn four_digits(&mut self) -> Result<u32, Broken> {
+        let mut code = 0;
+        for _ in 0..4 {
+            let digit = self.bytes.get(self.at).and_then(|&b| char::from(b).to_digit(16));
+            let Some(digit) = digit else {
+                return self.expected("four hexadecimal digits behind '\\u'");
+            };
+            code = code << 4 | digit;
+            self.at += 1;
+        }
+        Ok(code)
+    }
+
+    fn no_controls(&self, start: usize, end: usize) -> Result<(), Broken> {
+        if self.controls
+            && let Some(control) = self.bytes[start..end].iter().position(|&byte| byte < b' ')
+        {
+            return Err(Broken {
+                at: start + control,
+                expected: "control characters in strings as escapes",
+            });
+        }
+        Ok(())
+    }
+
+    /// A string value behind its opening quote, with escapes undone into `text` in the same pass.
+    /// The text is what [`text_of`](Self::text_of) gives for the value; `text` is left alone when
+    /// there are no escapes.
+    #[inline]
+    pub(crate) fn decoded_string(&mut self, text: &mut String) -> Result<Value, StringFault> {
+        let start = self.at;
+        let mut copied = start;
+        let mut escaped = false;
+        loop {
+            let Some(next) = memchr2(b'"', b'\\', &self.bytes[self.at..]) else {
+                self.at = self.bytes.len();
+                return Ok(self.expected("'\"' at the end of a string")?);
+            };
+            self.at += next;
+            if self.bytes[self.at] == b'"' {
+                break;
+            }
+            if !escaped {
+                escaped = true;
+                text.clear();
+                text.reserve(self.bytes.len() - start);
+            }
+            text.push_str(&self.line[copied..self.at]);
+            let character = self.character()?;
+            text.push(character);
+            copied = self.at;
+        }
+        let end = self.at;
+        if escaped {
+            text.push_str(&self.line[copied..end]);
+        }
+        self.no_controls(start, end)?;
+        self.at += 1;
+        Ok(Value::String { start, end, escaped })
+    }
+
+    /// Takes one escape and says what it stands for.
+    #[inline]
+    fn character(&mut self) -> Result<char, StringFault> {
+        match self.bytes.get(self.at + 1).map(|&byte| ESCAPES[usize::from(byte)]) {
+            Some(b'u') => self.unicode(),
+            None | Some(0) => {
+                self.at += 1;
+                Ok(self.expected("one of \"\\/bfnrtu behind '\\'")?)
+            }
+            Some(character) => {
+                self.at += 2;
+                Ok(char::from(character))
+            }
+        }
+    }
+
+    fn unicode(&mut self) -> Result<char, StringFault> {
+        self.at += 2;
+        let first = self.four_digits()?;
+        let code = if (0xD800..0xDC00).contains(&first) {
+            if self.bytes.get(self.at..self.at + 2) != Some(b"\\u") {
+                return Err(StringFault::LoneSurrogate);
+            }
+            self.at += 2;
+            let second = self.four_digits()?;
+            if !(0xDC00..0xE000).contains(&second) {
+                return Err(StringFault::LoneSurrogate);
+            }
+            0x1_0000 + ((first - 0xD800) << 10) + (second - 0xDC00)
+        } else {
+            first
+        };
+        char::from_u32(code).ok_or(StringFault::LoneSurrogate)
+    }
+
+    /// The text of a string value of this line; `buffer` is used only where it has escapes.
+    pub(crate) fn text_of<'b>(
+        &self,
+        start: usize,
+        end: usize,
+        escaped: bool,
+        buffer: &'b mut String,
+    ) -> Result<&'b str, StringFault>
+    where
+        'a: 'b,
+    {
+        if !escaped {
+            return Ok(&self.line[start..end]);
+        }
+        buffer.clear();
+        self.rewound(start).decoded_string(buffer)?;
+        Ok(buffer)
+    }
+
+    /// A key of the record itself, or its id, must be text; `serde_json` wants that too.
+    pub(crate) fn whole_string(&self, value: Value) -> Result<(), Broken> {
+        if let Value::String { start, end, escaped: true } = value
+            && self.text_of(start, end, true, &mut String::new()).is_err()
+        {
+            return Err(Broken { at: start, expected: "whole surrogate pairs in a key" });
+        }
+        Ok(())
+    }
+
+    /// Whether a key is `name`.
+    #[inline]
+    pub(crate) fn key_is(&self, key: Value, name: &str) -> bool {
+        match key {
+            Value::String { start, end, escaped: false } => {
+                &self.bytes[start..end] == name.as_bytes()
+            }
+            _ => *self.key_text(key) == *name,
+        }
+    }
+
+    /// A key's text; half surrogate pairs become U+FFFD.
+    pub(crate) fn key_text(&self, key: Value) -> Cow<'a, str> {
+        let Value::String { start, end, escaped } = key else { return Cow::Borrowed("") };
+        if !escaped {
+            return Cow::Borrowed(&self.line[start..end]);
+        }
+        let mut buffer = String::new();
+        Cow::Owned(match self.text_of(start, end, escaped, &mut buffer) {
+            Ok(text) => text.to_owned(),
+            Err(_) => format!("{}\u{FFFD}", &self.line[start..end]),
+        })
+    }
+
+    /// Any value, checked and passed over.
+    pub(crate) fn value(&mut self) -> Result<Value, Broken> {
+        match self.peek() {
+            Some(b'"') => {
+                self.at += 1;
+                self.string()
+            }
+            Some(b'-' | b'0'..=b'9') => self.number(),
+            Some(b't') => self.literal("true", "true or false"),
+            Some(b'f') => self.literal("false", "true or false"),
+            Some(b'n') => self.literal("null", "null"),
+            Some(b'{') => {
+                let start = self.at;
+                self.nested()?;
+                Ok(Value::Object { start })
+            }
+            Some(b'[') => {
+                self.nested()?;
+                Ok(Value::Other("a list"))
+            }
+            _ => self.expected("a value"),
+        }
+    }
+
+    fn literal(&mut self, word: &'static str, kind: &'static str) -> Result<Value, Broken> {
+        if !self.bytes[self.at..].starts_with(word.as_bytes()) {
+            return self.expected("a value");
+        }
+        self.at += word.len();
+        Ok(Value::Other(kind))
+    }
+
+    fn digits(&mut self) -> Result<(), Broken> {
+        let count = self.bytes[self.at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+        self.at += count;
+        if count == 0 { self.expected("a digit") } else { Ok(()) }
+    }
+
+    fn number(&mut self) -> Result<Value, Broken> {
+        let start = self.at;
+        if self.bytes.get(self.at) == Some(&b'-') {
+            self.at += 1;
+        }
+        if self.bytes.get(self.at) == Some(&b'0') {
+            self.at += 1;
+        } else {
+            self.digits()?;
+        }
+        if self.bytes.get(self.at) == Some(&b'.') {
+            self.at += 1;
+            self.digits()?;
+        }
+        if matches!(self.bytes.get(self.at), Some(b'e' | b'E')) {
+            self.at += 1;
+            if matches!(self.bytes.get(self.at), Some(b'+' | b'-')) {
+                self.at += 1;
+            }
+            self.digits()?;
+        }
+        Ok(Value::Number { start, end: self.at })
+    }
+
+    /// A list or an object with everything in it. The open brackets are kept in a list of their
+    /// own, so that no depth overflows the stack.
+    fn nested(&mut self) -> Result<(), Broken> {
+        let mut open: Vec<u8> = Vec::new();
+        loop {
+            // Here a value begins.
+            match self.peek() {
+                Some(b'{') => {
+                    self.at += 1;
+                    open.push(b'{');
+                    if self.key(true)?.is_some() {
+                        continue;
+                    }
+                    open.pop();
+                }
+                Some(b'[') => {
+                    self.at += 1;
+                    open.push(b'[');
+                    if self.peek() != Some(b']') {
+                        continue;
+                    }
+                    self.at += 1;
+                    open.pop();
+                }
+                _ => {
+                    self.value()?;
+                }
+            }
+            // Here one has ended.
+            loop {
+                match open.last() {
+                    None => return Ok(()),
+                    Some(b'{') => {
+                        if self.key(false)?.is_some() {
+                            break;
+                        }
+                    }
+                    Some(_) => match self.peek() {
+                        Some(b',') => {
+                            self.at += 1;
+                            break;
+                        }
+                        Some(b']') => self.at += 1,
+                        _ => return self.expected("',' or ']'"),
+                    },
+                }
+                open.pop();
+            }
+        }
+    }
+
+    /// What stands at a byte of the line, for messages.
+    pub(crate) fn seen(line: &str, at: usize) -> String {
+        match line.get(at..).and_then(|rest| rest.chars().next()) {
+            None => "the end of the line".to_owned(),
+            Some(c) => format!("{c:?}"),
+        }
+    }
+
+    /// The line this scanner reads.
+    pub(crate) fn line(&self) -> &'a str {
+        self.line
+    }
+}
+
+/// Whether any byte is a control character. The least byte of each of 64 lanes: a loop that the
+/// compiler turns into vector instructions.
+fn has_controls(bytes: &[u8]) -> bool {
+    let (chunks, rest) = bytes.as_chunks::<64>();
+    let mut least = [u8::MAX; 64];
+    for chunk in chunks {
+        // By index: what `zip` calls is not inlined everywhere.
+        for lane in 0..64 {
+            least[lane] = least[lane].min(chunk[lane]);
+        }
+    }
+    least.iter().any(|&byte| byte < b' ') || rest.iter().any(|&byte| byte < b' ')
+}
+
+/// What stands behind a backslash → the character meant, `u` for a code, 0 where nothing is. A
+/// table, since which escape comes next cannot be predicted.
+static ESCAPES: [u8; 256] = {
+    let mut table = [0; 256];
+    table[b'"' as usize] = b'"';
+    table[b'\\' as usize] = b'\\';
+    table[b'/' as usize] = b'/';
+    table[b'b' as usize] = 8;
+    table[b'f' as usize] = 12;
+    table[b'n' as usize] = b'\n';
+    table[b'r' as usize] = b'\r';
+    table[b't' as usize] = b'\t';
+    table[b'u' as usize] = b'u';
+    table
+};

@@ -1,0 +1,240 @@
+//! One line of JSONL → id, text and the values of further fields.
+
+use crate::extra_fields::Further;
+use crate::format::json_scanner::{Broken, Scanner, StringFault, Value};
+use crate::format::{Bad, Fields, Record};
+use crate::skipped::{Field, SkipReason};
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// Names of fields listed in a message.
+const NAMED_FIELDS: usize = 20;
+
+/// The document of a line that is not blank. `id` and `text` are buffers for what has escapes.
+pub(crate) fn parse<'b>(
+    line: &'b [u8],
+    fields: &Fields,
+    id: &'b mut String,
+    text: &'b mut String,
+) -> Result<Record<'b>, Bad> {
+    let line = std::str::from_utf8(line)
+        .map_err(|e| Bad::new(SkipReason::NotUtf8 { column: e.valid_up_to() as u64 + 1 }))?;
+    let mut scanner = Scanner::new(line);
+    let found = members(&mut scanner, fields, text).map_err(|fault| fault.bad(line, fields))?;
+    // From here on the line is one whole object.
+    let id_value = match found.id {
+        None if !fields.line_ids => inside(&scanner, &fields.id),
+        value => value,
+    };
+    let id = match id_value {
+        _ if fields.line_ids => None,
+        Some(Value::Number { start, end }) => Some(&line[start..end]),
+        Some(Value::String { start, end, escaped }) => {
+            let value = scanner.text_of(start, end, escaped, id);
+            Some(value.map_err(|_| Bad::new(surrogate(Field::Id, &fields.id)))?)
+        }
+        other => return Err(Bad::new(lacking(&scanner, other, Field::Id, &fields.id))),
+    };
+    if id.is_some_and(str::is_empty) {
+        return Err(Bad::new(SkipReason::EmptyId));
+    }
+    let bad = |reason| Bad { id: id.map(str::to_owned), reason };
+    let text = match found.text {
+        Some(Value::String { start, end, escaped: false }) => &line[start..end],
+        // `members` has decoded it.
+        Some(Value::String { .. }) => text.as_str(),
+        None => match inside(&scanner, &fields.text) {
+            Some(Value::String { start, end, escaped }) => scanner
+                .text_of(start, end, escaped, text)
+                .map_err(|_| bad(surrogate(Field::Text, &fields.text)))?,
+            other => return Err(bad(lacking(&scanner, other, Field::Text, &fields.text))),
+        },
+        other => return Err(bad(lacking(&scanner, other, Field::Text, &fields.text))),
+    };
+    Ok(Record { id, text })
+}
+
+/// The values of the further fields of a line that [`parse`] made a document of.
+pub(crate) fn further(line: &[u8], fields: &Fields, further: &mut Further) {
+    let Ok(line) = std::str::from_utf8(line) else { return further.none(fields.further.len()) };
+    let scanner = Scanner::new(line);
+    let mut buffer = String::new();
+    for path in &fields.further {
+        let value = at_path(&scanner, 0, path).and_then(|(value, range)| match value {
+            Value::Other("null") => None,
+            Value::String { start, end, escaped } => {
+                Some(scanner.text_of(start, end, escaped, &mut buffer).unwrap_or(&line[start..end]))
+            }
+            _ => line.get(range),
+        });
+        further.push(value);
+    }
+}
+
+/// The two fields as members of the object itself.
+#[derive(Default)]
+struct Found {
+    id: Option<Value>,
+    text: Option<Value>,
+}
+
+enum Fault {
+    Broken(Broken),
+    NotAnObject(&'static str),
+    Surrogate { field: Field, id: Option<String> },
+}
+
+impl From<Broken> for Fault {
+    fn from(broken: Broken) -> Self {
+        Self::Broken(broken)
+    }
+}
+
+impl Fault {
+    fn bad(self, line: &str, fields: &Fields) -> Bad {
+        match self {
+            Self::Broken(Broken { at, expected }) => Bad::new(SkipReason::BrokenJson {
+                expected: expected.into(),
+                got: Scanner::seen(line, at).into(),
+                column: line.get(..at).unwrap_or(line).chars().count() as u64 + 1,
+            }),
+            Self::NotAnObject(got) => Bad::new(SkipReason::NotAnObject { got: got.into() }),
+            Self::Surrogate { field, id } => {
+                let name = if field == Field::Id { &fields.id } else { &fields.text };
+                Bad { id, reason: surrogate(field, name) }
+            }
+        }
+    }
+}
+
+/// Reads the whole line, which must be one object; a text with escapes is decoded into `text`.
+fn members(scanner: &mut Scanner, fields: &Fields, text: &mut String) -> Result<Found, Fault> {
+    if scanner.peek() != Some(b'{') {
+        let got = scanner.value()?.kind();
+        scanner.end()?;
+        return Err(Fault::NotAnObject(got));
+    }
+    scanner.begin()?;
+    let mut found = Found::default();
+    let mut first = true;
+    while let Some(key) = scanner.key(first)? {
+        first = false;
+        scanner.whole_string(key)?;
+        if scanner.key_is(key, &fields.text) {
+            let value = if scanner.peek() == Some(b'"') {
+                scanner.at += 1;
+                match scanner.decoded_string(text) {
+                    Ok(value) => value,
+                    Err(StringFault::Broken(broken)) => return Err(broken.into()),
+                    Err(StringFault::LoneSurrogate) => {
+                        let id = known_id(scanner, found.id);
+                        return Err(Fault::Surrogate { field: Field::Text, id });
+                    }
+                }
+            } else {
+                scanner.value()?
+            };
+            found.text = Some(value);
+            if fields.id == fields.text {
+                found.id = Some(value);
+            }
+        } else {
+            let is_id = scanner.key_is(key, &fields.id);
+            let value = scanner.value()?;
+            if is_id {
+                // Also an id that a later one replaces must be text.
+                if scanner.whole_string(value).is_err() {
+                    return Err(Fault::Surrogate { field: Field::Id, id: None });
+                }
+                found.id = Some(value);
+            }
+        }
+    }
+    scanner.end()?;
+    Ok(found)
+}
+
+fn known_id(scanner: &Scanner, id: Option<Value>) -> Option<String> {
+    match id? {
+        Value::String { start, end, escaped } => {
+            let mut buffer = String::new();
+            scanner.text_of(start, end, escaped, &mut buffer).ok().map(str::to_owned)
+        }
+        Value::Number { start, end } => Some(scanner.line()[start..end].to_owned()),
+        _ => None,
+    }
+}
+
+fn surrogate(field: Field, name: &str) -> SkipReason {
+    SkipReason::LoneSurrogate { field, name: name.to_owned() }
+}
+
+/// What is wrong with a field that is not there or has a value of another type.
+fn lacking(scanner: &Scanner, value: Option<Value>, field: Field, name: &str) -> SkipReason {
+    let name = name.to_owned();
+    if let Some(value) = value {
+        return SkipReason::WrongType { field, name, got: value.kind().into() };
+    }
+    let mut present = Vec::new();
+    each_member(scanner, 0, |key, _, _| {
+        if present.len() < NAMED_FIELDS && !present.iter().any(|name| *name == key) {
+            present.push(key.into_owned());
+        }
+    });
+    SkipReason::MissingField { field, name, present }
+}
+
+/// Calls `visit` with each key and value of the object at `start`, which has been checked, and
+/// with where in the line the value stands.
+fn each_member<'a>(
+    scanner: &Scanner<'a>,
+    start: usize,
+    mut visit: impl FnMut(Cow<'a, str>, Value, Range<usize>),
+) {
+    let mut scanner = scanner.rewound(start);
+    let mut first = true;
+    if scanner.begin().is_err() {
+        return;
+    }
+    while let Ok(Some(key)) = scanner.key(first) {
+        first = false;
+        let key = scanner.key_text(key);
+        scanner.peek();
+        let start = scanner.at;
+        let Ok(value) = scanner.value() else { return };
+        visit(key, value, start..scanner.at);
+    }
+}
+
+/// A value inside of a member of the record; `members` has looked at the members themselves.
+fn inside(scanner: &Scanner, path: &str) -> Option<Value> {
+    if path.contains('.') { at_path(scanner, 0, path).map(|(value, _)| value) } else { None }
+}
+
+/// The value that a dotted path leads to from the object at `start`. A longer key wins over a
+/// shorter one (`{"a.b": 1}` over `{"a": {"b": 2}}`), among equal keys the last. With the place of
+/// the value in the line.
+fn at_path(scanner: &Scanner, start: usize, path: &str) -> Option<(Value, Range<usize>)> {
+    let mut steps: Vec<(usize, Value, Range<usize>)> = Vec::new();
+    each_member(scanner, start, |key, value, range| {
+        let rest = path.strip_prefix(&*key);
+        if rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.')) {
+            steps.retain(|(length, ..)| *length != key.len());
+            steps.push((key.len(), value, range));
+        }
+    });
+    steps.sort_unstable_by_key(|(length, ..)| std::cmp::Reverse(*length));
+    steps.into_iter().find_map(|(length, value, range)| match (path.get(length + 1..), value) {
+        (None, value) => Some((value, range)),
+        (Some(rest), Value::Object { start }) => at_path(scanner, start, rest),
+        _ => None,
+    })
+}
+
+/// Whether a line that is one object has a member of this name. O(bytes).
+pub fn has_member(line: &[u8], name: &str) -> bool {
+    let Ok(line) = std::str::from_utf8(line) else { return false };
+    let mut found = false;
+    each_member(&Scanner::new(line), 0, |key, _, _| found |= key == name);
+    found
+}

@@ -1,0 +1,97 @@
+//! Rows of a table without text lines, as bytes that a block can hold: pack and read them.
+//!
+//! A row is the values of its columns: the id (unless ids are made of row numbers), the text, the
+//! further fields. A value is its length, four bytes from the least on, and its bytes; null is the
+//! length 2³² − 1.
+
+use crate::extra_fields::Further;
+use crate::format::{Bad, Fields, Record};
+use crate::skipped::{Field, SkipReason};
+
+/// The length that stands for null.
+const NULL: u32 = u32::MAX;
+
+/// Appends a value. It must be shorter than 4 GiB.
+#[cfg(feature = "parquet")]
+pub(crate) fn push(bytes: &mut Vec<u8>, value: Option<&[u8]>) {
+    let length = value.map_or(NULL, |value| value.len() as u32);
+    bytes.extend_from_slice(&length.to_le_bytes());
+    bytes.extend_from_slice(value.unwrap_or_default());
+}
+
+/// The values of a row, or of many.
+struct Values<'a>(&'a [u8]);
+
+impl<'a> Iterator for Values<'a> {
+    type Item = Option<&'a [u8]>;
+
+    fn next(&mut self) -> Option<Option<&'a [u8]>> {
+        let (length, rest) = self.0.split_first_chunk::<4>()?;
+        let length = u32::from_le_bytes(*length);
+        if length == NULL {
+            self.0 = rest;
+            return Some(None);
+        }
+        let (value, rest) = rest.split_at_checked(length as usize)?;
+        self.0 = rest;
+        Some(Some(value))
+    }
+}
+
+/// How many values a row has.
+pub(crate) fn width(fields: &Fields) -> usize {
+    usize::from(!fields.line_ids) + 1 + fields.further.len()
+}
+
+/// The first row of `bytes`; `None` where there is no whole one.
+pub(crate) fn first<'a>(bytes: &'a [u8], fields: &Fields) -> Option<&'a [u8]> {
+    let mut values = Values(bytes);
+    for _ in 0..width(fields) {
+        values.next()?;
+    }
+    bytes.get(..bytes.len() - values.0.len())
+}
+
+/// The document of a row.
+pub(crate) fn document<'a>(row: &'a [u8], fields: &Fields) -> Result<Record<'a>, Bad> {
+    let mut values = Values(row);
+    let id = if fields.line_ids {
+        None
+    } else {
+        Some(text(values.next().flatten(), Field::Id, &fields.id).map_err(Bad::new)?)
+    };
+    if id.is_some_and(str::is_empty) {
+        return Err(Bad::new(SkipReason::EmptyId));
+    }
+    match text(values.next().flatten(), Field::Text, &fields.text) {
+        Ok(text) => Ok(Record { id, text }),
+        Err(reason) => Err(Bad { id: id.map(str::to_owned), reason }),
+    }
+}
+
+/// The further values of a row that is a document; what is not UTF-8 in one makes it bad.
+pub(crate) fn further(
+    row: &[u8],
+    id: Option<&str>,
+    fields: &Fields,
+    further: &mut Further,
+) -> Result<(), Bad> {
+    further.clear();
+    for value in Values(row).skip(width(fields) - fields.further.len()) {
+        let value = value.map(utf8).transpose();
+        further.push(value.map_err(|reason| Bad { id: id.map(str::to_owned), reason })?);
+    }
+    Ok(())
+}
+
+fn text<'a>(value: Option<&'a [u8]>, field: Field, name: &str) -> Result<&'a str, SkipReason> {
+    match value {
+        Some(value) => utf8(value),
+        None => Err(SkipReason::Null { field, name: name.to_owned() }),
+    }
+}
+
+fn utf8(value: &[u8]) -> Result<&str, SkipReason> {
+    std::str::from_utf8(value)
+        .map_err(|e| SkipReason::NotUtf8 { column: e.valid_up_to() as u64 + 1 })
+}

@@ -1,0 +1,127 @@
+//! Parquet: a file with a footer that names its columns and its row groups → rows, packed.
+//!
+//! Row groups are independent, so each is a lane of its source that one thread at a time takes
+//! blocks from. Columns are decoded side by side, a batch of rows at a time: in memory are the
+//! pages at hand (about 1 MiB each) and the dictionaries of the columns that are read.
+
+mod column;
+mod pages;
+mod row_group;
+
+pub(crate) use row_group::RowGroup;
+
+use crate::error::ReadError;
+use crate::format::Fields;
+use crate::skipped::Field;
+use crate::table_problem::TableProblem;
+use ::parquet::errors::ParquetError;
+use ::parquet::file::metadata::{
+    ParquetMetaData, ParquetMetaDataOptions, ParquetMetaDataReader, ParquetStatisticsPolicy,
+};
+use column::{Kind, type_of};
+use pages::Shared;
+use std::fs::File;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+/// A file, its footer, and the columns that make documents.
+pub(crate) struct Table {
+    file: Shared,
+    footer: ParquetMetaData,
+    /// In the order of the values of a row.
+    columns: Vec<(usize, Kind)>,
+    /// The first row of each row group.
+    first_rows: Vec<u64>,
+}
+
+impl Table {
+    /// Reads the footer and finds the columns.
+    pub(crate) fn open(path: &Path, shown: &str, fields: &Fields) -> Result<Self, ReadError> {
+        let io = |error| ReadError::Io { source_name: shown.to_owned(), error };
+        let file = Shared::new(File::open(path).map_err(io)?).map_err(io)?;
+        let footer = guarded(shown, || {
+            let options = ParquetMetaDataOptions::new()
+                .with_column_stats_policy(ParquetStatisticsPolicy::SkipAll)
+                .with_encoding_stats_policy(ParquetStatisticsPolicy::SkipAll)
+                .with_size_stats_policy(ParquetStatisticsPolicy::SkipAll);
+            let reader = ParquetMetaDataReader::new().with_metadata_options(Some(options));
+            reader.parse_and_finish(&file)
+        })?;
+        let columns = columns(&footer, shown, fields)?;
+        let mut first_rows = Vec::with_capacity(footer.num_row_groups());
+        let mut rows: u64 = 0;
+        for group in footer.row_groups() {
+            first_rows.push(rows);
+            let more = u64::try_from(group.num_rows()).ok();
+            rows = more.and_then(|more| rows.checked_add(more)).ok_or_else(|| {
+                broken(shown, format!("a row group of {} rows", group.num_rows()))
+            })?;
+        }
+        Ok(Self { file, footer, columns, first_rows })
+    }
+
+    /// How many row groups there are.
+    pub(crate) fn groups(&self) -> usize {
+        self.first_rows.len()
+    }
+}
+
+/// The columns of the id, the text and the further fields.
+fn columns(
+    footer: &ParquetMetaData,
+    shown: &str,
+    fields: &Fields,
+) -> Result<Vec<(usize, Kind)>, ReadError> {
+    let all = footer.file_metadata().schema_descr().columns();
+    let present = || {
+        let name = |column: &::parquet::schema::types::ColumnDescPtr| {
+            format!("{}: {}", column.path().string(), type_of(column))
+        };
+        all.iter().map(name).collect()
+    };
+    let refused = |problem| ReadError::Table { source_name: shown.to_owned(), problem };
+    let not_once = |field, name: &str, found| {
+        let (name, present) = (name.to_owned(), present());
+        refused(TableProblem::Column { field, name, found, present })
+    };
+    let find = |field: Field, name: &str| {
+        let mut found = all.iter().enumerate().filter(|(_, column)| column.path().string() == name);
+        let (Some((index, column)), more) = (found.next(), found.count()) else {
+            return Err(not_once(field, name, 0));
+        };
+        if more > 0 {
+            return Err(not_once(field, name, more + 1));
+        }
+        match Kind::of(column).filter(|kind| kind.suits(field)) {
+            Some(kind) => Ok((index, kind)),
+            None => Err(refused(TableProblem::ColumnType {
+                field,
+                name: name.to_owned(),
+                got: type_of(column),
+                present: present(),
+            })),
+        }
+    };
+    let id = (!fields.line_ids).then(|| find(Field::Id, &fields.id));
+    let text = std::iter::once(find(Field::Text, &fields.text));
+    let further = fields.further.iter().map(|name| find(Field::Further, name));
+    id.into_iter().chain(text).chain(further).collect()
+}
+
+/// What the decoder says of a file that is not right.
+fn broken(shown: &str, problem: String) -> ReadError {
+    ReadError::Parquet { source_name: shown.to_owned(), problem }
+}
+
+/// Runs a step of the decoder. It returns errors for most of what can be wrong with a file, but in
+/// places asserts or indexes (a length in a page that goes beyond its end); such a panic is an
+/// error of the file, too. Nothing that was being decoded is used afterwards.
+fn guarded<T>(
+    shown: &str,
+    decode: impl FnOnce() -> Result<T, ParquetError>,
+) -> Result<T, ReadError> {
+    match catch_unwind(AssertUnwindSafe(decode)) {
+        Ok(decoded) => decoded.map_err(|error| broken(shown, error.to_string())),
+        Err(_) => Err(broken(shown, "a page or the footer contradicts itself".to_owned())),
+    }
+}

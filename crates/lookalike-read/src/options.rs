@@ -1,0 +1,170 @@
+//! What the user says about the input: format, fields, ignore rules.
+
+use crate::error::ReadError;
+use crate::normalize::Wording;
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// How the bytes of an input become documents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// A file is one document, its path the id, and its text is what it holds.
+    Text,
+    /// A file is one document, or holds some, by what it is: a text, a web page, an archive; but
+    /// never a file of records. A stream is one text.
+    File,
+    /// A line is one document: its id, a blank (space or tab), its text.
+    Lines,
+    /// A line is one JSON object with a field for the id and one for the text.
+    Jsonl,
+    /// A record of comma-separated values is one document; the first record names the columns.
+    Csv,
+    /// The same with tabs between the values.
+    Tsv,
+    /// A row is one document; the footer names the columns.
+    Parquet,
+    /// A message is one document: messages one after the other, each behind a line `From …`.
+    Mbox,
+    /// What a crawler fetched or made of it (WARC, WET): a page is one document.
+    Warc,
+    /// The files of a tar archive.
+    Tar,
+}
+
+impl Format {
+    /// The format that the end of a file's name promises; the name is without the end that tells of
+    /// compression.
+    pub fn of_name(name: &str) -> Option<Self> {
+        crate::detect::format_of(name)
+    }
+
+    /// Whether it is one that compresses by itself.
+    pub fn is_binary(self) -> bool {
+        self == Self::Parquet
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Text => "text",
+            Self::File => "file",
+            Self::Lines => "lines",
+            Self::Jsonl => "jsonl",
+            Self::Csv => "csv",
+            Self::Tsv => "tsv",
+            Self::Parquet => "parquet",
+            Self::Mbox => "mbox",
+            Self::Warc => "warc",
+            Self::Tar => "tar",
+        })
+    }
+}
+
+impl FromStr for Format {
+    type Err = ReadError;
+
+    fn from_str(text: &str) -> Result<Self, ReadError> {
+        match text {
+            "text" => Ok(Self::Text),
+            "file" => Ok(Self::File),
+            "lines" => Ok(Self::Lines),
+            "jsonl" => Ok(Self::Jsonl),
+            "csv" => Ok(Self::Csv),
+            "tsv" => Ok(Self::Tsv),
+            "parquet" => Ok(Self::Parquet),
+            "mbox" => Ok(Self::Mbox),
+            "warc" => Ok(Self::Warc),
+            "tar" => Ok(Self::Tar),
+            _ => Err(ReadError::UnknownFormat { got: text.to_owned() }),
+        }
+    }
+}
+
+/// How the inputs are to be read. `Default` finds the format of each input by its name and first
+/// byte, takes the fields `id` and `text`, respects ignore files and stops at a bad record.
+#[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "switches of the command line, each on its own")]
+pub struct ReadOptions {
+    /// The format of every file; found for each by itself when `None`.
+    pub format: Option<Format>,
+    /// The field (JSONL) or column (CSV, TSV, Parquet) that holds the id. In JSONL, `meta.id` is
+    /// the field `id` of the object `meta` where no field is called `meta.id` itself; in Parquet,
+    /// the column `id` of the group `meta`. A number is an id by its text.
+    pub id_field: String,
+    /// The field or column that holds the text, written as [`id_field`](Self::id_field) is.
+    pub text_field: String,
+    /// Further fields or columns whose values are given as [`Document::fields`], each written as
+    /// [`id_field`](Self::id_field) is. JSON strings are given without escapes (with them where
+    /// one is half a surrogate pair), other values as they stand in the line; null and a missing
+    /// field are no value. In Parquet, numbers and booleans are given as text, dates and times as
+    /// the number that stands for them. A column that is not in the header once is an error. Of
+    /// files, the names of [`lookalike_extract::Fields::NAMES`]; plain texts and files of lines
+    /// have none.
+    ///
+    /// [`Document::fields`]: crate::Document::fields
+    pub fields: Vec<String>,
+    /// The id of a record is `NAME:LINE` (the file's name as in ids of text files, the number of
+    /// the line the record begins on or of the row, from 1) and is looked for in no field.
+    pub line_ids: bool,
+    /// A bad record is given to [`Sink::skipped`](crate::Sink::skipped) and the rest is read; it
+    /// is an error otherwise.
+    pub skip_bad: bool,
+    /// Folders: files and folders whose name begins with a dot are read too.
+    pub hidden: bool,
+    /// Folders: `.gitignore` and `.ignore` files are respected, inside and outside of git
+    /// repositories, also those of parent folders.
+    pub ignore_files: bool,
+    /// Folders: symbolic links are followed. They are skipped and listed otherwise.
+    pub follow_links: bool,
+    /// Folders: only files that match one of these patterns are read, if there are any. They are
+    /// those of `.gitignore`: `*.txt` matches in every folder, `/a/*.txt` in that one, and they win
+    /// over ignore files. What they leave out is neither read nor listed.
+    pub include: Vec<String>,
+    /// Folders: files, and folders, that match one of these patterns are neither read nor listed.
+    pub exclude: Vec<String>,
+    /// Folders: only files of these types are read, if there are any: the names that ripgrep has
+    /// (`txt`, `md`, `html`, `pdf`, `py`, …).
+    pub types: Vec<String>,
+    /// Folders: files, and folders with all that is in them, that are neither read nor listed, such
+    /// as those a run will write.
+    pub leave_out: Vec<PathBuf>,
+    /// The character encoding of every file, by a label of the WHATWG Encoding Standard such as
+    /// `windows-1252`. When `None`, a text file's is found by its byte order mark, by being valid
+    /// UTF-8, or by its letters; records are UTF-8, or what their byte order mark says. Parquet is
+    /// UTF-8 always.
+    pub encoding: Option<String>,
+    /// What is wanted of files that are no plain text, and what they may cost. With
+    /// [`Format::Text`] all files are taken as plain text.
+    pub extract: lookalike_extract::Options,
+    /// The most bytes that a compressed file of records may become. There is no limit when `None`:
+    /// memory holds one block of it at a time.
+    pub max_expanded: Option<u64>,
+    /// What is done to every text.
+    pub wording: Wording,
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        Self {
+            format: None,
+            id_field: "id".to_owned(),
+            text_field: "text".to_owned(),
+            fields: Vec::new(),
+            line_ids: false,
+            skip_bad: false,
+            hidden: false,
+            ignore_files: true,
+            follow_links: false,
+            include: Vec::new(),
+            exclude: Vec::new(),
+            types: Vec::new(),
+            leave_out: Vec::new(),
+            encoding: None,
+            extract: lookalike_extract::Options::default(),
+            max_expanded: None,
+            wording: Wording::default(),
+        }
+    }
+}

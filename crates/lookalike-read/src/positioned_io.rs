@@ -1,0 +1,41 @@
+//! Reading and writing at a position of a file that many threads share.
+
+use std::fs::File;
+use std::io;
+
+/// Fills `buffer` from `offset` on.
+#[cfg(unix)]
+pub(crate) fn read_exact_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, buffer, offset)
+}
+
+/// Writes all of `bytes` from `offset` on.
+#[cfg(unix)]
+pub(crate) fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::write_all_at(file, bytes, offset)
+}
+
+#[cfg(not(unix))]
+pub(crate) use anywhere::{read_exact_at, write_all_at};
+
+#[cfg(not(unix))]
+mod anywhere {
+    use std::fs::File;
+    use std::io::{self, Read, Seek, SeekFrom, Write};
+    use std::sync::{Mutex, PoisonError};
+
+    /// A file has one position for all threads.
+    static POSITION: Mutex<()> = Mutex::new(());
+
+    pub(crate) fn read_exact_at(mut file: &File, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        let _position = POSITION.lock().unwrap_or_else(PoisonError::into_inner);
+        file.seek(SeekFrom::Start(offset))?;
+        file.read_exact(buffer)
+    }
+
+    pub(crate) fn write_all_at(mut file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
+        let _position = POSITION.lock().unwrap_or_else(PoisonError::into_inner);
+        file.seek(SeekFrom::Start(offset))?;
+        file.write_all(bytes)
+    }
+}

@@ -1,0 +1,98 @@
+//! What all sources of a collection share: options, limits and counters.
+
+use crate::decompress::{Compression, LimitedStream, Stream};
+use crate::format::Fields;
+use crate::normalize::Wording;
+use crate::options::ReadOptions;
+use crate::recover::OverLimit;
+use crate::source::files;
+use crate::source::records::Pool;
+use encoding_rs::Encoding;
+use lookalike_core::parameter::Parameter;
+use std::io::{self, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+
+/// What all sources of a collection share.
+pub(crate) struct Settings {
+    pub(crate) fields: Fields,
+    pub(crate) skip_bad: bool,
+    pub(crate) encoding: Option<&'static Encoding>,
+    /// Files are taken as text, whatever they hold.
+    pub(crate) as_text: bool,
+    /// What is wanted of files that are not plain text.
+    pub(crate) extract: lookalike_extract::Options,
+    /// What is done to every text.
+    pub(crate) wording: Wording,
+    pub(crate) block_bytes: usize,
+    pub(crate) pool: Arc<Pool>,
+    /// Bytes read from disk so far, for progress.
+    pub(crate) consumed: AtomicU64,
+    /// Files of records kept open.
+    pub(crate) open: AtomicUsize,
+    /// The most bytes that a compressed file of records may become.
+    max_expanded: Option<u64>,
+    /// The longest record that the memory of the run has room for.
+    pub(crate) memory_record: AtomicU64,
+    /// Ids of records found in folders begin with the names of their files.
+    pub(crate) ids_by_file: AtomicBool,
+}
+
+impl Settings {
+    /// As the options say, with the encoding that they name.
+    pub(crate) fn new(
+        options: &ReadOptions,
+        encoding: Option<&'static Encoding>,
+        block_bytes: usize,
+    ) -> Self {
+        Self {
+            fields: Fields {
+                id: options.id_field.clone(),
+                text: options.text_field.clone(),
+                line_ids: options.line_ids,
+                further: options.fields.clone(),
+            },
+            skip_bad: options.skip_bad,
+            encoding,
+            as_text: files::as_text(options.format),
+            extract: options.extract.clone(),
+            wording: options.wording,
+            block_bytes,
+            pool: Arc::new(Pool::default()),
+            consumed: AtomicU64::new(0),
+            open: AtomicUsize::new(0),
+            max_expanded: options.max_expanded,
+            memory_record: AtomicU64::new(u64::MAX),
+            ids_by_file: AtomicBool::new(false),
+        }
+    }
+
+    /// The limit on one record, or on one text.
+    pub(crate) fn longest_record(&self, compressed: bool) -> Option<OverLimit> {
+        let expanded =
+            OverLimit { limit: self.extract.limits.expanded, parameter: Parameter::MaxExpanded };
+        let memory = self.memory_record.load(Ordering::Relaxed);
+        let memory = (memory < u64::MAX)
+            .then_some(OverLimit { limit: memory, parameter: Parameter::Memory });
+        let limits = memory.into_iter().chain(compressed.then_some(expanded));
+        limits.min_by_key(|limit| limit.limit)
+    }
+
+    /// A compressed file's content, within the limits.
+    pub(crate) fn decode(
+        &self,
+        compression: Compression,
+        reader: impl Read + Send + 'static,
+    ) -> io::Result<Stream> {
+        let memory = self.memory_record.load(Ordering::Relaxed);
+        let window = self.max_expanded.unwrap_or(u64::MAX).min(memory);
+        let stream = compression.decode(reader, window)?;
+        Ok(match self.max_expanded.filter(|_| compression != Compression::None) {
+            Some(limit) => {
+                let over = OverLimit { limit, parameter: Parameter::MaxExpanded };
+                Box::new(LimitedStream::new(stream, over))
+            }
+            None => stream,
+        })
+    }
+}

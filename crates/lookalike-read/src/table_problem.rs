@@ -1,0 +1,107 @@
+//! Why a file is not read as a table of records.
+
+use crate::skipped::Field;
+use lookalike_core::parameter::{NamesParameters, Parameter, Spelling};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Why a file is not read as a table of records.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum TableProblem {
+    /// The header does not name the column exactly once.
+    Column {
+        /// Which column.
+        field: Field,
+        /// Its name.
+        name: String,
+        /// How often the header has it: 0, or more than 1.
+        found: usize,
+        /// The columns of the header.
+        present: Vec<String>,
+    },
+    /// A column of a Parquet file has a type that is not read.
+    ColumnType {
+        /// Which column.
+        field: Field,
+        /// Its name.
+        name: String,
+        /// Its type.
+        got: String,
+        /// The columns of the file, with their types.
+        present: Vec<String>,
+    },
+    /// Parquet from a pipe, or inside gzip or zstd.
+    ParquetStream,
+    /// Parquet in a build without it.
+    NoParquet,
+}
+
+impl TableProblem {
+    /// The column that it is about, if it is about one.
+    pub fn field(&self) -> Option<Field> {
+        match self {
+            Self::Column { field, .. } | Self::ColumnType { field, .. } => Some(*field),
+            Self::ParquetStream | Self::NoParquet => None,
+        }
+    }
+}
+
+impl NamesParameters for TableProblem {
+    fn fmt_with(&self, f: &mut fmt::Formatter<'_>, name: Spelling) -> fmt::Result {
+        match self {
+            Self::Column { found: 0, present, .. } if present.is_empty() => f.write_str(
+                "it is empty, and a table needs a first line that names its columns; write one",
+            ),
+            Self::Column { field, name: column, found: 0, present } => write!(
+                f,
+                "no column {column:?} in the header, which has {}; name the column with {}{}",
+                present.join(", "),
+                option(*field, name),
+                or_lines(*field, name)
+            ),
+            Self::Column { field, name: column, found, .. } => write!(
+                f,
+                "{found} columns are called {column:?}; rename one, or name another with {}",
+                option(*field, name)
+            ),
+            Self::ColumnType { field, name: column, got, present } => write!(
+                f,
+                "the column {column:?} must hold {}, it holds {got}; the file has {}; name the \
+                 column with {}",
+                match field {
+                    Field::Id => "strings or whole numbers",
+                    Field::Text => "strings",
+                    Field::Further => "strings, numbers or booleans",
+                },
+                present.join(", "),
+                option(*field, name)
+            ),
+            Self::ParquetStream => f.write_str(
+                "Parquet cannot be read from a pipe or through gzip or zstd, since its table of \
+                 contents is at the end; name an uncompressed file",
+            ),
+            Self::NoParquet => f.write_str(
+                "this program was built without Parquet; build it with the feature `parquet`, or \
+                 convert the file to JSONL",
+            ),
+        }
+    }
+}
+
+/// The parameter that names the column.
+fn option(field: Field, name: Spelling) -> String {
+    match field {
+        Field::Id => name(Parameter::IdField),
+        Field::Text => name(Parameter::TextField),
+        Field::Further => "the option that asks for it".to_owned(),
+    }
+}
+
+fn or_lines(field: Field, name: Spelling) -> String {
+    match field {
+        Field::Id => {
+            format!(" or make ids of file and line with {}", name(Parameter::LineIds))
+        }
+        Field::Text | Field::Further => String::new(),
+    }
+}

@@ -1,0 +1,275 @@
+//! Mailboxes, crawls and archives: the same documents wherever blocks end, compressed or not, and
+//! the same when they are fetched again.
+
+use super::{All, Collection, ReadOptions, Scratch, Taken, blocks, gzip, read_named, zst};
+use lookalike_extract::{Limits, Options};
+use std::path::Path;
+
+fn fixture(name: &str) -> Vec<u8> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/extract");
+    std::fs::read(folder.join(name)).unwrap()
+}
+
+fn mailbox() -> Vec<u8> {
+    let part = |number: u32| {
+        format!(
+            "From a@b Thu Jan  1 00:00:0{number} 1970\nFrom: a@b\nTo: c@d\nSubject: s{number}\n\
+             MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=x\n\n--x\n\n\
+             body {number} of a message\n>From here on\n--x\nContent-Type: text/plain\n\
+             Content-Disposition: attachment; filename=a.txt\n\nattached {number}\n--x--\n\n"
+        )
+    };
+    (0..9).map(part).collect::<String>().into_bytes()
+}
+
+fn everything(name: &str, bytes: &[u8], block_bytes: usize) -> All {
+    let extract = Options { attachments: true, ..Options::default() };
+    let options = ReadOptions { extract, ..ReadOptions::default() };
+    read_named(name, bytes, &options, block_bytes).unwrap()
+}
+
+/// Ids without the folder that each reading is in.
+fn ids(all: &All, name: &str) -> Vec<String> {
+    let own = |id: &&str| id.rfind(name).map_or(id.to_string(), |at| id[at + name.len()..].into());
+    all.ids().iter().map(own).collect()
+}
+
+#[test]
+fn blocks_and_compression_do_not_matter() {
+    let files = [
+        ("in.mbox", mailbox(), 18),
+        ("in.warc", fixture("mail/crawl.warc"), 1),
+        ("in.tar", fixture("office/pax.tar"), 2),
+    ];
+    for (name, bytes, least) in files {
+        let whole = everything(name, &bytes, 1 << 20);
+        assert!(whole.documents.len() >= least, "{name}: {:?}", whole.ids());
+        for block_bytes in [1, 100, 700, 5000] {
+            let cut = everything(name, &bytes, block_bytes);
+            assert_eq!(ids(&cut, name), ids(&whole, name), "{name} {block_bytes}");
+            assert_eq!(cut.texts(), whole.texts(), "{name} {block_bytes}");
+            assert_eq!(
+                cut.skipped.len(),
+                whole.skipped.len(),
+                "{name} {block_bytes} {:?}",
+                cut.skipped
+            );
+            assert!(cut.blocks >= whole.blocks);
+        }
+        for (end, packed) in [(".gz", gzip(&bytes)), (".zst", zst(&bytes))] {
+            let packed_name = format!("{name}{end}");
+            let unpacked = everything(&packed_name, &packed, 300);
+            assert_eq!(ids(&unpacked, &packed_name), ids(&whole, name), "{packed_name}");
+            assert_eq!(unpacked.texts(), whole.texts(), "{packed_name}");
+        }
+    }
+}
+
+#[test]
+fn a_message_and_its_attachments_have_ids_of_their_own() {
+    let all = everything("in.mbox", &mailbox(), 1 << 20);
+    let ids = ids(&all, "in.mbox");
+    assert_eq!(ids[..4], [":1", ":1/a.txt", ":19", ":19/a.txt"]);
+    assert!(all.texts()[0].contains("body 0") && all.texts()[0].contains("From here"));
+    assert!(all.texts()[1].contains("attached 0") && !all.texts()[0].contains("attached"));
+}
+
+#[test]
+fn a_cut_off_archive_gives_what_is_there_and_says_so() {
+    let bytes = fixture("office/pax.tar");
+    let whole = everything("in.tar", &bytes, 1 << 20);
+    for tenth in 1..10 {
+        let cut = everything("in.tar", &bytes[..bytes.len() * tenth / 10], 1 << 20);
+        assert!(cut.documents.len() <= whole.documents.len());
+        let told = cut.reasons().iter().any(|reason| reason.contains("damaged"));
+        assert!(told || cut.documents.len() == whole.documents.len(), "{tenth}: {:?}", cut.ids());
+    }
+}
+
+/// One entry of a tar archive.
+fn tar(name: &str, content: &[u8]) -> Vec<u8> {
+    let mut out = vec![0; 512];
+    out[..name.len()].copy_from_slice(name.as_bytes());
+    out[124..135].copy_from_slice(format!("{:011o}", content.len()).as_bytes());
+    out[136..147].copy_from_slice(b"00000000000");
+    out[148..156].copy_from_slice(b"        ");
+    out[156] = b'0';
+    out[257..265].copy_from_slice(b"ustar\x0000");
+    let sum: u32 = out.iter().map(|&b| u32::from(b)).sum();
+    out[148..155].copy_from_slice(format!("{sum:06o}\0").as_bytes());
+    out.extend(content);
+    out.resize(out.len().next_multiple_of(512), 0);
+    out
+}
+
+/// A ZIP archive of files that are not compressed.
+fn zip<T: AsRef<[u8]>>(files: &[(String, T)]) -> Vec<u8> {
+    let (mut out, mut list) = (Vec::new(), Vec::new());
+    for (name, content) in files {
+        let content = content.as_ref();
+        let mut crc = flate2::Crc::new();
+        crc.update(content);
+        let offset = (out.len() as u32).to_le_bytes();
+        let mut shared = vec![20, 0, 0, 0, 0, 0, 0, 0, 0x21, 0];
+        for number in [crc.sum(), content.len() as u32, content.len() as u32] {
+            shared.extend(number.to_le_bytes());
+        }
+        shared.extend((name.len() as u16).to_le_bytes());
+        shared.extend([0, 0]);
+        out.extend(b"PK\x03\x04");
+        out.extend(&shared);
+        out.extend(name.as_bytes());
+        out.extend(content);
+        list.extend(b"PK\x01\x02\x14\x03");
+        list.extend(&shared);
+        list.extend([0; 10]);
+        list.extend(offset);
+        list.extend(name.as_bytes());
+    }
+    let (start, length) = (out.len() as u32, list.len() as u32);
+    out.extend(list);
+    out.extend(b"PK\x05\x06\0\0\0\0");
+    out.extend([(files.len() as u16).to_le_bytes(); 2].concat());
+    out.extend(length.to_le_bytes());
+    out.extend(start.to_le_bytes());
+    out.extend([0, 0]);
+    out
+}
+
+#[test]
+fn repeated_names_of_a_tar_archive_are_numbered() {
+    let names = ["a", "b", "a", "a#2", "c/a", "a", "b"];
+    let mut bytes = Vec::new();
+    for (at, name) in names.iter().enumerate() {
+        bytes.extend(tar(name, format!("text number {at}").as_bytes()));
+    }
+    bytes.extend([0; 1024]);
+    let expected = ["/a", "/b", "/a#2", "/a#2#2", "/c/a", "/a#3", "/b#2"];
+    for block_bytes in [1, 600, 2000, 1 << 20] {
+        let all = everything("in.tar", &bytes, block_bytes);
+        assert_eq!(ids(&all, "in.tar"), expected, "{block_bytes}");
+        assert_eq!(all.texts()[5], "text number 5");
+    }
+}
+
+#[test]
+fn blocks_of_a_tar_archive_are_numbered_alike_when_they_are_replayed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("in.tar");
+    let bytes = [tar("a", b"one"), tar("a", b"two"), tar("a", b"three"), vec![0; 1024]].concat();
+    std::fs::write(&path, bytes).unwrap();
+    let open = || {
+        Collection::with_block_bytes(std::slice::from_ref(&path), &[], &ReadOptions::default(), 1)
+            .unwrap()
+    };
+    let first = blocks(&open()).unwrap();
+    // A run that goes on after a stop makes its blocks of what was stored, in a new collection.
+    let resumed = open();
+    for (retained, taken) in first {
+        let state = retained.state().unwrap();
+        let again = resumed.retained(state, None).unwrap();
+        let mut records = Replayed::default();
+        again.replay(&mut Scratch::default(), &mut records).unwrap();
+        let ids: Vec<String> = taken.documents.into_iter().map(|(id, ..)| id).collect();
+        assert_eq!(records.0, ids);
+    }
+}
+
+#[derive(Default)]
+struct Replayed(Vec<String>);
+
+impl crate::RawSink for Replayed {
+    fn record(&mut self, document: &crate::Document<'_>, _: crate::Raw<'_>) {
+        self.0.push(document.id.to_owned());
+    }
+
+    fn skipped(&mut self, skipped: crate::Skipped) {
+        panic!("{skipped}");
+    }
+}
+
+/// Texts of a file with many documents are kept where each would cost a walk through the file.
+#[test]
+fn documents_of_a_container_are_fetched_without_reading_it_again() {
+    let files: Vec<(String, String)> =
+        (0..40).map(|i| (format!("{i}.txt"), format!("text number {i}"))).collect();
+    let inner = zip(&files);
+    // The first bytes are looked at for NUL.
+    let head = format!(
+        "From: a@b\nTo: c@d\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=x\n\n\
+         --x\n\n{}\n--x\nContent-Type: application/zip\nContent-Transfer-Encoding: 8bit\n\
+         Content-Disposition: attachment; filename=in.zip\n\n",
+        "body\n".repeat(1000)
+    );
+    let mail = [head.as_bytes(), &inner, b"\n--x--\n"].concat();
+    let extract = Options { attachments: true, ..Options::default() };
+    let options = ReadOptions { extract, ..ReadOptions::default() };
+    let outer = zip(&[("in.zip".to_owned(), inner.clone())]);
+    for (name, bytes) in [("out.zip", outer), ("x.bin", inner), ("x.eml", mail)] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        let collection = Collection::open(std::slice::from_ref(&path), &options).unwrap();
+        let (mut scratch, mut taken) = (Scratch::retaining(), Taken::default());
+        let block = collection.next_block().unwrap().unwrap();
+        block.read(&mut scratch, &mut taken).unwrap();
+        let retained = block.retain_read(None, &mut scratch).unwrap();
+        assert!(taken.documents.len() >= 40, "{name}");
+        std::fs::remove_file(&path).unwrap();
+        let mut fetched = 0;
+        for (id, text, place) in &taken.documents {
+            fetched += usize::from(
+                retained.fetch(*place, id, &mut scratch, |again| assert_eq!(again, text)).is_ok(),
+            );
+        }
+        assert_eq!(fetched, taken.documents.len() - 16, "{name}");
+    }
+}
+
+/// Every member of an archive takes from the same limits, also what is in members of members.
+#[test]
+fn an_archive_with_all_that_is_in_it_has_one_budget() {
+    let inner = |name: &str| {
+        let files: Vec<_> = (0..10).map(|i| (format!("{name}{i}"), "word ".repeat(200))).collect();
+        zip(&files)
+    };
+    let members = ["a", "b", "c"].map(|name| (format!("{name}.zip"), inner(name)));
+    let sum: usize = members.iter().map(|(_, content)| content.len()).sum();
+    let limits = |limits| {
+        let options = ReadOptions {
+            extract: Options { limits, ..Options::default() },
+            ..ReadOptions::default()
+        };
+        read_named("x.zip", &zip(&members), &options, 1 << 20).unwrap()
+    };
+    assert_eq!(limits(Limits::default()).documents.len(), 30);
+    let all = limits(Limits { members: 32, ..Limits::default() });
+    assert_eq!(all.documents.len(), 29, "{:?}", all.reasons());
+    assert!(
+        all.reasons()[0].contains("more than 32 members (--max-members"),
+        "{:?}",
+        all.reasons()
+    );
+    let expanded = sum as u64 - 1;
+    let all = limits(Limits { expanded, ..Limits::default() });
+    assert_eq!(all.documents.len(), 20, "{:?}", all.reasons());
+    assert!(all.reasons()[0].contains("--max-expanded"), "{:?}", all.reasons());
+}
+
+#[test]
+fn a_large_text_in_an_archive_is_read_as_one_in_a_folder() {
+    let text = "word ".repeat(1000);
+    let bytes = zip(&[("a.txt".to_owned(), &text)]);
+    let read = |limits| {
+        let extract = Options { limits, ..Options::default() };
+        let options = ReadOptions { extract, skip_bad: true, ..ReadOptions::default() };
+        read_named("x.zip", &bytes, &options, 1 << 20).unwrap()
+    };
+    // That limit is for files that are not plain text.
+    let all = read(Limits { bytes: 1000, ..Limits::default() });
+    assert_eq!(all.texts(), [text.as_str()]);
+    let all = read(Limits { expanded: 1000, ..Limits::default() });
+    let reasons = all.reasons();
+    let expected = "more than 1000 expanded bytes (--max-expanded allows more)";
+    assert!(reasons[0].contains(expected), "{reasons:?}");
+}
