@@ -81,7 +81,8 @@ impl Piece<'_> {
         Ok(())
     }
 
-    /// A stream that is one document; [`RecordStream`](crate::source::records::RecordStream) never cuts it.
+    /// A stream that is one document, which the
+    /// [`RecordStream`](crate::source::records::RecordStream) never cuts.
     fn read_whole(self, scratch: &mut Scratch, sink: &mut impl RawSink) -> Result<(), ReadError> {
         let place = Place { start: 0, length: self.bytes.len() as u32, line: 0, part: 0 };
         match encoding::decode(self.bytes, self.source.settings.encoding) {

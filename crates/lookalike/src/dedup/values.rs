@@ -93,7 +93,8 @@ impl Fault {
         match self {
             Self::HasField => SurvivorsProblem::FieldTaken { id: id.to_owned() },
             Self::NotAnObject => SurvivorsProblem::Other(format!(
-                "the document {id:?} is no JSON object any more; run again when nothing writes to it"
+                "the document {id:?} is no JSON object any more; run again when nothing writes to \
+                 it"
             )),
         }
     }

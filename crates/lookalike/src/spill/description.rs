@@ -17,7 +17,7 @@ pub(super) const FILE: &str = "run.json";
 const UNFINISHED: &str = ".unfinished-";
 
 /// Version of what the files of a run are; another one is another run.
-const FORMAT_VERSION: u32 = 2;
+const FORMAT_VERSION: u32 = 1;
 
 /// The most characters of a value that a message shows.
 const SHOWN_CHARS: usize = 80;

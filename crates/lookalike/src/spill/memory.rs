@@ -12,7 +12,8 @@ const EXPECTED: &str = "an amount of memory such as 512MiB, 4GiB, 1.5g (binary),
 /// `GB`, `TB` by 1000, `B` or nothing is bytes. Fractions of a byte are cut off.
 ///
 /// # Errors
-/// [`ParamsError::Parse`] for [`Parameter::Memory`] when it is anything else, or not from 1 to 2⁶⁴ − 1 bytes.
+/// [`ParamsError::Parse`] for [`Parameter::Memory`] when it is anything else, or not from 1 to
+/// 2⁶⁴ − 1 bytes.
 ///
 /// ```
 /// use lookalike::spill::parse_memory;
