@@ -8,7 +8,7 @@ use lookalike::audit::{Audit, AuditError, AuditOptions, Report, true_neighbours}
 use lookalike::core::params::Params;
 use lookalike::error::Error;
 use lookalike::progress::{Progress, Stage};
-use lookalike::write::json;
+use lookalike::report::json;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::num::NonZeroUsize;

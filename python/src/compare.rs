@@ -7,7 +7,7 @@ use crate::options::Options;
 use lookalike::core::params::Params;
 use lookalike::difference::{Differences, Places};
 use lookalike::error::Error;
-use lookalike::likeness::Likeness;
+use lookalike::pair_similarity::Likeness;
 use lookalike::read::{Collection, Document, Scratch, Sink, Skipped};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

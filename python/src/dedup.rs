@@ -10,9 +10,9 @@ use lookalike::dedup::{
     Annotate, DEFAULT_FIELD, Destination, Origin, Removed, Survivors, Written, apply,
 };
 use lookalike::error::Error;
+use lookalike::find::{self, FindOptions};
 use lookalike::read::Collection;
-use lookalike::run::{self, FindOptions};
-use lookalike::write::{self, OutputFormat, Target};
+use lookalike::report::{self, OutputFormat, Target};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::{Path, PathBuf};
@@ -55,7 +55,7 @@ pub(crate) fn dedup(
     // What cannot be written is told before the work.
     call::long(py, None, |_| Ok(targets.rehearse(&collection, reference, &find)))??;
     let (read, options) = (Arc::clone(&collection), find.clone());
-    let find_all = move |watch: &call::Watch| run::find(&read, &options, watch);
+    let find_all = move |watch: &call::Watch| find::in_collection(&read, &options, watch);
     let findings = call::reading(py, progress.as_ref(), find_all)?;
     let (survivors, removed) = targets.create(&collection, reference, &find)?;
     let written = call::long(py, None, |watch| {
@@ -75,7 +75,7 @@ struct Targets<'a> {
 impl Targets<'_> {
     fn check_places(&self, reference: &[PathBuf]) -> PyResult<()> {
         let removed = self.removed.as_ref().map(Target::path);
-        write::check_places(removed, Some(&self.output), self.paths, reference)
+        report::check_places(removed, Some(&self.output), self.paths, reference)
             .map_err(|taken| OptionError::new_err(taken.to_string()))
     }
 

@@ -2,8 +2,8 @@
 
 use crate::error::{FileError, OptionError, run_error};
 use lookalike::error::Error;
-use lookalike::run::{FindOptions, Findings, Pairs};
-use lookalike::write::{self, Output, OutputFormat, Target};
+use lookalike::find::{FindOptions, Findings, Pairs};
+use lookalike::report::{self, Output, OutputFormat, Target};
 use pyo3::prelude::*;
 use std::path::Path;
 
@@ -40,26 +40,26 @@ fn written(
     options: &FindOptions,
 ) -> Result<(), Error> {
     let (output, measure) = (Output::create(target)?, options.params.measure());
-    let (none, exact) = (Pairs::default(), write::csv::Cells::Exact);
+    let (none, exact) = (Pairs::default(), report::csv::Cells::Exact);
     let pairs = findings.pairs.as_ref().unwrap_or(&none);
     match (what, target.format()) {
         ("groups", OutputFormat::Parquet) => {
-            write::parquet::groups(output, &findings.groups, measure)
+            report::parquet::groups(output, &findings.groups, measure)
         }
         ("groups", OutputFormat::Jsonl) => {
-            output.finish(|out| write::jsonl::groups(out, &findings.groups, measure))
+            output.finish(|out| report::jsonl::groups(out, &findings.groups, measure))
         }
         ("groups", _) => {
-            output.finish(|out| write::csv::groups(out, &findings.groups, measure, exact))
+            output.finish(|out| report::csv::groups(out, &findings.groups, measure, exact))
         }
-        ("pairs", OutputFormat::Parquet) => write::parquet::pairs(output, pairs, measure),
-        ("pairs", _) => output.finish(|out| write::csv::pairs(out, pairs, measure, exact)),
+        ("pairs", OutputFormat::Parquet) => report::parquet::pairs(output, pairs, measure),
+        ("pairs", _) => output.finish(|out| report::csv::pairs(out, pairs, measure, exact)),
         ("skipped", _) => output.finish(|out| {
             let (skipped, empty) = (&findings.skipped, &findings.empty);
-            write::csv::skipped(out, skipped, &findings.identical, empty, exact)
+            report::csv::skipped(out, skipped, &findings.identical, empty, exact)
         }),
         _ => output.finish(|out| {
-            write::json::summary(out, findings, options, None)?;
+            report::json::summary(out, findings, options, None)?;
             out.write_all(b"\n")
         }),
     }

@@ -14,9 +14,9 @@ use lookalike::audit::true_neighbours;
 use lookalike::core::params::Measure;
 use lookalike::core::verify::Overlap;
 use lookalike::error::Error;
+use lookalike::find::{ESTIMATE_COLUMNS, FindOptions, in_collection};
 use lookalike::progress::{Progress, Stage};
 use lookalike::read::Raw;
-use lookalike::run::{self, ESTIMATE_COLUMNS, FindOptions};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use std::sync::Arc;
 #[pyclass(frozen, module = "lookalike._engine")]
 #[expect(clippy::struct_field_names, reason = "it is what the engine calls so")]
 pub(crate) struct Findings {
-    pub(crate) findings: Arc<run::Findings>,
+    pub(crate) findings: Arc<lookalike::find::Findings>,
     pub(crate) options: FindOptions,
     pub(crate) inputs: Arc<Inputs>,
     pub(crate) ids: IdKind,
@@ -57,7 +57,7 @@ pub(crate) fn find(
     let held = matches!(documents, Input::Documents(_));
     let (theirs, options) = (Arc::clone(&inputs), find.clone());
     let (findings, rows) = call::reading(py, progress.as_ref(), move |watch| {
-        let findings = run::find(&theirs.open()?, &options, watch)?;
+        let findings = in_collection(&theirs.open()?, &options, watch)?;
         let rows = (held && options.skip_duplicate_ids).then(|| rows(&findings)).transpose()?;
         Ok((findings, rows))
     })?;
@@ -74,7 +74,7 @@ pub(crate) fn fields(options: &Bound<'_, PyDict>) -> PyResult<Vec<String>> {
 }
 
 /// The row of each document that is no reference.
-fn rows(findings: &run::Findings) -> Result<Vec<u64>, Error> {
+fn rows(findings: &lookalike::find::Findings) -> Result<Vec<u64>, Error> {
     let mut rows = Vec::new();
     let mut take = |_: u32, _: &lookalike::read::Document<'_>, raw: Raw<'_>| {
         rows.push(if let Raw::Row(row) = raw { row } else { 0 });
@@ -266,7 +266,7 @@ impl Findings {
     /// Writes groups, pairs, skipped records or the report, as the command line does.
     fn write(&self, py: Python<'_>, what: &str, path: std::path::PathBuf) -> PyResult<()> {
         let (inputs, reference) = self.inputs.places();
-        lookalike::write::check_places([path.as_path()], None, inputs, reference)
+        lookalike::report::check_places([path.as_path()], None, inputs, reference)
             .map_err(|taken| FileError::new_err(taken.to_string()))?;
         py.detach(|| crate::files::write(what, &path, &self.findings, &self.options))
     }
@@ -282,7 +282,7 @@ impl Findings {
 
 impl Findings {
     /// What was found among the documents of an index.
-    pub(crate) fn of_index(findings: run::Findings, options: FindOptions) -> Self {
+    pub(crate) fn of_index(findings: lookalike::find::Findings, options: FindOptions) -> Self {
         let (inputs, findings) = (Arc::new(Inputs::nothing()), Arc::new(findings));
         Self { findings, options, inputs, ids: IdKind::Files, rows: None, of_index: true }
     }

@@ -23,11 +23,11 @@ use lookalike::core::params::Params;
 use lookalike::core::shingle::Shingler;
 use lookalike::core::signature::Signer;
 use lookalike::error::Error;
+use lookalike::find::workers::{Earliest, on_threads};
 use lookalike::progress::{Progress, Stage};
 use lookalike::read::{
     BlockNumber, Collection, Document, ReadError, Scratch, Sink, SkipReason, Skipped,
 };
-use lookalike::run::workers::{Earliest, on_threads};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::collections::HashMap;

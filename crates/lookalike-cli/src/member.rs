@@ -1,7 +1,9 @@
 //! A document in a file of several, named by its id: `a.zip/x.txt`, `inbox.mbox:23`.
 
 use crate::cmd::Failure;
+use lookalike::core::parameter::NamesParameters;
 use lookalike::read::{Collection, Document, ReadOptions, Scratch, Sink, Skipped};
+use lookalike::report::option_name;
 use std::path::{Path, PathBuf};
 
 /// A document of a file.
@@ -48,7 +50,7 @@ impl Member {
         let reason = wanted.skipped.or_else(|| listed.cloned());
         let (file, id) = (self.file.display(), &self.id);
         Err(Failure::Data(match reason {
-            Some(skipped) => format!("{id}: {}", skipped.reason),
+            Some(skipped) => format!("{id}: {}", skipped.reason.spelled(option_name)),
             None => format!(
                 "{file} holds no document with the id {id:?}; `lookalike find {file}` prints ids"
             ),

@@ -4,8 +4,8 @@
 use crate::difference::thousands;
 use crate::summary::count;
 use crate::text_width::one_line;
+use lookalike::find::{CutFromMail, EmptyCopies, Findings};
 use lookalike::folding::FoldingEffect;
-use lookalike::run::{CutFromMail, EmptyCopies, Findings};
 use std::io;
 
 /// All notes, each a line without its end.

@@ -12,12 +12,12 @@ use lookalike::core::parameter::{NamesParameters, Parameter};
 use lookalike::core::params::{
     Case, DEFAULT_SEED, Measure, Params, Scheme, ShingleRule, TokenRule, Wishes,
 };
+use lookalike::find::{FindOptions, Grouping, MAX_THREADS, Memory};
 use lookalike::read::{Format, ReadError, ReadOptions, Wording};
-use lookalike::run::{FindOptions, Grouping, MAX_THREADS, Memory};
+use lookalike::report::csv::Cells;
+use lookalike::report::option_name;
 use lookalike::spill::parse_memory;
 use lookalike::stop_words::stop_words;
-use lookalike::write::csv::Cells;
-use lookalike::write::option_name;
 use std::fs::File;
 use std::io::{self, Read};
 use std::num::NonZeroUsize;

@@ -14,11 +14,11 @@ use lookalike::audit::{Audit, Figures, JudgedBy};
 use lookalike::core::parameter::NamesParameters;
 use lookalike::core::params::{Measure, Params};
 use lookalike::error::Error;
+use lookalike::find::{self, FindOptions, Findings, Grouping, SourceCounts};
 use lookalike::read::{self, Description};
-use lookalike::run::{self, FindOptions, Findings, Grouping, SourceCounts};
-use lookalike::write::html::{self, SampleChoice, Skipped, Streams};
-use lookalike::write::option_name;
-use lookalike::write::{EMPTY, Output};
+use lookalike::report::html::{self, SampleChoice, Skipped, Streams};
+use lookalike::report::option_name;
+use lookalike::report::{EMPTY, Output};
 use parameters::Row;
 use reasons::Reasons;
 use std::io;
@@ -122,7 +122,7 @@ fn title(inputs: &[PathBuf]) -> String {
 fn samples(findings: &Findings, measure: Measure) -> Result<Vec<html::Sample>, Error> {
     let mut choice = SampleChoice::new(SAMPLES);
     for group in findings.groups.iter() {
-        let run::Group { keeper, duplicates } = group.map_err(Error::of_io)?;
+        let find::Group { keeper, duplicates } = group.map_err(Error::of_io)?;
         for duplicate in &duplicates {
             let similarity = millionths(duplicate, measure);
             let documents = [keeper.document, duplicate.document];
@@ -143,13 +143,13 @@ fn beginning(findings: &Findings, document: u32) -> Result<String, Error> {
     Ok(text.get(..end.unwrap_or_default()).unwrap_or_default().to_owned())
 }
 
-fn millionths(duplicate: &run::Duplicate, measure: Measure) -> u32 {
+fn millionths(duplicate: &find::Duplicate, measure: Measure) -> u32 {
     html::millionths(&duplicate.overlap.six_decimals_of(measure)).unwrap_or_default()
 }
 
-fn shown(group: run::Group, reasons: &Reasons, measure: Measure) -> html::Group {
-    let run::Group { keeper, duplicates } = group;
-    let duplicate = |duplicate: run::Duplicate| html::Duplicate {
+fn shown(group: find::Group, reasons: &Reasons, measure: Measure) -> html::Group {
+    let find::Group { keeper, duplicates } = group;
+    let duplicate = |duplicate: find::Duplicate| html::Duplicate {
         about: None,
         similarity: millionths(&duplicate, measure),
         bytes: duplicate.bytes,
@@ -170,7 +170,7 @@ fn shown(group: run::Group, reasons: &Reasons, measure: Measure) -> html::Group 
 fn abouts(findings: &Findings) -> Result<Vec<Vec<html::About>>, Error> {
     let (mut abouts, mut left) = (Vec::new(), DESCRIBED);
     for (at, group) in findings.groups.iter().take(DESCRIBED_GROUPS).enumerate() {
-        let run::Group { keeper, duplicates } = group.map_err(Error::of_io)?;
+        let find::Group { keeper, duplicates } = group.map_err(Error::of_io)?;
         // Every later keeper has its turn.
         let spare = left.saturating_sub(DESCRIBED_GROUPS - at);
         let most = spare.min(DESCRIBED_DUPLICATES);

@@ -9,7 +9,7 @@ use crate::difference::thousands;
 use crate::summary::{count, percent};
 use crate::terminal::Style;
 use crate::text_width::one_line;
-use lookalike::run::SourceCounts;
+use lookalike::find::SourceCounts;
 use std::io::{self, Write};
 
 const HEADER: Style = Style::DIMMED;

@@ -13,7 +13,7 @@ use crate::terminal::Style;
 use crate::text_width::{one_line, shorten, visible};
 use lookalike::core::params::Measure;
 use lookalike::core::verify::Overlap;
-use lookalike::run::{Group, Groups};
+use lookalike::find::{Group, Groups};
 use std::io::{self, Write};
 
 const HEADER: Style = Style::DIMMED;
@@ -134,7 +134,7 @@ fn similarity(overlap: &Overlap, measure: Measure) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lookalike::run::{Duplicate, Member};
+    use lookalike::find::{Duplicate, Member};
 
     fn groups() -> Groups {
         let overlap = |intersection| Overlap { intersection, left: 10_000, right: intersection };

@@ -3,8 +3,8 @@
 use crate::summary::count;
 use crate::terminal;
 use crate::text_width::one_line;
+use lookalike::report::remove_leftovers;
 use lookalike::temporary;
-use lookalike::write::remove_leftovers;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::Path;

@@ -18,9 +18,9 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::middleware::from_fn_with_state;
 use axum::response::Response;
 use axum::routing::{get, post, put};
+use lookalike::find;
 use lookalike::index::time;
 use lookalike::progress::Progress;
-use lookalike::run;
 use lookalike::store::settings::Store;
 use lookalike::store::{Index, IndexError};
 use serde::Serialize;
@@ -135,7 +135,7 @@ const LEAST_COMPUTE_BYTES: u64 = 128 << 20;
 
 fn start_groups(index: &Arc<Index>, config: &Config) -> std::io::Result<GroupCache> {
     let (index, limits) = (Arc::clone(index), &config.limits);
-    let memory = run::Memory {
+    let memory = find::Memory {
         limit: Some(limits.held_bytes.max(LEAST_COMPUTE_BYTES)),
         temp_dir: config.temp_dir.clone(),
         resume: false,

@@ -11,10 +11,10 @@
 //! |---|---|
 //! | CSV with the header `id_a,id_b` or `id_a,id_b,jaccard`, more columns ignored | pairs |
 //! | two ids per line with a blank between them | pairs |
-//! | groups as JSON lines or CSV, as [`write`](crate::write) makes them | groups |
+//! | groups as JSON lines or CSV, as [`write`](crate::report) makes them | groups |
 //! | CSV with the header `id,cluster`, more columns ignored | groups |
 //!
-//! The columns of estimates ([`ESTIMATE_COLUMNS`](crate::run::ESTIMATE_COLUMNS)) are read, too.
+//! The columns of estimates ([`ESTIMATE_COLUMNS`](crate::find::ESTIMATE_COLUMNS)) are read, too.
 //! Groups are counted, never spelled out as pairs: a group of a million documents costs a million
 //! steps. Everything is sorted once; O(n log n) in lines, about 60 bytes of memory per line.
 

@@ -8,9 +8,9 @@ use lookalike::core::params::{Measure, Params, Wishes};
 use lookalike::core::shingle::Shingler;
 use lookalike::core::verify::overlap_at_least;
 use lookalike::error::Error;
+use lookalike::find::{FindOptions, Findings, PairList, in_collection};
 use lookalike::progress::Silent;
 use lookalike::read::{Collection, ReadOptions};
-use lookalike::run::{FindOptions, Findings, PairList, find};
 use std::collections::BTreeSet;
 use std::io;
 use std::num::NonZeroUsize;
@@ -69,7 +69,7 @@ fn params(bands_rows: Option<(usize, usize)>) -> Params {
 
 fn run(files: &Files, params: &Params) -> Findings {
     let options = FindOptions { pairs: PairList::Exact, ..FindOptions::new(params.clone()) };
-    find(&open(files).unwrap(), &options, &Silent).unwrap()
+    in_collection(&open(files).unwrap(), &options, &Silent).unwrap()
 }
 
 fn neighbours(files: &Files, params: &Params, sample: usize, threads: usize) -> Neighbours {
@@ -260,7 +260,8 @@ fn a_reference_collection_is_no_neighbour_of_itself() {
     let params = params(Some((40, 2)));
     let options = AuditOptions::default();
     let neighbours = true_neighbours(open, &params, &options, &Silent).unwrap();
-    let findings = find(&open().unwrap(), &FindOptions::new(params.clone()), &Silent).unwrap();
+    let findings =
+        in_collection(&open().unwrap(), &FindOptions::new(params.clone()), &Silent).unwrap();
     assert_eq!(neighbours.inputs(), findings.inputs);
     let audit = by_groups(&neighbours, &findings);
     assert_eq!(audit.overall.recall, Some(1.0), "{audit:?}");

@@ -13,9 +13,9 @@ use lookalike::core::shingle::Shingler;
 use lookalike::core::signature::Signer;
 use lookalike::core::verify::{Overlap, overlap};
 use lookalike::error::Error;
+use lookalike::find::{self, FindOptions, Findings, Grouping, PairList};
 use lookalike::progress::{Interrupted, Progress, Silent, Stage};
 use lookalike::read::{Collection, ReadOptions};
-use lookalike::run::{self, FindOptions, Findings, Grouping, PairList};
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -59,7 +59,7 @@ fn write(path: &Path, documents: &[(String, String)]) -> PathBuf {
 }
 
 fn find(inputs: &[PathBuf], options: &FindOptions) -> Result<Findings, Error> {
-    run::find(&Collection::open(inputs, &ReadOptions::default())?, options, &Silent)
+    find::in_collection(&Collection::open(inputs, &ReadOptions::default())?, options, &Silent)
 }
 
 /// What a report says of two documents. Sizes are not counted where shingles are equal.
@@ -259,7 +259,7 @@ fn a_text_that_changes_between_the_readings_is_refused() {
         Collection::open(std::slice::from_ref(&input), &ReadOptions::default()).unwrap();
     let options = FindOptions::new(Params::new(&Wishes::default()).unwrap());
     let changed = lines(&documents).replace("others", "anothr");
-    let found = run::find(&collection, &options, &Rewrite(&input, &changed));
+    let found = find::in_collection(&collection, &options, &Rewrite(&input, &changed));
     let error = found.map(|_| ()).unwrap_err();
     assert!(matches!(error, Error::Changed { .. }), "{error}");
 }

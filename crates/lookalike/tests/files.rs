@@ -9,9 +9,9 @@ use collection::{Pairs, data, truth};
 use flate2::read::GzDecoder;
 use lookalike::core::params::{Case, Params, ShingleRule, TokenRule, Unit, Wishes};
 use lookalike::extract::{HtmlText, Options};
+use lookalike::find::{self, FindOptions, Findings, PairList};
 use lookalike::progress::Silent;
 use lookalike::read::{Collection, NormalForm, ReadOptions, Wording};
-use lookalike::run::{self, FindOptions, Findings, PairList};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,7 @@ fn find(inputs: &[PathBuf], reading: &ReadOptions, wishes: &Wishes) -> Findings 
     let collection = Collection::open(inputs, reading).unwrap();
     let options =
         FindOptions { pairs: PairList::Exact, ..FindOptions::new(Params::new(wishes).unwrap()) };
-    run::find(&collection, &options, &Silent).unwrap()
+    find::in_collection(&collection, &options, &Silent).unwrap()
 }
 
 fn pairs(findings: &Findings) -> Pairs {

@@ -5,11 +5,11 @@ use lookalike::audit::{AuditOptions, true_neighbours};
 use lookalike::core::hash::SplitMix64;
 use lookalike::core::params::{Params, Wishes};
 use lookalike::error::Error;
+use lookalike::find::{self, FindOptions, Findings, PairList};
 use lookalike::progress::{Interrupted, Progress, Silent, Stage};
 use lookalike::read::{
     Collection, Field, Held, HeldDocuments, Raw, ReadError, ReadOptions, Side, SkipReason,
 };
-use lookalike::run::{self, FindOptions, Findings, PairList};
 use lookalike::tune;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -94,10 +94,10 @@ fn held_documents_are_found_as_those_of_a_file_are() {
     std::fs::write(&path, rows(count).0.iter().map(line).collect::<String>()).unwrap();
     let reading = reading(&options);
     let of_file = Collection::open(&[path], &reading).unwrap();
-    let of_file = run::find(&of_file, &options, &Silent).unwrap();
+    let of_file = find::in_collection(&of_file, &options, &Silent).unwrap();
     let collection = held(rows(count), &reading);
     assert!(collection.stream().is_some(), "another run cannot read them");
-    let found = run::find(&collection, &options, &Silent).unwrap();
+    let found = find::in_collection(&collection, &options, &Silent).unwrap();
     assert_eq!(told(&of_file), told(&found));
     assert_eq!(of_file.counts, found.counts);
     assert_eq!(of_file.inputs, found.inputs);
@@ -124,12 +124,12 @@ fn a_row_without_text_is_an_error_that_names_it_or_is_listed() {
         rows
     };
     let collection = held(without(), &reading(&options));
-    match run::find(&collection, &options, &Silent).err() {
+    match find::in_collection(&collection, &options, &Silent).err() {
         Some(Error::Read(ReadError::BadRow(skipped))) => assert_eq!(skipped.line, Some(4)),
         other => panic!("{other:?}"),
     }
     let collection = held(without(), &ReadOptions { skip_bad: true, ..reading(&options) });
-    let found = run::find(&collection, &options, &Silent).unwrap();
+    let found = find::in_collection(&collection, &options, &Silent).unwrap();
     assert_eq!((found.counts.documents, found.counts.skipped), (9, 1));
 }
 
@@ -140,7 +140,7 @@ fn held_documents_stand_beside_held_references() {
     let (a, b) = ([documents("new")], [documents("old")]);
     let reading = reading(&options);
     let collection = Collection::of_sides(Side::Held(&a), Side::Held(&b), &reading).unwrap();
-    let found = run::find(&collection, &options, &Silent).unwrap();
+    let found = find::in_collection(&collection, &options, &Silent).unwrap();
     assert_eq!((found.counts.reference, found.counts.duplicates), (9, 9));
     let none = Collection::of_sides(Side::Held(&[]), Side::Held(&b), &reading);
     assert!(matches!(none.err(), Some(ReadError::NoInputs)));
@@ -180,12 +180,12 @@ fn work_that_is_not_wanted_any_more_ends_in_every_stage() {
         let options = FindOptions { params, ..options() };
         let reading = reading(&options);
         let whole = until(u64::MAX);
-        run::find(&held(rows(3_000), &reading), &options, &whole).unwrap();
+        find::in_collection(&held(rows(3_000), &reading), &options, &whole).unwrap();
         let questions = whole.asked.load(Ordering::Relaxed);
         let mut last = Vec::new();
         for after in [0, 1, questions / 2, questions - 1] {
             let until = until(after);
-            let found = run::find(&held(rows(3_000), &reading), &options, &until);
+            let found = find::in_collection(&held(rows(3_000), &reading), &options, &until);
             assert!(matches!(found.err(), Some(Error::Interrupted)), "after {after}");
             last.extend(until.stages.lock().unwrap().last().copied());
         }

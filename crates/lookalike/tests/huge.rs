@@ -8,9 +8,9 @@ use lookalike::core::naive;
 use lookalike::core::params::{Measure, Params, Wishes};
 use lookalike::core::shingle::Shingler;
 use lookalike::core::verify;
+use lookalike::find::{self, FindOptions, Findings, Grouping};
 use lookalike::progress::Silent;
 use lookalike::read::{Collection, ReadOptions};
-use lookalike::run::{self, FindOptions, Findings, Grouping};
 use std::collections::BTreeMap;
 
 /// Texts, all of one length in bytes; ids ascend with them, so that their order is the keep order.
@@ -58,7 +58,7 @@ fn find(texts: &Texts, exact: bool, grouping: Grouping) -> Findings {
     let params = Params::new(&Wishes { exact, ..Wishes::default() }).unwrap();
     let options = FindOptions { grouping, ..FindOptions::new(params) };
     let collection = Collection::open(&[path], &ReadOptions::default()).unwrap();
-    let findings = run::find(&collection, &options, &Silent).unwrap();
+    let findings = find::in_collection(&collection, &options, &Silent).unwrap();
     for group in findings.groups.iter().map(Result::unwrap) {
         for duplicate in group.duplicates.iter().filter(|_| grouping == Grouping::Stars) {
             assert!(duplicate.overlap.reaches(Measure::Jaccard, 0.8), "{duplicate:?}");

@@ -6,16 +6,16 @@
 use lookalike::core::hash::SplitMix64;
 use lookalike::core::keep::KeepPolicy;
 use lookalike::core::params::{Measure, Params, Wishes};
+use lookalike::find::{self, FindOptions, Findings, Grouping, PairList};
 use lookalike::index::{AddOptions, Existing, Preparer, add, groups, remove, remove_inputs};
 use lookalike::progress::Silent;
 use lookalike::read::{Collection, ReadOptions, Wording};
-use lookalike::run::{self, FindOptions, Findings, Grouping, PairList};
+use lookalike::report;
 use lookalike::store::backend::Change;
 use lookalike::store::entry::{Metadata, Wanted};
 use lookalike::store::memory::MemoryBackend;
 use lookalike::store::settings::{Settings, Store};
 use lookalike::store::{Index, IndexError};
-use lookalike::write;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -131,19 +131,19 @@ fn survivors(folder: &Path, model: &BTreeMap<String, Said>) -> PathBuf {
 
 fn find(inputs: &[PathBuf], options: &FindOptions) -> Findings {
     let reading = ReadOptions { fields: options.fields(), ..ReadOptions::default() };
-    run::find(&Collection::open(inputs, &reading).unwrap(), options, &Silent).unwrap()
+    find::in_collection(&Collection::open(inputs, &reading).unwrap(), options, &Silent).unwrap()
 }
 
 /// Everything that was found, in the bytes of reports.
 fn reported(findings: &Findings, options: &FindOptions) -> String {
     let measure = options.params.measure();
     let mut out = Vec::new();
-    write::jsonl::groups(&mut out, &findings.groups, measure).unwrap();
+    report::jsonl::groups(&mut out, &findings.groups, measure).unwrap();
     if let Some(pairs) = &findings.pairs {
-        write::csv::pairs(&mut out, pairs, measure, write::csv::Cells::Exact).unwrap();
+        report::csv::pairs(&mut out, pairs, measure, report::csv::Cells::Exact).unwrap();
     }
     let mut summary = Vec::new();
-    write::json::summary(&mut summary, findings, options, None).unwrap();
+    report::json::summary(&mut summary, findings, options, None).unwrap();
     let mut summary: Value = serde_json::from_slice(&summary).unwrap();
     // Places have other names, and the clock goes on. The effect of folding is measured of texts
     // that are read, which those of an index are not.

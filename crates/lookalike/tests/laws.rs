@@ -9,9 +9,9 @@ use lookalike::core::kernel::Kernel;
 use lookalike::core::naive;
 use lookalike::core::params::{Measure, Params, Wishes};
 use lookalike::core::shingle::Shingler;
+use lookalike::find::{self, FindOptions, Findings, Group, Grouping, PairList};
 use lookalike::progress::Silent;
 use lookalike::read::{Collection, ReadOptions};
-use lookalike::run::{self, FindOptions, Findings, Group, Grouping, PairList};
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::num::NonZeroUsize;
@@ -57,7 +57,7 @@ fn options(wishes: &Wishes) -> FindOptions {
 
 fn find(inputs: &[PathBuf], options: &FindOptions) -> Findings {
     let collection = Collection::open(inputs, &ReadOptions::default()).unwrap();
-    run::find(&collection, options, &Silent).unwrap()
+    find::in_collection(&collection, options, &Silent).unwrap()
 }
 
 /// Everything that must not depend on how the work was done.
@@ -214,7 +214,10 @@ fn more_pairs_than_can_be_listed_are_an_error_before_they_are_made() {
     let input = write(&folder.path().join("equal.jsonl"), &lines(&equal));
     let collection = Collection::open(&[input], &ReadOptions::default()).unwrap();
     let with = options(&Wishes::default());
-    let error = run::find(&collection, &with, &Silent).map(|_| ()).unwrap_err();
-    assert!(matches!(error, lookalike::error::Error::TooManyPairs { got: 200_010_000 }), "{error}");
+    let error = find::in_collection(&collection, &with, &Silent).map(|_| ()).unwrap_err();
+    assert!(
+        matches!(error, lookalike::error::Error::TooManyPairs { got: 200_010_000, .. }),
+        "{error}"
+    );
     assert!(error.to_string().contains("without pairs"));
 }

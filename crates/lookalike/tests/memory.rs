@@ -5,9 +5,9 @@ use flate2::write::GzEncoder;
 use lookalike::core::hash::SplitMix64;
 use lookalike::core::params::{Measure, Params, Wishes};
 use lookalike::error::Error;
+use lookalike::find::{self, FindOptions, Findings, Grouping, Memory, PairList};
 use lookalike::progress::Silent;
 use lookalike::read::{Collection, ReadOptions};
-use lookalike::run::{self, FindOptions, Findings, Grouping, Memory, PairList};
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -39,7 +39,11 @@ fn corpus(count: usize) -> String {
 }
 
 fn find(input: &Path, options: &FindOptions) -> Result<Findings, Error> {
-    run::find(&Collection::open(&[input.to_owned()], &ReadOptions::default())?, options, &Silent)
+    find::in_collection(
+        &Collection::open(&[input.to_owned()], &ReadOptions::default())?,
+        options,
+        &Silent,
+    )
 }
 
 /// Everything a run gives but times.

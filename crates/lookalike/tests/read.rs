@@ -3,9 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "a test fails and skips loudly")]
 
 use lookalike::core::params::{Params, Wishes};
+use lookalike::find::{self, FindOptions};
 use lookalike::progress::Silent;
 use lookalike::read::{Collection, Document, Format, ReadOptions, Scratch, Sink, Skipped};
-use lookalike::run::{self, FindOptions};
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -98,7 +98,7 @@ fn a_truncated_input_is_reported_as_changed() {
     let collection = Collection::open(inputs, &ReadOptions::default()).unwrap();
     std::fs::write(&path, &whole[..whole.len() - 9]).unwrap();
     let options = FindOptions::new(Params::new(&Wishes::default()).unwrap());
-    let found = run::find(&collection, &options, &Silent);
+    let found = find::in_collection(&collection, &options, &Silent);
     let error = found.map(drop).unwrap_err().to_string();
     assert!(error.contains("a.jsonl: changed since it was opened"), "{error}");
 }

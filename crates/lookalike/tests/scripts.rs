@@ -3,9 +3,9 @@
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use lookalike::core::params::{Params, Wishes};
+use lookalike::find::{FindOptions, Findings, PairList, in_collection};
 use lookalike::progress::Silent;
 use lookalike::read::{Collection, NormalForm, ReadOptions, Wording};
-use lookalike::run::{FindOptions, Findings, PairList, find};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -33,7 +33,7 @@ fn found(documents: &[(String, &str)], form: Option<NormalForm>) -> (Findings, t
     let collection = Collection::open(&[PathBuf::from(&path)], &reading).unwrap();
     let mut options = FindOptions::new(Params::new(&Wishes::default()).unwrap());
     options.pairs = PairList::Exact;
-    (find(&collection, &options, &Silent).unwrap(), folder)
+    (in_collection(&collection, &options, &Silent).unwrap(), folder)
 }
 
 /// Which cases come out right, and the pairs that should not be there.
@@ -162,8 +162,8 @@ fn texts_without_words_that_are_equal_are_named() {
     assert_eq!(named, [("b".to_owned(), "d".to_owned())]);
     let mut csv = Vec::new();
     let (skipped, empty) = (&findings.skipped, &findings.empty);
-    let cells = lookalike::write::csv::Cells::Exact;
-    lookalike::write::csv::skipped(&mut csv, skipped, &findings.identical, empty, cells).unwrap();
+    let cells = lookalike::report::csv::Cells::Exact;
+    lookalike::report::csv::skipped(&mut csv, skipped, &findings.identical, empty, cells).unwrap();
     let csv = String::from_utf8(csv).unwrap();
     assert!(csv.contains("\n,,b,empty: no tokens; the same text as d\n"), "{csv}");
     assert!(csv.contains("\n,,d,empty: no tokens\n"), "{csv}");

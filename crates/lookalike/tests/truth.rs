@@ -9,7 +9,7 @@ mod collection;
 use collection::Pairs;
 use collection::sets::{known, reported, test_each_set};
 use lookalike::core::params::{Measure, Wishes};
-use lookalike::run::Findings;
+use lookalike::find::Findings;
 
 /// Compares and says what was measured.
 fn check(label: &str, expected: &Pairs, findings: &Findings) {

@@ -3,7 +3,7 @@
 use std::panic::resume_unwind;
 use std::thread::{Builder, ScopedJoinHandle};
 
-use lookalike::run::MAX_THREADS;
+use lookalike::find::MAX_THREADS;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyType};
 

@@ -7,12 +7,12 @@ use super::opened::Handle;
 use crate::call::staying;
 use crate::error::{DocumentError, DocumentTypeError, OptionError};
 use crate::error::{index_error, with_message};
+use lookalike::find::MAX_THREADS;
 use lookalike::index::{
     AddOptions, Added, BATCH_BYTES, BATCH_DOCUMENTS, Cause, Existing, NewDocument, Unfinished,
     put_all, time,
 };
 use lookalike::progress::Stage;
-use lookalike::run::MAX_THREADS;
 use lookalike::store::entry::Metadata;
 use pyo3::exceptions::{PyKeyError, PyUserWarning};
 use pyo3::prelude::*;

@@ -3,9 +3,9 @@
 use super::convert::time;
 use super::json::dictionary;
 use super::opened::{Handle, Tools};
+use lookalike::find::MAX_THREADS;
+use lookalike::find::workers::{Earliest, on_threads};
 use lookalike::index::time::now;
-use lookalike::run::MAX_THREADS;
-use lookalike::run::workers::{Earliest, on_threads};
 use lookalike::store::entry::{Record, Wanted, shown};
 use lookalike::store::filter::Filter;
 use lookalike::store::nearest::Nearest;

@@ -16,7 +16,7 @@ use lookalike::core::kernel::Kernel;
 use lookalike::core::params::Params;
 use lookalike::progress::{Progress, Silent};
 use lookalike::read::Collection;
-use lookalike::write::json;
+use lookalike::report::json;
 use std::io::{self, BufWriter, Write};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;

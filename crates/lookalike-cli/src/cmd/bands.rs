@@ -4,9 +4,9 @@ use super::Failure;
 use crate::difference::thousands;
 use crate::terminal;
 use lookalike::core::params::Wishes;
+use lookalike::find::FindOptions;
 use lookalike::progress::{Progress, Silent};
 use lookalike::read::Collection;
-use lookalike::run::FindOptions;
 use lookalike::tune::choose_bands;
 
 /// Chooses the bands and rows of `options`, which were made of `wishes`, for a sample of the

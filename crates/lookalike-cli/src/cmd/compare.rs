@@ -11,15 +11,17 @@ use crate::text_width::one_line;
 use crate::wording::WordingArgs;
 use anstyle::AnsiColor;
 use lookalike::core::curve;
+use lookalike::core::parameter::NamesParameters;
 use lookalike::core::params::{Measure, Params};
 use lookalike::core::verify::Overlap;
 use lookalike::difference::{Differences, Places, Stretch};
 use lookalike::error::Error;
-use lookalike::likeness::Likeness;
+use lookalike::pair_similarity::Likeness;
 use lookalike::progress::Silent;
 use lookalike::read::{
     Collection, Document, Format, ReadError, ReadOptions, Scratch, Sink, Skipped,
 };
+use lookalike::report::option_name;
 use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -150,7 +152,7 @@ fn read(path: &Path, args: &Args, worker: Worker<'_>) -> Result<String, Failure>
             ReadError::BadRecord(bad) => Failure::Run(Error::Table {
                 path: path.to_owned(),
                 line: 0,
-                problem: format!("{}; compare needs two texts", bad.reason),
+                problem: format!("{}; compare needs two texts", bad.reason.spelled(option_name)),
             }),
             error => error.into(),
         })?;

@@ -1,7 +1,7 @@
 //! `lookalike dedup INPUT… -o OUT`: the inputs without their near-duplicates, in their own format.
 
 mod actions;
-mod report;
+mod print;
 
 use super::{Failure, Outcome, bands};
 use crate::exit_code::ExitCode;
@@ -17,12 +17,12 @@ use lookalike::core::params::{Measure, Params, Wishes};
 use lookalike::dedup::{
     Annotate, DEFAULT_FIELD, Destination, Origin, Others, Removed, Survivors, Written, apply,
 };
+use lookalike::find::{self, FindOptions, Findings};
 use lookalike::progress::{Progress, Silent};
 use lookalike::read::{Collection, ReadOptions};
-use lookalike::run::{self, FindOptions, Findings};
-use lookalike::write::csv::Cells;
-use lookalike::write::option_name;
-use lookalike::write::{self, Output, OutputFormat, Target};
+use lookalike::report::csv::Cells;
+use lookalike::report::option_name;
+use lookalike::report::{self, Output, OutputFormat, Target};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -161,8 +161,8 @@ pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
     let findings = {
         let bar = (!args.result.quiet).then(Bar::new);
         match &bar {
-            Some(bar) => run::find(&collection, &options, bar)?,
-            None => run::find(&collection, &options, &Silent)?,
+            Some(bar) => find::in_collection(&collection, &options, bar)?,
+            None => find::in_collection(&collection, &options, &Silent)?,
         }
     };
     let mut written = None;
@@ -181,7 +181,7 @@ pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
         verbose: args.result.verbose,
     };
     let is_folder = plan.destination.as_ref().is_some_and(Destination::is_folder);
-    report::print(args, &summary, written.as_ref(), taken.as_ref(), is_folder)?;
+    print::print(args, &summary, written.as_ref(), taken.as_ref(), is_folder)?;
     let failed = taken.as_ref().map_or(0, Taken::failed);
     let found = args.result.exit_code && findings.counts.duplicates > 0;
     findings.finish()?;
@@ -280,7 +280,7 @@ impl Targets {
         };
         let files = targets.all().map(Target::path).chain(result.actions.script.as_deref());
         let output = result.output.as_deref().filter(|output| *output != Path::new("-"));
-        write::check_places(files, output, &args.inputs, args.run.reference())
+        report::check_places(files, output, &args.inputs, args.run.reference())
             .map_err(|taken| Failure::Usage(taken.to_string()))?;
         Ok(targets)
     }
@@ -345,7 +345,8 @@ impl Outputs {
         if let Some(output) = skipped {
             let (skipped, empty) = (&findings.skipped, &findings.empty);
             let identical = &findings.identical;
-            output.finish(|out| write::csv::skipped(out, skipped, identical, empty, plan.cells))?;
+            output
+                .finish(|out| report::csv::skipped(out, skipped, identical, empty, plan.cells))?;
         }
         Ok(written)
     }

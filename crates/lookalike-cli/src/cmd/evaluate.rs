@@ -136,7 +136,7 @@ fn as_json(evaluation: &Evaluation) -> Value {
         json!({ "count": kind.count, "examples": examples.collect::<Vec<_>>() })
     };
     let mut json = json!({
-        "format": lookalike::write::FORMAT_VERSION,
+        "format": lookalike::report::FORMAT_VERSION,
         "reported": evaluation.reported,
         "truth": evaluation.expected,
         "true_positives": evaluation.true_positives,

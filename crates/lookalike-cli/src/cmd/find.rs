@@ -14,11 +14,11 @@ use crate::summary::Summary;
 use crate::termination;
 use crate::waiting::WaitingNote;
 use lookalike::core::params::{Params, Wishes};
+use lookalike::find::{self, FindOptions, PairList};
 use lookalike::progress::{Progress, Silent};
 use lookalike::read::Collection;
-use lookalike::run::{self, FindOptions, PairList};
-use lookalike::write::Target;
-use lookalike::write::csv::Cells;
+use lookalike::report::Target;
+use lookalike::report::csv::Cells;
 use measure::AuditArgs;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -147,7 +147,7 @@ pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
         bands::choose(&open()?, &wishes, &mut options, shown)?;
     }
     let progress = shown.unwrap_or(&Silent);
-    let mut findings = run::find(&collection, &options, progress)?;
+    let mut findings = find::in_collection(&collection, &options, progress)?;
     // What was found is on the disk before an audit that may fail.
     targets.create()?.write(&findings, options.params.measure())?;
     let audit = args.audit.measure(&mut findings, &options, open, progress)?;

@@ -3,9 +3,9 @@
 use super::Subject;
 use lookalike::audit::JudgedBy;
 use lookalike::core::params::{Case, Measure, Params, ShingleRule, StopWords, Unit};
+use lookalike::find::{FindOptions, Grouping};
 use lookalike::read::Wording;
-use lookalike::run::{FindOptions, Grouping};
-use lookalike::write::html::Parameter;
+use lookalike::report::html::Parameter;
 use std::path::PathBuf;
 
 /// A parameter, its value, and what it does.

@@ -269,7 +269,7 @@ pub(super) fn spooled_documents_are_fetched() {
     fs::File::options().write(true).open(spool.path()).unwrap().set_len(10).unwrap();
     let error = blocks.last().unwrap().0.replay(&mut scratch, &mut Records::default());
     let error = error.unwrap_err().to_string();
-    assert!(error.contains("spool: ") && error.contains("--temp-dir"), "{error}");
+    assert!(error.contains("spool: ") && error.contains("temp_dir"), "{error}");
 }
 
 #[test]

@@ -106,7 +106,7 @@ fn what_rules_leave_out_is_listed() {
     fs::remove_file(folder.path().join("keep.txt")).unwrap();
     let error = open(folder.path(), &ReadOptions::default()).map(|_| ()).unwrap_err().to_string();
     assert!(error.contains("no file to read in this folder (3 hidden, 3 ignored, 0"), "{error}");
-    assert!(error.contains("--no-ignore"), "{error}");
+    assert!(error.contains("no_ignore"), "{error}");
 }
 
 #[cfg(unix)]
@@ -230,7 +230,7 @@ fn pipes_are_streams() {
     assert_eq!(through(zst(jsonl), &none).unwrap().texts(), ["one", "two"]);
     assert!(through(Vec::new(), &none).unwrap().documents.is_empty());
     let error = through(b"a b\n".to_vec(), &none).map(|_| ()).unwrap_err().to_string();
-    assert!(error.contains("pipe: the format cannot be told; say --format lines"), "{error}");
+    assert!(error.contains("pipe: the format cannot be told; say format lines"), "{error}");
     let lines = ReadOptions { format: Some(Format::Lines), ..none.clone() };
     assert_eq!(through(b"a b\nc d".to_vec(), &lines).unwrap().ids(), ["a", "c"]);
     let text = ReadOptions { format: Some(Format::Text), ..none };

@@ -50,8 +50,8 @@ fn dotted_paths() {
 /// Lines that are bad, each with what its message must hold.
 const BAD_JSON: &[(&[u8], &str)] = &[
     (b"{\"id\":null,\"text\":\"x\"}", "field \"id\" must be a string or a number, got null"),
-    (b"{\"id\":true,\"text\":\"x\"}", "got true or false; name another field with --id-field"),
-    (b"{\"text\":\"x\"}", "no field \"id\"; the record has text; name the field with --id-field"),
+    (b"{\"id\":true,\"text\":\"x\"}", "got true or false; name another field with id_field"),
+    (b"{\"text\":\"x\"}", "no field \"id\"; the record has text; name the field with id_field"),
     (b"{\"id\":1,\"TEXT\":\"x\"}", "no field \"text\"; the record has id, TEXT; name the field"),
     (b"{}", "no field \"id\"; the record has none at all"),
     (b"{\"id\":1,\"text\":null}", "field \"text\" must be a string, got null"),
@@ -89,7 +89,7 @@ fn bad_json_is_named_or_skipped() {
         let bytes = [OBJECT, line, b"\n", OBJECT].concat();
         let error = message(read("x.jsonl", &bytes));
         assert!(error.contains("x.jsonl:2: ") && error.contains(expected), "{error}");
-        assert!(error.ends_with("let --skip-bad count and list such records and go on"), "{error}");
+        assert!(error.ends_with("let skip_bad count and list such records and go on"), "{error}");
         let all = read_skipping("x.jsonl", &bytes);
         assert_eq!((all.documents.len(), all.skipped.len()), (2, 1));
         assert_eq!(all.skipped[0].line, Some(2));
@@ -192,15 +192,9 @@ fn separated_values() {
 #[test]
 fn bad_separated_values() {
     for (bytes, expected) in [
-        (
-            "a,b\n",
-            "no column \"id\" in the header, which has a, b; name the column with --id-field",
-        ),
+        ("a,b\n", "no column \"id\" in the header, which has a, b; name the column with id_field"),
         ("", "it is empty, and a table needs a first line"),
-        (
-            "id,x\n",
-            "no column \"text\" in the header, which has id, x; name the column with --text",
-        ),
+        ("id,x\n", "no column \"text\" in the header, which has id, x; name the column with text"),
         ("id,text,text\n", "2 columns are called \"text\""),
     ] {
         let error = message(read("x.csv", bytes));
@@ -237,7 +231,7 @@ fn other_encodings_of_records() {
     let wide: Vec<u8> = "\u{FEFF}1 é😀".chars().flat_map(|c| u32::from(c).to_be_bytes()).collect();
     assert_eq!(read("x.train", &wide).unwrap().texts(), ["é😀"]);
     let error = message(read_named("x.train", b"a", &forced("utf-33"), 4));
-    assert!(error.contains("--encoding cannot be \"utf-33\""), "{error}");
+    assert!(error.contains("encoding cannot be \"utf-33\""), "{error}");
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! A run's own findings in, its audit out: no report has to be written and read for that.
 
-use super::error::AuditError;
 use super::neighbours::Neighbours;
 use super::outcome::{Audit, JudgedBy};
+use crate::error::AuditError;
 use crate::error::Error;
-use crate::run::Findings;
+use crate::find::Findings;
 
 impl Neighbours {
     /// Holds a run that is still at hand against them: by its pairs where it lists them, else by
@@ -40,9 +40,9 @@ impl Neighbours {
 mod tests {
     use super::super::{AuditOptions, true_neighbours};
     use super::*;
+    use crate::find::{self, FindOptions};
     use crate::progress::Silent;
     use crate::read::{Collection, ReadOptions};
-    use crate::run::{self, FindOptions};
     use lookalike_core::params::{Params, Wishes};
 
     #[test]
@@ -61,18 +61,18 @@ mod tests {
             || true_neighbours(open, &params, &AuditOptions::default(), &Silent).unwrap();
         write(["a", "b", "c"]);
         let before = neighbours();
-        let groups = run::find(&open().unwrap(), &options, &Silent).unwrap();
+        let groups = find::in_collection(&open().unwrap(), &options, &Silent).unwrap();
         let audit = before.judge_findings(&groups).unwrap();
         assert_eq!((audit.judged_by, audit.overall.found), (JudgedBy::Groups, 3));
         write(["a", "b", "d"]);
         let error = neighbours().judge_findings(&groups).unwrap_err().to_string();
         assert!(error.contains("the run read 3 documents, digest "), "{error}");
         write(["a", "b", "c"]);
-        options.pairs = run::PairList::Exact;
-        let mut pairs = run::find(&open().unwrap(), &options, &Silent).unwrap();
+        options.pairs = find::PairList::Exact;
+        let mut pairs = find::in_collection(&open().unwrap(), &options, &Silent).unwrap();
         let audit = before.judge_findings(&pairs).unwrap();
         assert_eq!((audit.judged_by, audit.overall.found), (JudgedBy::Pairs, 3));
-        pairs.pairs = Some(run::Pairs::default());
+        pairs.pairs = Some(find::Pairs::default());
         assert_eq!(before.judge_findings(&pairs).unwrap().overall.found, 0);
     }
 }

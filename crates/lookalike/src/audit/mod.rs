@@ -10,7 +10,6 @@
 //! and buckets have no part in it. Memory is for the sample only, whatever the collection's size.
 
 mod draw;
-mod error;
 mod findings;
 mod index;
 mod interval;
@@ -24,7 +23,7 @@ mod search;
 #[cfg(test)]
 mod simulation;
 
-pub use error::AuditError;
+pub use crate::error::AuditError;
 pub use interval::{Interval, clopper_pearson, trials_for_width};
 pub use judge::Judge;
 pub use neighbours::Neighbours;

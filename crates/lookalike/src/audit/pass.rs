@@ -1,9 +1,9 @@
 //! A collection in, what each thread saw of it out: one streaming pass.
 
 use crate::error::Error;
+use crate::find::workers::{Earliest, on_threads};
 use crate::progress::Progress;
 use crate::read::{BlockNumber, Collection, ReadError, Scratch, Sink};
-use crate::run::workers::{Earliest, on_threads};
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -1,14 +1,14 @@
 //! The report of a run, as `find --json` writes it, in; its parameters, and its groups one by one,
 //! out. Read once for each, never held in memory.
 
-use super::error::AuditError;
 use super::neighbours::Neighbours;
 use super::outcome::{Audit, JudgedBy};
 use crate::digest::Inputs;
+use crate::error::AuditError;
 use crate::error::Error;
 use crate::evaluate::open_table;
+use crate::report::FORMAT_VERSION;
 use crate::stop_words::stop_words;
-use crate::write::FORMAT_VERSION;
 use lookalike_core::params::{Measure, Params, ShingleRule, Unit, Wishes};
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -164,7 +164,7 @@ fn not_understood(path: &Path, error: &serde_json::Error) -> Error {
     not_a_run(path, &format!("what is not one whole JSON object: {error}"))
 }
 
-/// A group as [`write::json`](crate::write::json) writes it.
+/// A group as [`write::json`](crate::report::json) writes it.
 #[derive(Deserialize)]
 struct GroupLine {
     duplicates: Vec<DuplicateLine>,

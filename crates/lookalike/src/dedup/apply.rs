@@ -5,9 +5,9 @@ use super::decisions::{Cursor, Decided};
 use super::others::UnreadParts;
 use super::{Decision, Decisions, Record, Removed, Survivors, Written};
 use crate::error::Error;
+use crate::find::{FindOptions, Findings};
 use crate::progress::Progress;
 use crate::read::{Collection, Document, Raw};
-use crate::run::{FindOptions, Findings};
 use std::io;
 
 /// Bytes of decisions held in memory where the run has no limit, and the share of it otherwise.

@@ -1,10 +1,10 @@
 //! The name of an output and the inputs → what is written where, all refused that cannot be.
 
 use super::annotation::Annotate;
-use super::problem::SurvivorsProblem;
 use crate::error::Error;
+use crate::error::SurvivorsProblem;
 use crate::read::{Collection, Format};
-use crate::write::compression_of_name;
+use crate::report::compression_of_name;
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::io;

@@ -2,12 +2,12 @@
 
 use super::annotation::{Annotate, Values};
 use super::destination::ListFormat;
-use super::problem::SurvivorsProblem;
 use super::values;
 use crate::error::Error;
+use crate::error::SurvivorsProblem;
+use crate::report::csv::Cells;
+use crate::report::{Output, part_file};
 use crate::temporary::{self, Registered};
-use crate::write::csv::Cells;
-use crate::write::{Output, part_file};
 use std::fs::{self, File, FileTimes, Permissions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

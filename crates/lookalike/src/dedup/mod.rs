@@ -18,17 +18,16 @@ mod files;
 mod others;
 #[cfg(feature = "parquet")]
 mod parquet;
-mod problem;
 mod removed;
 mod survivors;
 mod values;
 
+pub use crate::error::SurvivorsProblem;
 pub use annotation::{Annotate, DEFAULT_FIELD};
 pub use apply::{apply, find_files};
 pub use decisions::{Cursor, Decided, Decisions};
 pub use destination::{Destination, Origin};
 pub use others::{Others, OthersCopied, Refused};
-pub use problem::SurvivorsProblem;
 pub use removed::Removed;
 pub use survivors::{Survivors, Written};
 

@@ -6,9 +6,9 @@
 use super::destination::Destination;
 use super::files::Folder;
 use crate::error::Error;
+use crate::find::SkippedRecords;
 use crate::read::name_of;
-use crate::run::SkippedRecords;
-use crate::write::part_file::is_temporary_name;
+use crate::report::part_file::is_temporary_name;
 use ignore::{DirEntry, WalkBuilder};
 use std::collections::{BTreeSet, HashSet};
 use std::fs::{self, File, Metadata};

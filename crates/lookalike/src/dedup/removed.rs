@@ -4,8 +4,8 @@ use super::Decision;
 use super::annotation::Values;
 use super::values;
 use crate::error::Error;
-use crate::write::csv::Cells;
-use crate::write::{Output, OutputFormat, Target};
+use crate::report::csv::Cells;
+use crate::report::{Output, OutputFormat, Target};
 use std::io::Write;
 
 /// A list of the removed documents, being written.

@@ -6,13 +6,13 @@ use super::files::{Folder, List};
 use super::others::{Copier, Others, OthersCopied, UnreadParts};
 #[cfg(feature = "parquet")]
 use super::parquet::Rewriter;
-use super::problem::SurvivorsProblem;
 use super::{Decision, Record, values};
 use crate::error::Error;
+use crate::error::SurvivorsProblem;
+use crate::find::Findings;
 use crate::read::{Collection, Format};
-use crate::run::Findings;
-use crate::write::Output;
-use crate::write::csv::Cells;
+use crate::report::Output;
+use crate::report::csv::Cells;
 use std::collections::HashSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! One record of a line format → the same bytes, or the same bytes with a decision.
 
 use super::annotation::{Annotate, Values};
-use super::problem::SurvivorsProblem;
+use crate::error::SurvivorsProblem;
 use crate::read::Format;
 
 /// Why a record cannot be annotated.

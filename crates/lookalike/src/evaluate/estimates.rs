@@ -47,7 +47,7 @@ impl Estimates {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::SignatureEstimate;
+    use crate::find::SignatureEstimate;
     use lookalike_core::hash::SplitMix64;
     use lookalike_core::params::Scheme;
     use lookalike_core::signature::Signer;

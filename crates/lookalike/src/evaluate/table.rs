@@ -181,7 +181,7 @@ fn unreadable(path: &Path, error: io::Error) -> Error {
     })
 }
 
-/// A group as [`write::jsonl`](crate::write::jsonl) writes it.
+/// A group as [`write::jsonl`](crate::report::jsonl) writes it.
 #[derive(Deserialize)]
 struct GroupLine {
     keeper: String,

@@ -1,8 +1,8 @@
 //! A collection in, its documents in an index: read by all threads, written in reading order.
 
-use super::ordered::Ordered;
-use super::part::{Maker, Part, Row};
 use super::prepare::Preparer;
+use super::prepared_block::{Maker, Part, Row};
+use super::reorder_buffer::Ordered;
 use crate::error::Error;
 use crate::progress::{Interrupted, Progress, Stage};
 use crate::read::{Block, Collection, ReadError, Skipped};

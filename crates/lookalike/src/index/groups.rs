@@ -1,9 +1,9 @@
 //! The documents of an index in, groups of near-duplicates out: the same as of a fresh run.
 
 use crate::error::Error;
+use crate::find::{self, FindOptions, Findings};
 use crate::progress::Progress;
 use crate::read::Collection;
-use crate::run::{self, FindOptions, Findings};
 use lookalike_core::error::ParamsError;
 use lookalike_core::params::{Measure, Params, Wishes};
 use lookalike_index::Index;
@@ -55,7 +55,7 @@ pub fn params_for(has: &Params, aim: Aim) -> Result<Params, ParamsError> {
 /// Finds the near-duplicates among the documents of an index as they are now, but for those that
 /// expired before `now` (in ns since 1970).
 ///
-/// It is what [`run::find`] finds in the same documents read from files in the order of their
+/// It is what [`find::find`] finds in the same documents read from files in the order of their
 /// numbers, for any threshold: signatures are made anew of the stored shingle sets. Cost: one
 /// pass over the sets, then a second reading of those that share a bucket.
 ///
@@ -86,5 +86,5 @@ pub fn groups(
     let asked = Settings::new(&asked, &settings.wording, settings.store)?;
     settings.expect(&asked, index.name())?;
     let collection = Collection::of_index(index, now, &options.fields())?;
-    run::find(&collection, options, progress)
+    find::in_collection(&collection, options, progress)
 }

@@ -7,11 +7,11 @@ mod add;
 mod export;
 mod exported;
 mod groups;
-mod ordered;
-mod part;
 mod prepare;
+mod prepared_block;
 mod put;
 mod remove;
+mod reorder_buffer;
 pub mod time;
 
 pub use add::{AddOptions, Added, Broken, Existing, add};

@@ -3,8 +3,8 @@
 
 use super::add::{AddOptions, Added, Writer};
 use super::exported::Exported;
-use super::part::{Given, Part, check};
 use super::prepare::Preparer;
+use super::prepared_block::{Given, Part, check};
 use crate::error::Error;
 use lookalike_index::entry::Metadata;
 use lookalike_index::{Index, IndexError};

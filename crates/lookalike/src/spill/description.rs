@@ -1,10 +1,9 @@
 //! What a resumable run is: stored in its folder, and compared when it is found again.
 
 use super::private::{PrivateFolder, sync_folder};
-use crate::error::Error;
+use crate::error::{Difference, Error};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::fmt;
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
@@ -19,44 +18,10 @@ const UNFINISHED: &str = ".unfinished-";
 /// Version of what the files of a run are; another one is another run.
 const FORMAT_VERSION: u32 = 1;
 
-/// The most characters of a value that a message shows.
-const SHOWN_CHARS: usize = 80;
-
 #[derive(Serialize, Deserialize)]
 struct Stored {
     format_version: Value,
     run: Value,
-}
-
-/// A member in which two descriptions of runs differ.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Difference {
-    /// Which one, as a path through the description such as `inputs[2].bytes`.
-    pub member: String,
-    /// Its value in the run that was found, as JSON; `None` where it is absent.
-    pub stored: Option<String>,
-    /// Its value in the run that was to go on.
-    pub wanted: Option<String>,
-}
-
-impl fmt::Display for Difference {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Long values are shown from shortly before where they part.
-        let (stored, wanted) = (self.stored.as_deref(), self.wanted.as_deref());
-        let both = stored.unwrap_or_default().chars().zip(wanted.unwrap_or_default().chars());
-        let skip = both.take_while(|(a, b)| a == b).count().saturating_sub(SHOWN_CHARS / 2);
-        let shown = |value: &Option<String>| {
-            let Some(value) = value else { return "absent".to_owned() };
-            if value.chars().nth(SHOWN_CHARS).is_none() {
-                return value.clone();
-            }
-            let begin = if skip > 0 { "…" } else { "" };
-            let end = if value.chars().nth(skip + SHOWN_CHARS).is_some() { "…" } else { "" };
-            let part: String = value.chars().skip(skip).take(SHOWN_CHARS).collect();
-            format!("{begin}{part}{end}")
-        };
-        write!(f, "{} was {} and is {}", self.member, shown(&self.stored), shown(&self.wanted))
-    }
 }
 
 /// Stores the description in a new folder, or compares it with the one that is stored. The folder

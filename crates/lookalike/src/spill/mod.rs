@@ -28,7 +28,7 @@ mod private;
 mod sorter;
 mod workspace;
 
-pub use description::Difference;
+pub use crate::error::Difference;
 pub use file::{BufferedAppend, SpillFile};
 pub use journal::Journal;
 pub use memory::parse_memory;

@@ -10,9 +10,9 @@ use lookalike::core::hash::SplitMix64;
 use lookalike::core::naive;
 use lookalike::core::params::{Params, Wishes};
 use lookalike::core::shingle::Shingler;
+use lookalike::find::{self, FindOptions, Findings, PairList};
 use lookalike::progress::Silent;
 use lookalike::read::{Collection, ReadOptions};
-use lookalike::run::{self, FindOptions, Findings, PairList};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{Read, Write as _};
@@ -86,7 +86,7 @@ pub(crate) fn run(path: &Path, wishes: &Wishes, threads: usize, pairs: bool) -> 
     let threads = NonZeroUsize::new(threads).unwrap();
     let base = FindOptions::new(Params::new(wishes).unwrap());
     let pairs = PairList::new(pairs, false).unwrap();
-    run::find(&collection, &FindOptions { threads, pairs, ..base }, &Silent).unwrap()
+    find::in_collection(&collection, &FindOptions { threads, pairs, ..base }, &Silent).unwrap()
 }
 
 /// The verified pairs of a run over one file.

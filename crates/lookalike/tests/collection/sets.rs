@@ -4,9 +4,9 @@
 use super::{Pairs, data, truth};
 use flate2::read::GzDecoder;
 use lookalike::core::params::{Case, Params, ShingleRule, TokenRule, Unit, Wishes};
+use lookalike::find::{self, FindOptions, Findings, PairList};
 use lookalike::progress::Silent;
 use lookalike::read::{Collection, Format, ReadOptions};
-use lookalike::run::{self, FindOptions, Findings, PairList};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -75,7 +75,7 @@ impl Known {
         let params =
             Params::new(&Wishes { shingle: self.shingle.clone(), ..wishes.clone() }).unwrap();
         let options = FindOptions { pairs: PairList::Exact, ..FindOptions::new(params) };
-        run::find(&collection, &options, &Silent).unwrap()
+        find::in_collection(&collection, &options, &Silent).unwrap()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Pages with made-up findings.
 
 use lookalike::core::params::ShingleRule;
-use lookalike::write::html::{
+use lookalike::report::html::{
     self, Audit, AuditBin, Counts, Duplicate, Group, Interval, Page, Parameter, Recall, Sample,
     Skipped, Source, Streams,
 };

@@ -7,9 +7,9 @@ use lookalike::dedup::actions::{
     Acted, DuplicateFiles, LinkKind, check_folder, link, move_to, without_files, write_script,
 };
 use lookalike::dedup::{Removed, find_files};
+use lookalike::find::{FindOptions, Findings};
 use lookalike::progress::Silent;
 use lookalike::read::Collection;
-use lookalike::run::{FindOptions, Findings};
 use std::path::{Path, PathBuf};
 
 /// For inputs that are files of one document each.

@@ -7,9 +7,9 @@ use crate::cmd::Failure;
 use crate::page::{self, Subject};
 use lookalike::core::params::Measure;
 use lookalike::error::Error;
-use lookalike::run::{Findings, Pairs};
-use lookalike::write::csv::Cells;
-use lookalike::write::{self, Output, OutputFormat, Target};
+use lookalike::find::{Findings, Pairs};
+use lookalike::report::csv::Cells;
+use lookalike::report::{self, Output, OutputFormat, Target};
 use std::path::{Path, PathBuf};
 
 /// The files that are asked for.
@@ -66,7 +66,7 @@ impl Targets {
         inputs: &[PathBuf],
         reference: &[PathBuf],
     ) -> Result<(), Failure> {
-        write::check_places(self.all().map(Target::path), None, inputs, reference)
+        report::check_places(self.all().map(Target::path), None, inputs, reference)
             .map_err(|taken| Failure::Usage(taken.to_string()))
     }
 
@@ -107,13 +107,13 @@ impl Outputs {
         match self.groups {
             #[cfg(feature = "parquet")]
             Some((output, OutputFormat::Parquet)) => {
-                write::parquet::groups(output, groups, measure)?;
+                report::parquet::groups(output, groups, measure)?;
             }
             Some((output, OutputFormat::Jsonl)) => {
-                output.finish(|out| write::jsonl::groups(out, groups, measure))?;
+                output.finish(|out| report::jsonl::groups(out, groups, measure))?;
             }
             Some((output, _)) => {
-                output.finish(|out| write::csv::groups(out, groups, measure, cells))?;
+                output.finish(|out| report::csv::groups(out, groups, measure, cells))?;
             }
             None => {}
         }
@@ -122,17 +122,17 @@ impl Outputs {
         match self.pairs {
             #[cfg(feature = "parquet")]
             Some((output, OutputFormat::Parquet)) => {
-                write::parquet::pairs(output, pairs, measure)?;
+                report::parquet::pairs(output, pairs, measure)?;
             }
             Some((output, _)) => {
-                output.finish(|out| write::csv::pairs(out, pairs, measure, cells))?;
+                output.finish(|out| report::csv::pairs(out, pairs, measure, cells))?;
             }
             None => {}
         }
         if let Some(output) = self.skipped {
             let (skipped, empty) = (&findings.skipped, &findings.empty);
             let identical = &findings.identical;
-            output.finish(|out| write::csv::skipped(out, skipped, identical, empty, cells))?;
+            output.finish(|out| report::csv::skipped(out, skipped, identical, empty, cells))?;
         }
         Ok(())
     }
@@ -151,7 +151,7 @@ impl Reports {
             if format == OutputFormat::Html {
                 page::write(output, subject)?;
             } else {
-                output.finish(|out| write::json::summary(out, findings, options, audit))?;
+                output.finish(|out| report::json::summary(out, findings, options, audit))?;
             }
         }
         Ok(())

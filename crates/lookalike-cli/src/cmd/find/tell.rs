@@ -9,7 +9,7 @@ use crate::table::{self, Extent, NotShown};
 use crate::terminal;
 use crate::text_width::one_line;
 use lookalike::audit::Audit;
-use lookalike::write::json;
+use lookalike::report::json;
 use std::io::{self, BufWriter, Write};
 
 /// Groups shown on a terminal, and duplicates of each, when nothing else is asked for.

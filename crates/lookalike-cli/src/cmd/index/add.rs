@@ -14,11 +14,13 @@ use crate::summary::{count, seconds, write_as_text, write_reasons};
 use crate::terminal;
 use crate::told::Told;
 use crate::waiting::WaitingNote;
+use lookalike::core::parameter::NamesParameters;
 use lookalike::error::Error;
 use lookalike::index::time;
 use lookalike::index::{self, AddOptions, Added, Broken, Existing};
 use lookalike::progress::{Progress, Silent};
 use lookalike::read::{Collection, ReadOptions, Skipped, Wording};
+use lookalike::report::option_name;
 use lookalike::store::{Index, IndexError};
 use serde_json::{Value, json};
 use std::io::{self, Write};
@@ -278,5 +280,5 @@ fn tell(added: &Added, adding: &Adding<'_>, elapsed: Duration) -> io::Result<()>
 
 fn skipped(skipped: &Skipped) -> Value {
     let Skipped { source, line, id, reason } = skipped;
-    json!({ "source": source, "line": line, "id": id, "reason": reason.to_string() })
+    json!({ "source": source, "line": line, "id": id, "reason": reason.spelled(option_name) })
 }

@@ -8,7 +8,7 @@ use crate::terminal;
 use crate::termination;
 use lookalike::index;
 use lookalike::index::time;
-use lookalike::write::{Output, OutputFormat, Target};
+use lookalike::report::{Output, OutputFormat, Target};
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 

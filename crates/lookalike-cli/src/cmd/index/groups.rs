@@ -12,7 +12,7 @@ use lookalike::core::params::Measure;
 use lookalike::index::time;
 use lookalike::index::{self, Aim, params_for};
 use lookalike::progress::{Progress, Silent};
-use lookalike::write::Target;
+use lookalike::report::Target;
 use std::path::PathBuf;
 use std::time::Instant;
 

@@ -13,10 +13,10 @@ use lookalike::core::params::{Params, ShingleRule, Wishes};
 use lookalike::error::Error;
 use lookalike::progress::Silent;
 use lookalike::read::{Collection, Skipped};
+use lookalike::report::json::{FoldingView, SettingView};
 use lookalike::tune::{
     self, Advice, Profile, RELATED_WORDS, Reason, Sample, Setting, SettingProfile, Texts,
 };
-use lookalike::write::json::{FoldingView, SettingView};
 use serde_json::{Value, json};
 use std::io::{self, Write};
 

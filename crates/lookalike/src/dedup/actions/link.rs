@@ -1,8 +1,8 @@
 //! Duplicates with the same bytes as their keepers → links to these.
 
 use super::{Acted, DuplicateFile, DuplicateFiles, NotDone};
+use crate::report::part_file::{PREFIX, SUFFIX, folder_of};
 use crate::temporary;
-use crate::write::part_file::{PREFIX, SUFFIX, folder_of};
 use std::fs::{self, File, Metadata};
 use std::io::{self, BufReader, Read};
 use std::path::Path;

@@ -3,7 +3,7 @@
 use super::{Acted, DuplicateFile, DuplicateFiles, NotDone};
 use crate::dedup::destination::{apart, base, relative_name};
 use crate::error::Error;
-use crate::write::part_file::PartFile;
+use crate::report::part_file::PartFile;
 use std::fs::{self, File, FileTimes};
 use std::io;
 use std::path::{Path, PathBuf};

@@ -2,7 +2,7 @@
 
 use super::{DuplicateFile, DuplicateFiles};
 use crate::error::Error;
-use crate::write::Output;
+use crate::report::Output;
 use std::io::{self, Write};
 use std::path::Path;
 

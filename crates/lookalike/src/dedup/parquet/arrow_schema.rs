@@ -9,7 +9,7 @@
 //! [Arrow format]: https://arrow.apache.org/docs/format/Columnar.html
 //! [FlatBuffers]: https://flatbuffers.dev/internals/
 
-use crate::write::parquet::Cell;
+use crate::report::parquet::Cell;
 
 /// What precedes the length of a message.
 const CONTINUATION: [u8; 4] = [0xFF; 4];

@@ -1,7 +1,7 @@
 //! A Parquet file that is read again: its schema, its columns, and how these were written.
 
 use super::arrow_schema;
-use crate::write::parquet::Cell;
+use crate::report::parquet::Cell;
 use parquet::basic::{Compression, Encoding};
 use parquet::column::reader::ColumnReader;
 use parquet::errors::Result;

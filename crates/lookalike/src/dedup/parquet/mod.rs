@@ -16,10 +16,10 @@ mod tests;
 use super::Decision;
 use super::annotation::{Annotate, Values};
 use super::destination::Origin;
-use super::problem::SurvivorsProblem;
 use crate::error::Error;
-use crate::write::Output;
-use crate::write::parquet::{
+use crate::error::SurvivorsProblem;
+use crate::report::Output;
+use crate::report::parquet::{
     CREATED_BY, Cell, Column, column_type, failed, push_bool, push_double, push_number, push_text,
     write_columns,
 };

@@ -324,6 +324,6 @@ fn files_with_other_columns_are_refused_with_both_named() {
     let annotate = Annotate { field: "lookalike".to_owned(), measure: "jaccard" };
     let mut rewriter = Rewriter::new(Output::named(&out).unwrap(), Some(annotate));
     let message = rewriter.source(&origin(&taken)).unwrap_err().to_string();
-    assert!(message.contains("\"lookalike_kept\" already; --annotate-field"), "{message}");
+    assert!(message.contains("\"lookalike_kept\" already; annotate_field"), "{message}");
     assert!(!out.exists());
 }

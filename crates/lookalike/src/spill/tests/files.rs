@@ -116,7 +116,7 @@ fn a_full_disk_is_an_error_with_its_remedy() {
         let message = error.to_string();
         assert!(message.contains("/dev/full"), "{message}");
         assert!(message.contains("disk is full: make room"), "{message}");
-        assert!(message.contains("--temp-dir") && message.contains("--resume"), "{message}");
+        assert!(message.contains("temp_dir") && message.contains("resume"), "{message}");
         assert!(std::error::Error::source(&error).is_some());
     }
 }

@@ -148,7 +148,7 @@ fn amounts_of_memory() {
         "1,5g",
     ] {
         let message = parse_memory(text).unwrap_err().to_string();
-        assert!(message.contains("--memory") && message.contains("512MiB"), "{message}");
+        assert!(message.contains("memory") && message.contains("512MiB"), "{message}");
         assert!(message.contains(&format!("{text:?}")), "{message}");
     }
 }

@@ -120,7 +120,7 @@ fn another_description_is_refused_member_by_member() {
     for part in ["params.threshold was 0.1 and is 0.2", "was absent", "lookalike-x.run"] {
         assert!(message.contains(part), "{message}");
     }
-    assert!(message.contains("--temp-dir"), "{message}");
+    assert!(message.contains("temp_dir"), "{message}");
     drop(Workspace::resumable(parent.path(), "x", &description()).unwrap());
 }
 
@@ -202,7 +202,7 @@ fn a_parent_that_takes_no_files_is_an_error_with_its_remedy() {
         for error in errors {
             assert!(matches!(&error, Error::TempDir { path, .. } if *path == bad), "{error}");
             let message = error.to_string();
-            assert!(message.contains("--temp-dir names a folder that exists"), "{message}");
+            assert!(message.contains("temp_dir names a folder that exists"), "{message}");
         }
     }
 }
@@ -246,7 +246,7 @@ mod private {
         let error = Workspace::resumable(parent, "x", &json!({})).unwrap_err();
         assert!(matches!(error, Error::RunNotPrivate { .. }), "{error:?}");
         let message = error.to_string();
-        assert!(message.contains("lookalike-x.run") && message.contains("--temp-dir"), "{message}");
+        assert!(message.contains("lookalike-x.run") && message.contains("temp_dir"), "{message}");
         message
     }
 

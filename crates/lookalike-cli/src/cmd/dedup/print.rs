@@ -1,0 +1,155 @@
+//! What was done, on standard error; in a dry run the table of the sources on standard output.
+
+use super::Args;
+use super::actions::Taken;
+use crate::sources::{Fate, Table};
+use crate::summary::{self, Summary, count};
+use crate::terminal;
+use crate::text_width::one_line;
+use lookalike::dedup::actions::Acted;
+use lookalike::dedup::{Refused, Written};
+use lookalike::find::Findings;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// Sources in the table of the summary.
+const SUMMARY_SOURCES: usize = 10;
+/// Files that a message names.
+const NAMED_FILES: usize = 10;
+
+/// Prints everything.
+pub(super) fn print(
+    args: &Args,
+    summary: &Summary<'_>,
+    written: Option<&Written>,
+    taken: Option<&Taken>,
+    is_folder: bool,
+) -> io::Result<()> {
+    let findings = summary.findings;
+    let (dry, quiet) = (args.result.dry_run, args.result.quiet);
+    let fate = if dry { Fate::WouldGo } else { Fate::Go };
+    let table = Table { sources: &findings.sources, fate };
+    if dry {
+        let mut out = terminal::stdout();
+        table.write(&mut out, usize::MAX)?;
+        out.flush()?;
+    }
+    let mut err = terminal::stderr();
+    if !quiet {
+        if dry {
+            writeln!(err)?;
+        } else {
+            table.write(&mut err, SUMMARY_SOURCES)?;
+        }
+    }
+    table.warn(&mut err)?;
+    if let Some(written) = written {
+        list(&mut err, "not copied", &written.others.not_copied)?;
+    }
+    if let Some(taken) = taken {
+        actions(&mut err, args, taken)?;
+    }
+    if quiet {
+        return summary::write_skipped(&mut err, findings, summary.skipped_listed);
+    }
+    if let (Some(written), Some(out)) = (written, &args.result.output) {
+        write_written(&mut err, args, out, written)?;
+        left_out(&mut err, args, findings, is_folder)?;
+    }
+    for (what, path) in [("removed", &args.result.removed), ("skipped", &args.result.skipped)] {
+        if let Some(path) = path {
+            writeln!(err, "{what}: {}", one_line(&path.to_string_lossy()))?;
+        }
+    }
+    summary.write(&mut err)
+}
+
+fn write_written(
+    err: &mut impl Write,
+    args: &Args,
+    out: &Path,
+    written: &Written,
+) -> io::Result<()> {
+    let kept = count(written.kept, "document");
+    let removed = count(written.removed, "duplicate");
+    let files = match written.files {
+        1 => String::new(),
+        files => format!(" in {}", count(files, "file")),
+    };
+    let out = out.to_string_lossy();
+    let out = one_line(&out);
+    if args.result.annotate {
+        return writeln!(err, "annotated: {out}{files}: {kept} kept, {removed} marked");
+    }
+    writeln!(err, "written: {out}{files}: {kept}; {removed} left out")?;
+    let others = &written.others;
+    if others.files + others.links > 0 {
+        let (files, links) = (count(others.files, "file"), count(others.links, "link"));
+        writeln!(err, "  copied as they are: {files} without a document and {links}")?;
+    }
+    Ok(())
+}
+
+/// What the output lacks besides duplicates: files without documents, where it is a list, or a
+/// folder of documents only.
+fn left_out(
+    err: &mut impl Write,
+    args: &Args,
+    findings: &Findings,
+    is_folder: bool,
+) -> io::Result<()> {
+    if is_folder && !args.result.documents_only {
+        return Ok(());
+    }
+    let mut files = 0;
+    for skipped in findings.skipped.iter() {
+        files += u64::from(skipped?.line.is_none());
+    }
+    if files > 0 {
+        let files = count(files, "file");
+        let copied = if is_folder { "copied" } else { "written" };
+        writeln!(err, "  not {copied}: {files} or parts of files without a document")?;
+    }
+    Ok(())
+}
+
+fn actions(err: &mut impl Write, args: &Args, taken: &Taken) -> io::Result<()> {
+    let (done, to) = args.result.actions.verb();
+    if let Some(Acted { done: files, bytes, unsuitable, failed }) = &taken.acted {
+        let (files, bytes) = (count(*files, "file"), count(*bytes, "byte"));
+        let to = to.map(|to| format!(" to {}", one_line(&to.to_string_lossy())));
+        let to = to.unwrap_or_default();
+        if args.result.dry_run {
+            writeln!(err, "would be {done}{to}: {files}, {bytes}")?;
+        } else if !args.result.quiet {
+            writeln!(err, "{done}{to}: {files}, {bytes}")?;
+        }
+        for files in [failed, unsuitable, &taken.found.refused] {
+            list(err, &format!("not {done}"), files)?;
+        }
+    }
+    if let Some(path) = &args.result.actions.script {
+        let files = count(taken.found.files.len() as u64, "file");
+        let verb = if args.result.dry_run { "would list" } else { "lists" };
+        if !args.result.quiet {
+            let path = path.to_string_lossy();
+            writeln!(err, "script: {} {verb} {files}", one_line(&path))?;
+        }
+        if taken.acted.is_none() {
+            list(err, "not in the script", &taken.found.refused)?;
+        }
+    }
+    Ok(())
+}
+
+/// The first files of a list, each with the reason.
+fn list(err: &mut impl Write, what: &str, files: &[Refused]) -> io::Result<()> {
+    for (path, why) in files.iter().take(NAMED_FILES) {
+        let path = path.to_string_lossy();
+        writeln!(err, "{what}: {}: {}", one_line(&path), one_line(why))?;
+    }
+    if let Some(more) = files.len().checked_sub(NAMED_FILES).filter(|more| *more > 0) {
+        writeln!(err, "{what}: {more} more")?;
+    }
+    Ok(())
+}

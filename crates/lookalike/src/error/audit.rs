@@ -1,0 +1,132 @@
+//! What can go wrong in an audit, beside reading.
+
+use crate::digest::Inputs;
+use lookalike_core::parameter::{NamesParameters, Parameter, Spelling};
+use std::fmt;
+use std::path::PathBuf;
+
+/// Why a report cannot be held against documents; both sides are named, and the remedy.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum AuditError {
+    /// A confidence that is none.
+    Confidence {
+        /// What was asked for.
+        got: f64,
+    },
+    /// The report is written in another version of the format.
+    OtherVersion {
+        /// The report.
+        path: PathBuf,
+        /// The version that can be read.
+        expected: u32,
+        /// The version it has.
+        got: String,
+    },
+    /// The file is not the report of a whole run.
+    NotARun {
+        /// The file.
+        path: PathBuf,
+        /// What it is.
+        got: String,
+    },
+    /// A parameter of the report has no meaning.
+    Parameter {
+        /// The report.
+        path: PathBuf,
+        /// The member of `parameters`.
+        name: &'static str,
+        /// What was expected there.
+        expected: String,
+        /// What is there.
+        got: String,
+    },
+    /// The report is one of other documents.
+    OtherInputs {
+        /// What the run read.
+        expected: Inputs,
+        /// What was read now.
+        got: Inputs,
+    },
+    /// The documents are no longer those that the run read.
+    ChangedSinceRun {
+        /// What the run read.
+        expected: Inputs,
+        /// What was read for the audit.
+        got: Inputs,
+    },
+    /// The documents were not the same in both passes.
+    Changed {
+        /// Documents of the first pass.
+        first: u64,
+        /// Documents of the second.
+        second: u64,
+        /// Drawn documents that the second pass did not meet as they were.
+        missing: usize,
+    },
+    /// A file of pairs cannot be understood.
+    Pairs {
+        /// What was expected and what was found.
+        problem: String,
+    },
+}
+
+impl NamesParameters for AuditError {
+    fn fmt_with(&self, f: &mut fmt::Formatter<'_>, name: Spelling) -> fmt::Result {
+        match self {
+            Self::Confidence { got } => write!(
+                f,
+                "{} {got} is not above 0 and below 1; 0.95 is usual",
+                name(Parameter::Confidence)
+            ),
+            Self::OtherVersion { path, expected, got } => write!(
+                f,
+                "{}: the report has format {got}, expected {expected}; audit it with the program \
+                 that wrote it, or run find again",
+                path.display()
+            ),
+            Self::NotARun { path, got } => write!(
+                f,
+                "{}: expected the report of a whole run, got {got}; write one as JSON",
+                path.display()
+            ),
+            Self::Parameter { path, name, expected, got } => write!(
+                f,
+                "{}: the parameter {name} should be {expected}, got {got}; run find again",
+                path.display()
+            ),
+            Self::OtherInputs { expected, got } => write!(
+                f,
+                "the report is of other inputs: it is of {expected}; read were {got}. Name the \
+                 same inputs with the same options ({}, {}, {}, …), or run find again",
+                name(Parameter::Reference),
+                name(Parameter::Format),
+                name(Parameter::IdField)
+            ),
+            Self::ChangedSinceRun { expected, got } => write!(
+                f,
+                "the input changed between the run and its audit: the run read {expected}; the \
+                 audit {got}. Run again when nothing writes to the input, or on a copy"
+            ),
+            Self::Changed { first, second, missing } => write!(
+                f,
+                "the input changed between two readings: {first} documents, then {second}, and \
+                 {missing} of those drawn from the first were not the same in the second; audit \
+                 when nothing writes to the input, or a copy"
+            ),
+            Self::Pairs { problem } => write!(
+                f,
+                "{problem}; give the list of pairs that the run of the report wrote ({})",
+                name(Parameter::Pairs)
+            ),
+        }
+    }
+}
+
+impl fmt::Display for AuditError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.fmt_with(f, Parameter::plain)
+    }
+}
+
+impl std::error::Error for AuditError {}

@@ -1,0 +1,37 @@
+//! Where two descriptions of runs differ.
+
+use std::fmt;
+
+/// The most characters of a value that a message shows.
+const SHOWN_CHARS: usize = 80;
+
+/// A member in which two descriptions of runs differ.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    /// Which one, as a path through the description such as `inputs[2].bytes`.
+    pub member: String,
+    /// Its value in the run that was found, as JSON; `None` where it is absent.
+    pub stored: Option<String>,
+    /// Its value in the run that was to go on.
+    pub wanted: Option<String>,
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Long values are shown from shortly before where they part.
+        let (stored, wanted) = (self.stored.as_deref(), self.wanted.as_deref());
+        let both = stored.unwrap_or_default().chars().zip(wanted.unwrap_or_default().chars());
+        let skip = both.take_while(|(a, b)| a == b).count().saturating_sub(SHOWN_CHARS / 2);
+        let shown = |value: &Option<String>| {
+            let Some(value) = value else { return "absent".to_owned() };
+            if value.chars().nth(SHOWN_CHARS).is_none() {
+                return value.clone();
+            }
+            let begin = if skip > 0 { "…" } else { "" };
+            let end = if value.chars().nth(skip + SHOWN_CHARS).is_some() { "…" } else { "" };
+            let part: String = value.chars().skip(skip).take(SHOWN_CHARS).collect();
+            format!("{begin}{part}{end}")
+        };
+        write!(f, "{} was {} and is {}", self.member, shown(&self.stored), shown(&self.wanted))
+    }
+}

@@ -1,0 +1,503 @@
+//! What can go wrong in a run.
+
+mod audit;
+mod difference;
+mod estimates;
+mod survivors;
+
+pub use audit::AuditError;
+pub use difference::Difference;
+pub use estimates::NoEstimates;
+pub use survivors::SurvivorsProblem;
+
+use crate::progress::Interrupted;
+use crate::read::ReadError;
+use lookalike_core::candidate::MAX_DOCUMENTS;
+use lookalike_core::error::ParamsError;
+use lookalike_core::parameter::{NamesParameters, Parameter, Spelling};
+use lookalike_index::IndexError;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// An error of a run; each message names the place, what was expected and found, and the remedy.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// An input could not be read as documents.
+    Read(ReadError),
+    /// A parameter cannot be used.
+    Params(ParamsError),
+    /// An index could not be read or written.
+    Index(IndexError),
+    /// A document could not be put into an index.
+    NotAdded {
+        /// Where it stands, as `source:line`, or the source alone.
+        place: String,
+        /// Why not.
+        error: IndexError,
+    },
+    /// A report cannot be held against these documents.
+    Audit(Box<AuditError>),
+    /// Two documents have the same id.
+    DuplicateId {
+        /// The id.
+        id: String,
+        /// Where it stands first, as `source:line`, or the source alone; `row N of source` where
+        /// the caller holds it.
+        first: String,
+        /// Where it stands again.
+        second: String,
+    },
+    /// A document read again for verification is not the one that was read first.
+    Changed {
+        /// The document's id.
+        id: String,
+        /// Where it stands.
+        place: String,
+    },
+    /// The memory that is allowed is not enough.
+    MemoryTooSmall {
+        /// Bytes allowed.
+        got: u64,
+        /// The least that works, as far as is known by then.
+        least: u64,
+    },
+    /// A temporary file holds something that was not written to it.
+    TemporaryFile {
+        /// What was expected there.
+        what: String,
+    },
+    /// More documents than one run can number.
+    TooManyDocuments {
+        /// How many there are at least.
+        got: usize,
+    },
+    /// A field that documents are counted under has more values than a table of sources.
+    TooManySources {
+        /// The field.
+        field: String,
+        /// How many values there are at least.
+        got: usize,
+        /// The largest number.
+        most: usize,
+    },
+    /// More pairs than one run can list.
+    TooManyPairs {
+        /// How many there are.
+        got: u64,
+        /// The largest number.
+        most: u64,
+    },
+    /// Estimates of signatures were asked for where there are none.
+    Estimates(NoEstimates),
+    /// The pairs of documents that are connected do not fit in the memory that is allowed.
+    PairsDoNotFit {
+        /// How many fit.
+        most: u64,
+    },
+    /// A file could not be written.
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// Survivors cannot be written there, or not as what was asked for.
+    Survivors {
+        /// Where they were to go.
+        path: PathBuf,
+        /// Why not, and what to do.
+        problem: SurvivorsProblem,
+    },
+    /// A temporary file could not be written or read.
+    Spill {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// A temporary file does not hold what was written to it.
+    SpillDamaged {
+        /// The file.
+        path: PathBuf,
+        /// What was expected and what was found.
+        problem: String,
+        /// The folder of a resumable run to remove, if it is one of those.
+        folder: Option<PathBuf>,
+    },
+    /// The folder for temporary files does not exist or takes no files.
+    TempDir {
+        /// The folder.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// A run to go on with was started with other inputs or parameters.
+    RunDiffers {
+        /// The folder of that run.
+        path: PathBuf,
+        /// What differs, one at least.
+        differences: Vec<Difference>,
+    },
+    /// A run to go on with is at work.
+    RunInUse {
+        /// The folder of that run.
+        path: PathBuf,
+    },
+    /// The folder of a run to go on with may hold what somebody else wrote.
+    RunNotPrivate {
+        /// The folder.
+        path: PathBuf,
+        /// What was expected of it and what was found.
+        problem: String,
+    },
+    /// The one who asked for it does not want it any more.
+    Interrupted,
+    /// A report or truth file cannot be understood.
+    Table {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1; 0 where it is about the whole file.
+        line: u64,
+        /// What was expected and what was found.
+        problem: String,
+    },
+}
+
+impl NamesParameters for Error {
+    fn fmt_with(&self, f: &mut fmt::Formatter<'_>, name: Spelling) -> fmt::Result {
+        match self {
+            Self::Read(error) => error.fmt_with(f, name),
+            Self::Params(error) => error.fmt_with(f, name),
+            Self::Index(error) => error.fmt_with(f, name),
+            Self::NotAdded { place, error } => {
+                write!(f, "{place}: ")?;
+                error.fmt_with(f, name)
+            }
+            Self::Audit(error) => error.fmt_with(f, name),
+            Self::DuplicateId { id, first, second } => fmt_duplicate_id(f, name, id, first, second),
+            Self::Changed { id, place } => write!(
+                f,
+                "document {id:?} at {place} changed while it was being read; run again when \
+                 nothing writes to the input, or work on a copy"
+            ),
+            Self::MemoryTooSmall { got, least } => fmt_memory_too_small(f, name, *got, *least),
+            Self::TemporaryFile { what } => write!(
+                f,
+                "a temporary file does not hold {what} any more; run again, and let nothing else \
+                 write to the folder for temporary files"
+            ),
+            Self::Estimates(why) => why.fmt_with(f, name),
+            Self::TooManyDocuments { got } => write!(
+                f,
+                "the input has at least {got} documents, one run can number {MAX_DOCUMENTS}; \
+                 split the input"
+            ),
+            Self::TooManySources { field, got, most } => {
+                fmt_too_many_sources(f, name, field, [*got, *most])
+            }
+            Self::TooManyPairs { got, most } => fmt_too_many_pairs(f, name, [*got, *most]),
+            Self::PairsDoNotFit { most } => fmt_pairs_do_not_fit(f, name, *most),
+            Self::Write { path, source } => write!(
+                f,
+                "cannot write {}: {}; what was there before is untouched, {}",
+                path.display(),
+                plain(source),
+                remedy(source.kind())
+            ),
+            Self::Survivors { path, problem } => {
+                write!(f, "cannot write {}: ", path.display())?;
+                problem.fmt_with(f, name)
+            }
+            Self::Spill { path, source } => fmt_spill(f, name, path, source),
+            Self::SpillDamaged { path, problem, folder } => {
+                fmt_spill_damaged(f, name, path, problem, folder.as_deref())
+            }
+            Self::TempDir { path, source } => write!(
+                f,
+                "cannot make temporary files in {}: {}; {} names a folder that exists and takes \
+                 files",
+                path.display(),
+                plain(source),
+                name(Parameter::TempDir)
+            ),
+            Self::RunDiffers { path, differences } => fmt_run_differs(f, name, path, differences),
+            Self::RunInUse { path } => write!(
+                f,
+                "the run stored in {} is in use by another run; wait until that ends, or name \
+                 another {}",
+                path.display(),
+                name(Parameter::TempDir)
+            ),
+            Self::RunNotPrivate { path, problem } => fmt_run_not_private(f, name, path, problem),
+            Self::Interrupted => f.write_str("interrupted; nothing was written"),
+            Self::Table { path, line: 0, problem } => write!(f, "{}: {problem}", path.display()),
+            Self::Table { path, line, problem } => {
+                write!(f, "{} line {line}: {problem}", path.display())
+            }
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.fmt_with(f, Parameter::plain)
+    }
+}
+
+/// How many differences a message lists.
+const SHOWN_DIFFERENCES: usize = 8;
+
+fn fmt_duplicate_id(
+    f: &mut fmt::Formatter<'_>,
+    name: Spelling,
+    id: &str,
+    first: &str,
+    second: &str,
+) -> fmt::Result {
+    if first == second {
+        return write!(
+            f,
+            "{first} is read twice, so the id {id:?} would belong to two documents; name each \
+             file and folder once, and no file inside a named folder"
+        );
+    }
+    write!(
+        f,
+        "the id {id:?} occurs at {first} and again at {second}; ids must be unique. {} names \
+         another field, {} makes ids of file names and line numbers, {} leaves out the later \
+         document and counts it",
+        name(Parameter::IdField),
+        name(Parameter::LineIds),
+        name(Parameter::SkipBad)
+    )
+}
+
+fn fmt_memory_too_small(
+    f: &mut fmt::Formatter<'_>,
+    name: Spelling,
+    got: u64,
+    least: u64,
+) -> fmt::Result {
+    write!(
+        f,
+        "{} {} is too small: this run needs at least {}",
+        name(Parameter::Memory),
+        amount(got),
+        amount(least.next_multiple_of(1 << 20))
+    )
+}
+
+fn fmt_run_not_private(
+    f: &mut fmt::Formatter<'_>,
+    name: Spelling,
+    path: &Path,
+    problem: &str,
+) -> fmt::Result {
+    write!(
+        f,
+        "the folder {} for the run's temporary files exists, and {problem}, so nothing in it is \
+         used; remove it if it is yours, or name a {} that only you can write to",
+        path.display(),
+        name(Parameter::TempDir)
+    )
+}
+
+fn fmt_too_many_sources(
+    f: &mut fmt::Formatter<'_>,
+    name: Spelling,
+    field: &str,
+    [got, most]: [usize; 2],
+) -> fmt::Result {
+    write!(
+        f,
+        "the field {field:?} has at least {got} values, documents are counted under at most \
+         {most}; let {} name a field with fewer values, or leave it out",
+        name(Parameter::SourceField)
+    )
+}
+
+fn fmt_too_many_pairs(
+    f: &mut fmt::Formatter<'_>,
+    name: Spelling,
+    [got, most]: [u64; 2],
+) -> fmt::Result {
+    write!(
+        f,
+        "the documents form at least {got} pairs, one run lists at most {most}; groups \
+         (without {}) hold the same duplicates, or raise {}",
+        name(Parameter::Pairs),
+        name(Parameter::Threshold)
+    )
+}
+
+fn fmt_pairs_do_not_fit(f: &mut fmt::Formatter<'_>, name: Spelling, most: u64) -> fmt::Result {
+    write!(
+        f,
+        "more than {most} pairs of documents are connected with each other, which do not fit in \
+         {}; allow more, raise {}, or leave out {}: groups hold the same duplicates",
+        name(Parameter::Memory),
+        name(Parameter::Threshold),
+        name(Parameter::Pairs)
+    )
+}
+
+fn fmt_spill(
+    f: &mut fmt::Formatter<'_>,
+    name: Spelling,
+    path: &Path,
+    source: &io::Error,
+) -> fmt::Result {
+    let (resume, temp_dir) = (name(Parameter::Resume), name(Parameter::TempDir));
+    write!(f, "cannot write or read the temporary file {}: {}; ", path.display(), plain(source))?;
+    match source.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => write!(
+            f,
+            "the disk is full: make room there (a run with {resume} then goes on where it \
+             stopped), or name another {temp_dir}"
+        ),
+        _ => write!(
+            f,
+            "try again (a run with {resume} goes on where it stopped), or name another {temp_dir}"
+        ),
+    }
+}
+
+fn fmt_spill_damaged(
+    f: &mut fmt::Formatter<'_>,
+    name: Spelling,
+    path: &Path,
+    problem: &str,
+    folder: Option<&Path>,
+) -> fmt::Result {
+    write!(f, "the temporary file {} is damaged: {problem}; ", path.display())?;
+    match folder {
+        Some(folder) => {
+            write!(
+                f,
+                "remove the folder {}, and the run starts from the beginning",
+                folder.display()
+            )
+        }
+        None => write!(f, "run again, with {} on another disk", name(Parameter::TempDir)),
+    }
+}
+
+fn fmt_run_differs(
+    f: &mut fmt::Formatter<'_>,
+    name: Spelling,
+    path: &Path,
+    differences: &[Difference],
+) -> fmt::Result {
+    let path = path.display();
+    write!(f, "the run stored in {path} is another one:")?;
+    for difference in differences.iter().take(SHOWN_DIFFERENCES) {
+        write!(f, " {difference};")?;
+    }
+    if let Some(more) = differences.len().checked_sub(SHOWN_DIFFERENCES + 1) {
+        write!(f, " and {} more;", more + 1)?;
+    }
+    write!(
+        f,
+        " to go on with it, give it the inputs and parameters it was started with; to start from \
+         the beginning, remove the folder {path} or name another {}",
+        name(Parameter::TempDir)
+    )
+}
+
+/// Bytes as [`parse_memory`](crate::spill::parse_memory) reads them.
+fn amount(bytes: u64) -> String {
+    match bytes {
+        0x10_0000.. if bytes.is_multiple_of(1 << 20) => format!("{}MiB", bytes >> 20),
+        bytes => bytes.to_string(),
+    }
+}
+
+impl Error {
+    /// The error inside of one that results read from temporary files give, such as those of
+    /// [`Groups::iter`](crate::find::Groups::iter); another one is that of a temporary file.
+    pub fn of_io(error: io::Error) -> Self {
+        match error.downcast::<Self>() {
+            Ok(error) => error,
+            Err(source) => Self::Spill { path: PathBuf::from("temporary files"), source },
+        }
+    }
+
+    /// The way there, for what reads and writes.
+    pub(crate) fn into_io(self) -> io::Error {
+        match self {
+            Self::Spill { source, .. } if source.kind() != io::ErrorKind::Other => {
+                io::Error::new(source.kind(), source)
+            }
+            other => io::Error::other(other),
+        }
+    }
+}
+
+/// What the system said, without the temporary name it was said about.
+fn plain(error: &io::Error) -> String {
+    if let Some(code) = error.raw_os_error() {
+        return io::Error::from_raw_os_error(code).to_string();
+    }
+    error.to_string().split(" at path ").next().unwrap_or_default().to_owned()
+}
+
+fn remedy(kind: io::ErrorKind) -> &'static str {
+    match kind {
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => "make its folder first",
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "make room, or write elsewhere"
+        }
+        _ => "write to another place",
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Read(error) => error.source(),
+            Self::Index(error) => error.source(),
+            Self::Write { source, .. }
+            | Self::Spill { source, .. }
+            | Self::TempDir { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}
+
+impl From<Interrupted> for Error {
+    fn from(_: Interrupted) -> Self {
+        Self::Interrupted
+    }
+}
+
+impl From<ReadError> for Error {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::Index(error) => (*error).into(),
+            error => Self::Read(error),
+        }
+    }
+}
+
+impl From<IndexError> for Error {
+    fn from(error: IndexError) -> Self {
+        match error {
+            IndexError::Params(error) => Self::Params(error),
+            error => Self::Index(error),
+        }
+    }
+}
+
+impl From<AuditError> for Error {
+    fn from(error: AuditError) -> Self {
+        Self::Audit(Box::new(error))
+    }
+}
+
+impl From<ParamsError> for Error {
+    fn from(error: ParamsError) -> Self {
+        Self::Params(error)
+    }
+}

@@ -1,0 +1,319 @@
+//! Components that are worked on at a time: as many as memory allows, in the order of their first
+//! documents.
+//!
+//! ```text
+//! lists of buckets and of equal documents ─ connect → Connected (forest)
+//!   ─ plan → ranges of roots ─ load → Batch: documents, records, classes of equals, components
+//! ```
+
+use super::bucket_lists::BucketLists;
+use super::disjoint_sets::Forest;
+use super::documents::Documents;
+use super::memory::Budget;
+use super::records::Records;
+use crate::error::Error;
+use lookalike_core::candidate::{BandBuckets, Candidates};
+use std::ops::Range;
+
+/// The unit in which the memory of a batch is counted.
+const UNIT_BYTES: usize = 24;
+/// Units of a document: its record, and what is decided about it.
+const DOCUMENT_UNITS: u32 = 12;
+/// Stands for no place.
+const NONE: u32 = u32::MAX;
+
+/// What shares a bucket, and what is equal.
+pub(super) struct Links<'a> {
+    /// Documents with equal shingles; the first stands for all.
+    pub(super) equal: BucketLists<'a>,
+    /// Documents that share a bucket.
+    pub(super) shared: BucketLists<'a>,
+    /// Each list of `shared` begins with the number of documents in it that any other one may find,
+    /// then come these, then those of them that may find the others.
+    pub(super) directed: bool,
+}
+
+impl Links<'_> {
+    /// Gives every bucket: who stands in it, and who looks into it.
+    fn for_each_shared(&self, mut f: impl FnMut(&[u32], &[u32])) -> Result<(), Error> {
+        self.shared.for_each(|list| {
+            if !self.directed {
+                return f(list, list);
+            }
+            let Some((standing, list)) = list.split_first() else { return };
+            let (standing, looking) = list.split_at((*standing as usize).min(list.len()));
+            f(standing, looking);
+        })
+    }
+}
+
+/// Which documents are connected with others, and through which.
+pub(super) struct Connected {
+    forest: Forest,
+    involved: Bits,
+    sharing: u64,
+}
+
+impl Connected {
+    /// Joins all that stand in one list.
+    pub(super) fn new(documents: usize, links: &Links<'_>) -> Result<Self, Error> {
+        let mut forest = Forest::new(documents);
+        let mut involved = Bits::new(documents);
+        let mut join = |list: &[u32]| {
+            for &document in list {
+                involved.set(document);
+                forest.join(list[0], document);
+            }
+        };
+        links.for_each_shared(|standing, _| join(standing))?;
+        let sharing = involved.count();
+        let mut join = |list: &[u32]| {
+            for &document in list {
+                involved.set(document);
+                forest.join(list[0], document);
+            }
+        };
+        links.equal.for_each(&mut join)?;
+        Ok(Self { forest, involved, sharing })
+    }
+
+    /// How many documents are connected with another one.
+    pub(super) fn documents(&self) -> u64 {
+        self.involved.count()
+    }
+
+    /// How many documents share a bucket with another one.
+    pub(super) fn sharing(&self) -> u64 {
+        self.sharing
+    }
+
+    /// Ranges of first documents whose components fit the budget together; a component that does
+    /// not fit is alone.
+    pub(super) fn plan(
+        &mut self,
+        links: &Links<'_>,
+        budget: &Budget,
+    ) -> Result<Vec<Range<u32>>, Error> {
+        let documents = self.involved.len() as u32;
+        let memberships = links.equal.memberships() + links.shared.memberships();
+        let units = memberships + u64::from(DOCUMENT_UNITS) * self.documents();
+        let most = (budget.batch() / UNIT_BYTES) as u64;
+        if units <= most {
+            return Ok(std::iter::once(0..documents).collect());
+        }
+        let mut weights = vec![0u32; documents as usize];
+        let mut weigh = |list: &[u32]| {
+            let Some(first) = list.first() else { return };
+            let weight = &mut weights[self.forest.root(*first) as usize];
+            *weight = weight.saturating_add(list.len() as u32);
+        };
+        links.equal.for_each(&mut weigh)?;
+        links.for_each_shared(|standing, _| weigh(standing))?;
+        for document in self.involved.iter() {
+            let weight = &mut weights[self.forest.root(document) as usize];
+            *weight = weight.saturating_add(DOCUMENT_UNITS);
+        }
+        let largest = weights.iter().max().copied().unwrap_or(0);
+        budget.component(u64::from(largest) * UNIT_BYTES as u64)?;
+        let mut ranges = Vec::new();
+        let (mut start, mut sum) = (0, 0);
+        for (root, weight) in (0u32..).zip(&weights) {
+            if sum > 0 && sum + u64::from(*weight) > most {
+                ranges.push(start..root);
+                (start, sum) = (root, 0);
+            }
+            sum += u64::from(*weight);
+        }
+        ranges.push(start..documents);
+        Ok(ranges)
+    }
+}
+
+/// Some components and everything that is needed to decide them. Documents are numbered by their
+/// place in `documents`.
+pub(super) struct Batch {
+    /// Ascending.
+    pub(super) documents: Vec<u32>,
+    pub(super) records: Records,
+    /// Documents with equal shingles, each list in the keep order.
+    pub(super) classes: Vec<Vec<u32>>,
+    /// For every document its place in `classes`, or none.
+    class_of: Vec<u32>,
+    /// Of each class only its first document in reading order is in a component.
+    pub(super) candidates: Candidates,
+    pub(super) directed: bool,
+}
+
+impl Batch {
+    /// Loads the components whose first documents are in `roots`.
+    pub(super) fn load(
+        all: &Documents,
+        links: &Links<'_>,
+        connected: &mut Connected,
+        roots: &Range<u32>,
+    ) -> Result<Self, Error> {
+        let Connected { forest, involved, .. } = connected;
+        let mut chosen = Bits::new(all.len());
+        let documents: Vec<u32> =
+            involved.iter().filter(|document| roots.contains(&forest.root(*document))).collect();
+        for document in &documents {
+            chosen.set(*document);
+        }
+        let rank = Rank::new(chosen);
+        let records = Records::load(all, &documents)?;
+        let mut classes = Vec::new();
+        let mut class_of = vec![NONE; documents.len()];
+        links.equal.for_each(|list| {
+            if let Some(places) = rank.places(list) {
+                for place in &places {
+                    class_of[*place as usize] = classes.len() as u32;
+                }
+                classes.push(places);
+            }
+        })?;
+        for class in &mut classes {
+            class.sort_unstable_by(|a, b| records.compare(*a, *b));
+        }
+        let (mut standing, mut looking) = (Buckets::default(), Buckets::default());
+        links.for_each_shared(|stand, look| {
+            let Some(stand) = rank.places(stand) else { return };
+            if links.directed {
+                looking.push(stand[0], look.iter().filter_map(|document| rank.place(*document)));
+            }
+            standing.push(stand[0], stand.into_iter());
+        })?;
+        let mut bands = vec![standing.finish()];
+        if links.directed {
+            bands.push(looking.finish());
+        }
+        let candidates = Candidates::gather(documents.len(), &bands);
+        let directed = links.directed;
+        Ok(Self { documents, records, classes, class_of, candidates, directed })
+    }
+
+    /// Classes of which no document is in a component.
+    pub(super) fn lone_classes(&self) -> impl Iterator<Item = &[u32]> {
+        let mut lone = vec![true; self.classes.len()];
+        for i in 0..self.candidates.len() {
+            for member in self.candidates.component(i).members {
+                if let Some(lone) = lone.get_mut(self.class_of[*member as usize] as usize) {
+                    *lone = false;
+                }
+            }
+        }
+        let classes = self.classes.iter().zip(lone);
+        classes.filter(|(_, lone)| *lone).map(|(class, _)| class.as_slice())
+    }
+
+    /// The documents with the shingles of this one, in the keep order; itself, if there is no
+    /// other.
+    pub(super) fn class<'a>(&'a self, document: &'a u32) -> &'a [u32] {
+        match self.class_of[*document as usize] {
+            NONE => std::slice::from_ref(document),
+            class => &self.classes[class as usize],
+        }
+    }
+}
+
+/// Buckets as core wants them.
+#[derive(Default)]
+struct Buckets {
+    memberships: Vec<(u32, u32)>,
+    leaders: Vec<u32>,
+}
+
+impl Buckets {
+    fn push(&mut self, leader: u32, documents: impl Iterator<Item = u32>) {
+        let bucket = self.leaders.len() as u32;
+        self.leaders.push(leader);
+        self.memberships.extend(documents.map(|document| (document, bucket)));
+    }
+
+    fn finish(self) -> BandBuckets {
+        BandBuckets::from_memberships(self.memberships, self.leaders)
+    }
+}
+
+/// One bit per document.
+struct Bits {
+    words: Vec<u64>,
+    len: usize,
+}
+
+impl Bits {
+    fn new(len: usize) -> Self {
+        Self { words: vec![0; len.div_ceil(64)], len }
+    }
+
+    fn set(&mut self, document: u32) {
+        self.words[document as usize / 64] |= 1 << (document % 64);
+    }
+
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    fn count(&self) -> u64 {
+        self.words.iter().map(|word| u64::from(word.count_ones())).sum()
+    }
+
+    fn iter(&self) -> impl Iterator<Item = u32> + '_ {
+        (0u32..).zip(&self.words).flat_map(|(i, word)| {
+            let mut rest = *word;
+            std::iter::from_fn(move || {
+                let bit = (rest != 0).then(|| rest.trailing_zeros())?;
+                rest &= rest - 1;
+                Some(64 * i + bit)
+            })
+        })
+    }
+}
+
+/// The place of a document among those whose bit is set.
+struct Rank {
+    bits: Bits,
+    /// Bits set before each word.
+    before: Vec<u32>,
+}
+
+impl Rank {
+    fn new(bits: Bits) -> Self {
+        let mut sum = 0;
+        let before = bits.words.iter().map(|word| {
+            let before = sum;
+            sum += word.count_ones();
+            before
+        });
+        Self { before: before.collect(), bits }
+    }
+
+    fn place(&self, document: u32) -> Option<u32> {
+        let (word, bit) = (document as usize / 64, 1u64 << (document % 64));
+        let bits = self.bits.words[word];
+        (bits & bit != 0).then(|| self.before[word] + (bits & (bit - 1)).count_ones())
+    }
+
+    /// The places of a list, of which either all are chosen or none.
+    fn places(&self, list: &[u32]) -> Option<Vec<u32>> {
+        self.place(*list.first()?)?;
+        Some(list.iter().filter_map(|document| self.place(*document)).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_count_the_bits_before() {
+        let mut bits = Bits::new(200);
+        let chosen = [0, 5, 63, 64, 130, 199];
+        for document in chosen {
+            bits.set(document);
+        }
+        assert_eq!((bits.count(), bits.iter().collect::<Vec<_>>()), (6, chosen.to_vec()));
+        let rank = Rank::new(bits);
+        assert_eq!(rank.places(&chosen), Some(vec![0, 1, 2, 3, 4, 5]));
+        assert_eq!((rank.place(1), rank.places(&[1, 5])), (None, None));
+    }
+}

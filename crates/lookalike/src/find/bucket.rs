@@ -1,0 +1,69 @@
+//! Bucket keys in, lists of documents that share one out: a band per thread at a time.
+
+use super::bucket_lists::{BucketLists, Lists};
+use super::checkpoint::Checkpoint;
+use super::columns::FIRST_BAND_COLUMN;
+use super::documents::{Documents, State};
+use super::memory::Budget;
+use super::ranges::Ranges;
+use super::workers::{Counter, on_threads};
+use crate::error::Error;
+use crate::find::options::FindOptions;
+use crate::progress::Progress;
+use lookalike_core::candidate::{self, BandScratch};
+use std::sync::{Mutex, PoisonError};
+
+/// Bytes of memory for one document while a band is sorted.
+const ENTRY_BYTES: usize = 40;
+
+/// Adds the buckets of all bands, among the documents that stand for their equals.
+pub(super) fn band_buckets(
+    documents: &Documents,
+    options: &FindOptions,
+    budget: &Budget,
+    lists: &mut BucketLists<'_>,
+    checkpoint: Option<&Checkpoint>,
+    progress: &dyn Progress,
+) -> Result<(), Error> {
+    let bands = options.params.bands();
+    let counter = Counter::default();
+    let lists = Mutex::new(lists);
+    on_threads::<_, Error>(options.threads, |stop| {
+        let mut scratch = BandScratch::default();
+        let (mut keys, mut numbers) = (Vec::new(), Vec::new());
+        while let Some(band) = counter.next(bands) {
+            if checkpoint.is_some_and(|c| c.done.bands.contains_key(&(band as u32))) {
+                continue;
+            }
+            let mut of_band = Vec::new();
+            for range in Ranges::new(documents.len(), ENTRY_BYTES, budget) {
+                if stop.asked() {
+                    return Ok(());
+                }
+                keys.clear();
+                numbers.clear();
+                documents.scan([FIRST_BAND_COLUMN + band], |first, [values]| {
+                    for (document, key) in (first..).zip(values) {
+                        if range.has(*key) && documents.state(document) == State::PLAIN {
+                            keys.push(*key);
+                            numbers.push(document);
+                        }
+                    }
+                })?;
+                let buckets = candidate::band_buckets(&keys, |_| true, &mut scratch);
+                let found = Lists::of_band(&buckets, &numbers);
+                match checkpoint {
+                    Some(_) => of_band.push(found),
+                    None => lists.lock().unwrap_or_else(PoisonError::into_inner).add(found)?,
+                }
+            }
+            if let Some(checkpoint) = checkpoint {
+                let mut lists = lists.lock().unwrap_or_else(PoisonError::into_inner);
+                lists.add_band(band as u32, of_band, checkpoint)?;
+            }
+            progress.advance(1)?;
+        }
+        Ok(())
+    })?;
+    Ok(())
+}

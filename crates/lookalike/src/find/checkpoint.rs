@@ -1,0 +1,239 @@
+//! Finished steps of a run, so that it goes on from them after it was broken off.
+//!
+//! ```text
+//! prepare: Chunk … Prepared      bucket: Band …      decide: Batch …
+//! ```
+//!
+//! A step is written to the journal when the data it speaks of are on the disk. What is cheap and
+//! the same every time (numbering, equal documents, connecting, planning) is done again.
+//! Memory and threads are not part of what makes a run: it may go on with more or less of both.
+
+use super::cut_from_mail::CutFromMail;
+use super::record_file::Piece;
+use super::skipped::SkippedPart;
+use super::sources::{Name, Tallies, Tally};
+use crate::digest::Inputs;
+use crate::error::Error;
+use crate::find::options::{FindOptions, PairList};
+use crate::folding::Drawn;
+use crate::read::{BlockNumber, Collection, InputStamp, ReadError, RetainedState, Stamp};
+use crate::spill::{Journal, TempSpace, Workspace};
+use lookalike_core::hash;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The version of the files in a run's folder.
+const FORMAT_VERSION: u32 = 6;
+/// Files up to which each is described by itself, not all of them by one number.
+const DESCRIBED_FILES: usize = 1000;
+
+/// Columns that were written together.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(super) struct Chunk {
+    pub(super) at: u64,
+    pub(super) documents: u32,
+}
+
+/// What is stored of a part beside its columns and rows.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct PartState {
+    pub(super) number: BlockNumber,
+    pub(super) retained: RetainedState,
+    pub(super) reference: bool,
+    pub(super) documents: u32,
+    pub(super) empty: Vec<u32>,
+    pub(super) skipped: SkippedPart,
+    pub(super) inputs: Inputs,
+    pub(super) cut_from_mail: CutFromMail,
+    pub(super) drawn: Vec<Drawn>,
+    pub(super) within: u32,
+    pub(super) rows: Piece,
+}
+
+/// A chunk of columns, its parts, and how long the files were when it was complete.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct ChunkStep {
+    pub(super) chunk: Chunk,
+    pub(super) parts: Vec<PartState>,
+    pub(super) columns_len: u64,
+    pub(super) rows_len: u64,
+    pub(super) texts_len: u64,
+    /// The sources that were met since the last step, by number.
+    pub(super) sources: Vec<Name>,
+    /// What the parts have of each source.
+    pub(super) tallies: Vec<Tally>,
+}
+
+/// The lists of one band, or of all where candidates are not found by bands.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct BandStep {
+    pub(super) band: u32,
+    pub(super) pieces: Vec<Piece>,
+    pub(super) memberships: u64,
+}
+
+/// What one batch gave: the components whose first documents are in `roots`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct BatchStep {
+    pub(super) roots: Range<u32>,
+    pub(super) pieces: Vec<Piece>,
+    pub(super) verified: u64,
+    /// Duplicates and their bytes, by the sources that have any.
+    pub(super) duplicates: Vec<(u32, u64, u64)>,
+    pub(super) pairs: u64,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+enum Step {
+    Chunk(Box<ChunkStep>),
+    Prepared,
+    Band(BandStep),
+    Batch(BatchStep),
+    /// Steps of which none is done without the others.
+    Together(Vec<Step>),
+}
+
+/// What an earlier run finished.
+#[derive(Debug, Default)]
+pub(super) struct Done {
+    pub(super) chunks: Vec<ChunkStep>,
+    /// Of all chunks.
+    pub(super) sources: Vec<Name>,
+    pub(super) tallies: Tallies,
+    pub(super) prepared: bool,
+    pub(super) bands: BTreeMap<u32, BandStep>,
+    pub(super) batches: Vec<BatchStep>,
+}
+
+impl Done {
+    fn add(&mut self, step: Step) {
+        match step {
+            Step::Chunk(mut step) => {
+                self.sources.append(&mut step.sources);
+                self.tallies.add(&std::mem::take(&mut step.tallies));
+                self.chunks.push(*step);
+            }
+            Step::Prepared => self.prepared = true,
+            Step::Band(step) => drop(self.bands.insert(step.band, step)),
+            Step::Batch(step) => self.batches.push(step),
+            Step::Together(steps) => steps.into_iter().for_each(|step| self.add(step)),
+        }
+    }
+}
+
+/// The journal of a run.
+pub(super) struct Checkpoint {
+    journal: Journal<Step>,
+    pub(super) done: Done,
+    /// Steps that are of no use without a later one, until that is done.
+    deferred: Option<Mutex<Vec<Step>>>,
+}
+
+impl Checkpoint {
+    /// Opens the folder of the run, made now or by an earlier run with the same inputs and options.
+    pub(super) fn open(
+        collection: &Collection,
+        options: &FindOptions,
+    ) -> Result<(Self, Arc<TempSpace>), Error> {
+        let description = describe(collection, options)?;
+        let sources = (0..collection.sources()).filter_map(|source| collection.source_name(source));
+        let sources = sources.collect::<Vec<_>>().join("\n");
+        let name = format!("{:016x}", hash::token_hash(sources.as_bytes()));
+        let workspace = Workspace::resumable(&options.memory.temp_dir(), &name, &description)?;
+        let (journal, steps) = Journal::open(&workspace, "steps")?;
+        let mut done = Done::default();
+        for step in steps {
+            done.add(step);
+        }
+        // Shingles are counted while documents are read, and the counts are not stored: what is
+        // read is of use only together with the buckets that the counts lead to.
+        let deferred = options.params.exact().then(Mutex::default);
+        Ok((Self { journal, done, deferred }, Arc::new(TempSpace::resumable(workspace))))
+    }
+
+    fn append(&self, step: Step) -> Result<(), Error> {
+        match &self.deferred {
+            Some(deferred) if matches!(step, Step::Chunk(_) | Step::Prepared) => {
+                deferred.lock().unwrap_or_else(PoisonError::into_inner).push(step);
+                Ok(())
+            }
+            Some(deferred) => {
+                let mut deferred = deferred.lock().unwrap_or_else(PoisonError::into_inner);
+                if deferred.is_empty() {
+                    return self.journal.append(&step);
+                }
+                let mut steps = std::mem::take(&mut *deferred);
+                steps.push(step);
+                self.journal.append(&Step::Together(steps))
+            }
+            None => self.journal.append(&step),
+        }
+    }
+
+    pub(super) fn chunk(&self, step: ChunkStep) -> Result<(), Error> {
+        self.append(Step::Chunk(Box::new(step)))
+    }
+
+    pub(super) fn prepared(&self) -> Result<(), Error> {
+        self.append(Step::Prepared)
+    }
+
+    pub(super) fn band(&self, step: BandStep) -> Result<(), Error> {
+        self.append(Step::Band(step))
+    }
+
+    pub(super) fn batch(&self, step: BatchStep) -> Result<(), Error> {
+        self.append(Step::Batch(step))
+    }
+}
+
+/// What makes a run the one it is.
+fn describe(collection: &Collection, options: &FindOptions) -> Result<Value, Error> {
+    if let Some(stream) = collection.stream() {
+        return Err(ReadError::NotAgain { source_name: stream.to_owned() }.into());
+    }
+    let reference = (0..collection.sources()).filter(|source| collection.is_reference(*source));
+    Ok(json!({
+        "format": FORMAT_VERSION,
+        "lookalike": env!("CARGO_PKG_VERSION"),
+        "parameters": options.params.to_string(),
+        "keep": options.keep.to_string(),
+        "group": format!("{:?}", options.grouping),
+        "pairs": match options.pairs {
+            PairList::WithEstimates => json!("estimates"),
+            pairs => json!(pairs.is_listed()),
+        },
+        "related": options.related,
+        "skip_duplicate_ids": options.skip_duplicate_ids,
+        "source_field": options.source_field,
+        "reading": collection.reading(),
+        "reference_sources": reference.count(),
+        "inputs": files(&collection.inputs()),
+    }))
+}
+
+/// The files in words, or their number, bytes and a hash of these words where they are many.
+fn files(inputs: &[InputStamp]) -> Value {
+    let words = |input: &InputStamp| {
+        let (bytes, modified) = (input.bytes, input.modified);
+        Stamp { bytes, modified }.to_string()
+    };
+    if inputs.len() <= DESCRIBED_FILES {
+        let named = inputs.iter().map(|input| (input.name.clone(), Value::String(words(input))));
+        return Value::Object(named.collect());
+    }
+    let mut all = String::new();
+    for input in inputs {
+        // Writing to a string does not fail.
+        let _ = writeln!(all, "{:?} {}", input.name, words(input));
+    }
+    json!({
+        "files": inputs.len(),
+        "bytes": inputs.iter().map(|input| input.bytes).sum::<u64>(),
+        "names_and_times": format!("{:016x}", hash::token_hash(all.as_bytes())),
+    })
+}

@@ -1,0 +1,70 @@
+//! A batch in, decisions out: components are independent, so threads take them one after the
+//! other.
+
+use super::batch::Batch;
+use super::decision::Decided;
+use super::documents::Documents;
+use super::exact_duplicates;
+use super::memory::Budget;
+use super::ordered_component::OrderedComponent;
+use super::pairs::MAX_PAIRS;
+use super::shingle_sets::Sets;
+use super::workers::{Counter, on_threads};
+use crate::error::Error;
+use crate::find::options::FindOptions;
+use crate::progress::Progress;
+
+/// Bytes of a verified pair that is held, its places in the index of pairs by member among them.
+const PAIR_BYTES: usize = 48;
+
+/// Verifies and groups all components of a batch.
+pub(super) fn decide(
+    documents: &Documents,
+    batch: &Batch,
+    options: &FindOptions,
+    budget: &Budget,
+    progress: &dyn Progress,
+) -> Result<Decided, Error> {
+    let counter = Counter::default();
+    let most_pairs = MAX_PAIRS.min((budget.batch() / PAIR_BYTES) as u64);
+    let all = on_threads::<_, Error>(options.threads, |stop| {
+        let mut sets = Sets::new(documents, options, budget.sets());
+        let mut decided = Decided::default();
+        while let Some(i) = counter.next(batch.candidates.len()) {
+            if stop.asked() {
+                break;
+            }
+            let component = batch.candidates.component(i);
+            let placed = OrderedComponent::new(batch, options, component);
+            let done = placed.decide(&mut sets, most_pairs, &mut decided, progress);
+            done.map_err(|error| too_many(error, budget))?;
+            progress.advance(component.members.len() as u64)?;
+        }
+        Ok(decided)
+    })?;
+    let mut decided = Decided::default();
+    for more in all {
+        decided.append(more);
+    }
+    for class in batch.lone_classes() {
+        exact_duplicates::of_kept(batch, class, &mut decided);
+        progress.advance(class.len() as u64)?;
+    }
+    // Threads finish in any order.
+    decided.duplicates.sort_unstable_by_key(|(duplicate, keeper, _)| (*keeper, *duplicate));
+    decided.related.sort_unstable_by_key(|(document, _, _)| *document);
+    decided.pairs.sort_unstable_by_key(|(a, b, ..)| (*a, *b));
+    Ok(decided)
+}
+
+/// What to say where the pairs of a component are more than memory holds.
+fn too_many(error: Error, budget: &Budget) -> Error {
+    match error {
+        // How many there are is not known: they are counted up to what fits.
+        Error::TooManyPairs { got, most } if got < MAX_PAIRS => {
+            let bytes = got.saturating_mul(2 * PAIR_BYTES as u64);
+            budget.pairs(bytes).err().unwrap_or(Error::TooManyPairs { got, most })
+        }
+        error => error,
+    }
+}

@@ -1,0 +1,140 @@
+//! What signatures estimate of verified pairs, next to the exact similarity.
+//!
+//! Two minimal hash values are equal with a probability that is the Jaccard similarity J, so the
+//! share of equal values of two signatures with k values estimates J with the standard error
+//! √(J(1−J)/k) (Broder, *On the resemblance and containment of documents*, 1997).
+
+use super::ordered_component::OrderedComponent;
+use super::shingle_sets::Sets;
+use crate::error::{Error, NoEstimates};
+use crate::find::options::{FindOptions, PairList};
+use lookalike_core::params::Measure;
+use lookalike_core::signature::Signer;
+use lookalike_core::verify::{self, Overlap};
+
+/// How many values of two signatures are equal, place by place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct SignatureEstimate {
+    /// Equal values.
+    pub equal: u32,
+    /// Values of each signature.
+    pub num_hashes: u32,
+}
+
+impl SignatureEstimate {
+    /// The estimated Jaccard similarity, from 0 to 1: `equal / num_hashes`.
+    pub fn jaccard(&self) -> f64 {
+        f64::from(self.equal) / f64::from(self.num_hashes.max(1))
+    }
+
+    /// The estimated minus the exact Jaccard similarity, from −1 to 1.
+    pub fn error(&self, exact: &Overlap) -> f64 {
+        let (part, whole) = (i128::from(exact.intersection), i128::from(exact.union().max(1)));
+        let (equal, values) = (i128::from(self.equal), i128::from(self.num_hashes.max(1)));
+        // Equal fractions give 0, without rounding.
+        (equal * whole - part * values) as f64 / (values * whole) as f64
+    }
+
+    /// The standard error of the estimate, √(J(1−J)/k), for the exact similarity J and k values.
+    pub fn standard_error(&self, exact: &Overlap) -> f64 {
+        let jaccard = exact.jaccard();
+        (jaccard * (1.0 - jaccard) / f64::from(self.num_hashes.max(1))).sqrt()
+    }
+
+    /// The values of [`ESTIMATE_COLUMNS`], with six decimals.
+    pub fn six_decimals(&self, exact: &Overlap) -> [String; 3] {
+        let values = [self.jaccard(), self.error(exact), self.standard_error(exact)];
+        values.map(|value| {
+            let text = format!("{value:.6}");
+            if text == "-0.000000" { "0.000000".to_owned() } else { text }
+        })
+    }
+}
+
+/// The columns of pairs with estimates, in the order of [`SignatureEstimate::six_decimals`].
+pub const ESTIMATE_COLUMNS: [&str; 3] = ["estimated_jaccard", "error", "standard_error"];
+
+/// Refuses estimates where the run has no signatures of the measure.
+pub(super) fn check(options: &FindOptions) -> Result<(), Error> {
+    if options.pairs != PairList::WithEstimates {
+        return Ok(());
+    }
+    if options.params.measure() == Measure::Containment {
+        return Err(Error::Estimates(NoEstimates::Containment));
+    }
+    if options.params.exact() {
+        return Err(Error::Estimates(NoEstimates::Exact));
+    }
+    Ok(())
+}
+
+/// How many values of the signatures of each pair are equal. A member is signed once where the
+/// signatures fit in the share of memory.
+pub(super) fn equal_values(
+    placed: &OrderedComponent<'_>,
+    options: &FindOptions,
+    pairs: &[(u32, u32, Overlap)],
+    sets: &mut Sets<'_>,
+) -> Vec<u32> {
+    if pairs.is_empty() {
+        return Vec::new();
+    }
+    let mut signatures = Signatures::new(placed, options, sets.signature_share());
+    let (mut left, mut last) = (Vec::new(), None);
+    let equal = |&(a, b, _): &(u32, u32, Overlap)| {
+        if last != Some(a) {
+            left.clear();
+            left.extend_from_slice(signatures.of(a, sets));
+            last = Some(a);
+        }
+        verify::estimate_at_least(&left, signatures.of(b, sets), 0).unwrap_or(0) as u32
+    };
+    pairs.iter().map(equal).collect()
+}
+
+/// A direct-mapped cache of the signatures of a component's members.
+struct Signatures<'a> {
+    placed: &'a OrderedComponent<'a>,
+    signer: Signer,
+    hashes: Vec<u32>,
+    slots: Vec<Option<(u32, Box<[u32]>)>>,
+}
+
+impl<'a> Signatures<'a> {
+    fn new(placed: &'a OrderedComponent<'a>, options: &FindOptions, share: usize) -> Self {
+        let params = &options.params;
+        let (scheme, seed) = (params.scheme(), params.seed());
+        let signer = Signer::with_kernel(scheme, params.num_hashes(), seed, options.kernel);
+        let bytes = 4 * params.num_hashes() + size_of::<Option<(u32, Box<[u32]>)>>();
+        let slots = (share / bytes).min(placed.len()).max(1);
+        Self { placed, signer, hashes: Vec::new(), slots: vec![None; slots] }
+    }
+
+    /// The signature of the member at a position.
+    fn of(&mut self, position: u32, sets: &mut Sets<'_>) -> &[u32] {
+        let at = position as usize % self.slots.len();
+        let slot = &mut self.slots[at];
+        if slot.as_ref().is_none_or(|(member, _)| *member != position) {
+            self.hashes.clear();
+            let set = self.placed.set(position, sets);
+            self.hashes.extend(set.iter().map(|hash| (hash >> 32) as u32));
+            *slot = Some((position, self.signer.sign(&self.hashes).into()));
+        }
+        slot.as_ref().map_or(&[], |(_, signature)| signature)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_error_is_the_estimate_minus_the_exact_value() {
+        let exact = Overlap { intersection: 4, left: 5, right: 4 };
+        let estimate = |equal, num_hashes| SignatureEstimate { equal, num_hashes };
+        assert_eq!(estimate(100, 125).six_decimals(&exact), ["0.800000", "0.000000", "0.035777"]);
+        assert_eq!(estimate(96, 128).six_decimals(&exact), ["0.750000", "-0.050000", "0.035355"]);
+        let equal = Overlap { intersection: 9, left: 9, right: 9 };
+        assert_eq!(estimate(128, 128).six_decimals(&equal), ["1.000000", "0.000000", "0.000000"]);
+    }
+}

@@ -1,0 +1,94 @@
+//! Documents with equal shingles, once it is decided what becomes of the first of them.
+//!
+//! Copies of a kept document are its duplicates. Copies of a duplicate are duplicates of its
+//! keeper as well, unless a document that was kept between the two is more similar. Documents of a
+//! reference collection are never duplicates.
+
+use super::batch::Batch;
+use super::decision::Decided;
+use super::decision::EQUAL;
+use super::ordered_component::{Comparer, OrderedComponent};
+use crate::find::options::Grouping;
+use lookalike_core::group::{Buckets, Duplicate};
+use lookalike_core::verify::Overlap;
+use std::cmp::Ordering;
+
+/// Decides the copies of a component's members.
+pub(super) fn decide(
+    placed: &OrderedComponent<'_>,
+    duplicates: &[Duplicate],
+    comparer: &mut Comparer<'_, '_>,
+    decided: &mut Decided,
+) {
+    let mut is_kept = vec![true; placed.len()];
+    for duplicate in duplicates {
+        is_kept[duplicate.member as usize] = false;
+    }
+    for position in (0..placed.len() as u32).filter(|position| is_kept[*position as usize]) {
+        of_kept(placed.batch(), placed.class(position), decided);
+    }
+    let mut kept = None;
+    for duplicate in duplicates {
+        let copies = &placed.class(duplicate.member)[1..];
+        if copies.is_empty() {
+            continue;
+        }
+        let mut best = (placed.document(duplicate.keeper), duplicate.overlap);
+        let later = match placed.grouping() {
+            Grouping::Components => Vec::new(),
+            Grouping::Stars => {
+                let kept = kept.get_or_insert_with(|| by_bucket(placed, &is_kept));
+                later_of(placed, kept, duplicate.member, comparer)
+            }
+        };
+        let mut later = later.into_iter().peekable();
+        for copy in copies.iter().filter(|copy| !placed.batch().records.is_reference(**copy)) {
+            let earlier = |x: u32| placed.batch().records.compare(x, *copy).is_lt();
+            // The keeper reaches the threshold, so that what is better does, too.
+            while let Some((document, overlap)) = later.next_if(|(x, _)| earlier(*x)) {
+                if overlap.compare(&best.1, placed.measure()) == Ordering::Greater {
+                    best = (document, overlap);
+                }
+            }
+            decided.duplicates.push((*copy, best.0, best.1));
+        }
+    }
+}
+
+/// Decides the documents of a class whose first is kept.
+pub(super) fn of_kept(batch: &Batch, class: &[u32], decided: &mut Decided) {
+    let Some((first, copies)) = class.split_first() else { return };
+    let copies = copies.iter().filter(|copy| !batch.records.is_reference(**copy));
+    decided.duplicates.extend(copies.map(|copy| (*copy, *first, EQUAL)));
+}
+
+/// The kept members that stand in every bucket, ascending.
+fn by_bucket(placed: &OrderedComponent<'_>, is_kept: &[bool]) -> Vec<Vec<u32>> {
+    let mut kept = vec![Vec::new(); placed.count()];
+    for member in (0..placed.len() as u32).filter(|x| is_kept[*x as usize]) {
+        for bucket in placed.stand(member) {
+            kept[*bucket as usize].push(member);
+        }
+    }
+    kept
+}
+
+/// The kept members that are candidates of `member` and come after it, in order, with their
+/// overlaps.
+fn later_of(
+    placed: &OrderedComponent<'_>,
+    kept: &[Vec<u32>],
+    member: u32,
+    comparer: &mut Comparer<'_, '_>,
+) -> Vec<(u32, Overlap)> {
+    let mut later = Vec::new();
+    for bucket in placed.look(member) {
+        let members = &kept[*bucket as usize];
+        let start = members.partition_point(|x| *x < member);
+        later.extend_from_slice(&members[start..]);
+    }
+    later.sort_unstable();
+    later.dedup();
+    comparer.verified += later.len() as u64;
+    later.into_iter().map(|x| (placed.document(x), comparer.overlap(x, member))).collect()
+}

@@ -1,0 +1,303 @@
+//! What a run found, and how its documents are read again.
+
+use super::better_setting::BetterSetting;
+use super::clustering::Clustering;
+use super::cut_from_mail::CutFromMail;
+use super::documents::{Documents, State};
+use super::empty_copies::EmptyCopies;
+use super::groups::Groups;
+use super::identical::Identical;
+use super::memory::Budget;
+use super::pairs::Pairs;
+use super::related::RelatedDocuments;
+use super::results::Found;
+use super::skipped::SkippedRecords;
+use crate::digest::Inputs;
+use crate::error::Error;
+use crate::find::sources::SourceCounts;
+use crate::folding::FoldingEffect;
+use crate::progress::Stage;
+use crate::read::{Description, Document, Raw, RawSink, Scratch, Skipped, Wording};
+use crate::spill::{Sorted, Sorter, TempSpace};
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How many documents, candidates and groups there were.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Documents read, empty ones included, skipped ones not, reference collections included.
+    pub documents: u64,
+    /// How many of them belong to a reference collection.
+    pub reference: u64,
+    /// Documents without a token; they match nothing.
+    pub empty: u64,
+    /// Records and files that could not be read as documents.
+    pub skipped: u64,
+    /// Documents whose shingles equal those of an earlier one, found without comparing.
+    pub copies: u64,
+    /// Other documents that share a bucket with another one.
+    pub candidates: u64,
+    /// Pairs of documents whose shingle sets were compared.
+    pub verified: u64,
+    /// Groups of two documents or more.
+    pub groups: u64,
+    /// Documents that are in a group and not kept.
+    pub duplicates: u64,
+}
+
+/// What a run found.
+pub struct Findings {
+    /// Largest group first, then by the keeper's id.
+    pub groups: Groups,
+    /// All verified pairs, sorted by both ids, where they were asked for.
+    pub pairs: Option<Pairs>,
+    /// Kept documents without a group that resemble duplicates of other keepers, where they were
+    /// asked for ([`FindOptions::related`](super::FindOptions::related)).
+    pub related: RelatedDocuments,
+    /// How the pairs within groups are spread over the groups.
+    pub clustering: Clustering,
+    /// What is no document.
+    pub skipped: SkippedRecords,
+    /// Files of folders that are documents although their names promise records, with the reason:
+    /// tables without the columns.
+    pub read_as_text: Vec<Skipped>,
+    /// Fields of the keep policy of which no document has a value.
+    pub missing_fields: Vec<String>,
+    /// Whether ids of records found in folders begin with the name of their file, since records
+    /// of two files have one id.
+    pub ids_by_file: bool,
+    /// Files without text that are copies of each other.
+    pub identical: Identical,
+    /// Ids of the empty documents, ascending.
+    pub empty: Ids,
+    /// What was left out of messages.
+    pub cut_from_mail: CutFromMail,
+    /// What was done to the texts before they were cut.
+    pub wording: Wording,
+    /// How many documents of a sample the normal form `fold` changes.
+    pub folding: FoldingEffect,
+    /// A setting that finds more, where the run found few documents.
+    pub better_setting: Option<BetterSetting>,
+    /// Numbers of everything.
+    pub counts: Counts,
+    /// Documents and duplicates of each source, in reading order.
+    pub sources: Vec<SourceCounts>,
+    /// What was read, reference collections included: tells whether a later reading saw the same.
+    pub inputs: Inputs,
+    /// Wall-clock time of each stage, in order.
+    pub times: Vec<(Stage, Duration)>,
+    pub(super) documents: Documents,
+    pub(super) temp: Arc<TempSpace>,
+}
+
+/// What is known of a document beside its group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Standing {
+    /// The number of its source in the collection.
+    pub source: u32,
+    /// Whether it has no token.
+    pub empty: bool,
+    /// Whether an earlier document has the same id, so that it was no part of the run.
+    pub left_out: bool,
+}
+
+/// Numbers of everything, and what is empty.
+pub(super) fn findings(
+    mut documents: Documents,
+    found: Found,
+    left_out: usize,
+    budget: &Budget,
+    times: Vec<(Stage, Duration)>,
+    temp: Arc<TempSpace>,
+) -> Result<Findings, Error> {
+    let mut empty = Sorter::new(Some(Arc::clone(&temp)), budget.results());
+    for document in documents.in_state(State::EMPTY) {
+        documents.with_row(document, |_, row| empty.push(row.id.as_bytes(), &[]))??;
+    }
+    let empty = Ids { sorted: empty.finish()? };
+    for (source, (duplicates, bytes)) in documents.sources.iter_mut().zip(&found.duplicates) {
+        (source.duplicates, source.duplicate_bytes) = (*duplicates, *bytes);
+    }
+    let (sources, skipped) = (std::mem::take(&mut documents.sources), documents.take_skipped());
+    let mut identical = Identical::of(&skipped)
+        .map_err(|_| Error::TemporaryFile { what: "a skipped record".to_owned() })?;
+    identical.empty = EmptyCopies::of(&documents, budget, &temp)?;
+    let counts = Counts {
+        documents: (documents.len() - left_out) as u64,
+        reference: sources.iter().filter(|s| s.reference).map(|s| s.documents).sum(),
+        empty: empty.len() as u64,
+        skipped: skipped.len(),
+        copies: documents.in_state(State::COPY).count() as u64,
+        candidates: found.candidates,
+        verified: found.verified,
+        groups: found.groups.len() as u64,
+        duplicates: sources.iter().map(|source| source.duplicates).sum(),
+    };
+    let (groups, pairs, related) = (found.groups, found.pairs, found.related);
+    let (inputs, clustering) = (documents.inputs, found.clustering);
+    Ok(Findings {
+        groups,
+        pairs,
+        related,
+        clustering,
+        skipped,
+        read_as_text: Vec::new(),
+        missing_fields: Vec::new(),
+        ids_by_file: false,
+        identical,
+        empty,
+        cut_from_mail: documents.cut_from_mail,
+        wording: Wording::default(),
+        folding: FoldingEffect::of(std::mem::take(&mut documents.drawn)),
+        better_setting: None,
+        counts,
+        sources,
+        inputs,
+        times,
+        documents,
+        temp,
+    })
+}
+
+impl Findings {
+    /// Lets go of everything, and of what was kept so that the run could go on: call it when the
+    /// results are where they should be.
+    ///
+    /// # Errors
+    /// [`Error::Spill`] when the folder of a run that may be resumed cannot be removed.
+    pub fn finish(self) -> Result<(), Error> {
+        let Self { temp, groups, pairs, skipped, empty, documents, .. } = self;
+        drop((groups, pairs, skipped, empty, documents));
+        temp.finish()
+    }
+
+    /// Reads a document again and gives its text; `document` is its number in reading order.
+    ///
+    /// # Errors
+    /// [`Error::Read`] when it is no longer what it was.
+    pub fn text(&self, document: u32) -> Result<String, Error> {
+        self.documents.with_row(document, |part, row| {
+            let mut scratch = Scratch::default();
+            Ok(part.retained.fetch(row.place, row.id, &mut scratch, str::to_owned)?)
+        })?
+    }
+
+    /// Reads a document again for its title or first words, source and date; `document` is its
+    /// number in reading order.
+    ///
+    /// # Errors
+    /// [`Error::Read`] when it is no longer what it was.
+    pub fn describe(&self, document: u32) -> Result<Description, Error> {
+        self.documents.with_row(document, |part, row| {
+            Ok(part.retained.describe(row.place, row.id, &mut Scratch::default())?)
+        })?
+    }
+
+    /// Whether [`text`](Self::text) has something to give: an index may keep no texts.
+    pub fn has_texts(&self) -> bool {
+        (0..self.documents.part_count()).all(|i| self.documents.part(i).retained.has_texts())
+    }
+
+    /// Where a document belongs, and what it was found to be; `document` is its number in reading
+    /// order, which must be one that [`replay`](Self::replay) gives.
+    pub fn standing(&self, document: u32) -> Standing {
+        let state = self.documents.state(document);
+        let part = self.documents.part(self.documents.part_of(document));
+        Standing {
+            source: part.number.source,
+            empty: state == State::EMPTY,
+            left_out: state == State::LEFT_OUT,
+        }
+    }
+
+    /// Where temporary files of the run go.
+    pub(crate) fn temporary(&self) -> Arc<TempSpace> {
+        Arc::clone(&self.temp)
+    }
+
+    /// Gives every record of the inputs, but not of reference collections, to `take` in reading
+    /// order: the number of the document, the document, and its bytes as they stand. Records that
+    /// were skipped do not come again; the later of two documents with one id does.
+    ///
+    /// # Errors
+    /// [`Error::Read`] or [`Error::Changed`] when the input is no longer what it was, and what
+    /// `take` returns.
+    pub fn replay(
+        &self,
+        take: &mut dyn FnMut(u32, &Document<'_>, Raw<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut scratch = Scratch::default();
+        for i in 0..self.documents.part_count() {
+            let part = self.documents.part(i);
+            if part.reference {
+                continue;
+            }
+            let range = self.documents.range(i);
+            let mut again = Replay { next: range.start, take: &mut *take, outcome: Ok(()) };
+            part.retained.replay(&mut scratch, &mut again)?;
+            again.outcome?;
+            if again.next != range.end {
+                return Err(self.documents.changed(i)?);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Numbers records; stops taking them after the first error.
+struct Replay<'a> {
+    next: u32,
+    take: &'a mut dyn FnMut(u32, &Document<'_>, Raw<'_>) -> Result<(), Error>,
+    outcome: Result<(), Error>,
+}
+
+impl RawSink for Replay<'_> {
+    fn record(&mut self, document: &Document<'_>, raw: Raw<'_>) {
+        if self.outcome.is_ok() {
+            self.outcome = (self.take)(self.next, document, raw);
+        }
+        self.next += 1;
+    }
+
+    fn skipped(&mut self, _: Skipped) {}
+}
+
+/// Many ids in order, held in memory or on the disk.
+#[derive(Debug, Default)]
+pub struct Ids {
+    pub(super) sorted: Sorted,
+}
+
+impl Ids {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.sorted.len() as usize
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Of some ids, in any order.
+    ///
+    /// # Errors
+    /// None, as they are held in memory.
+    pub fn of<'a>(ids: impl IntoIterator<Item = &'a str>) -> Result<Self, Error> {
+        let mut sorter = Sorter::new(None, usize::MAX);
+        for id in ids {
+            sorter.push(id.as_bytes(), &[])?;
+        }
+        Ok(Self { sorted: sorter.finish()? })
+    }
+
+    /// The ids in order; may be asked for again.
+    pub fn iter(&self) -> impl Iterator<Item = io::Result<String>> + '_ {
+        self.sorted.iter().map(|record| {
+            let (key, _) = record.map_err(Error::into_io)?;
+            String::from_utf8(key)
+                .map_err(|_| io::Error::other(Error::TemporaryFile { what: "an id".to_owned() }))
+        })
+    }
+}

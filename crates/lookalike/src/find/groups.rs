@@ -1,0 +1,191 @@
+//! Groups: decided batch by batch, given in the order of a report, held in memory or on the disk.
+
+use super::batch::Batch;
+use super::decision::Decided;
+use super::record_file::TakeRecord;
+use crate::error::Error;
+use crate::find::options::FindOptions;
+use crate::spill::codec::{Reader, put_bytes, put_u64};
+use crate::spill::{Sorted, Sorter};
+use lookalike_core::verify::Overlap;
+use std::io;
+
+/// The keeper of a group.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Member {
+    /// Its id.
+    pub id: String,
+    /// Its number in reading order, from 0.
+    pub document: u32,
+    /// The length of its text in bytes.
+    pub bytes: u64,
+    /// Whether it belongs to a reference collection.
+    pub reference: bool,
+}
+
+/// A document of a group that is not kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Duplicate {
+    /// Its id.
+    pub id: String,
+    /// Its number in reading order, from 0.
+    pub document: u32,
+    /// The length of its text in bytes.
+    pub bytes: u64,
+    /// Exact overlap with the keeper: `left` is the keeper's set. Where both documents have equal
+    /// shingles the sizes are not counted: 1, 1 and 1 stand for them.
+    pub overlap: Overlap,
+    /// The rule of the keep policy, by its place there, that put the keeper first; `None` where
+    /// the id did.
+    pub decided_by: Option<u8>,
+}
+
+/// Near-duplicates, and which of them is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Group {
+    /// The document that is kept.
+    pub keeper: Member,
+    /// The others: most similar first, then by id.
+    pub duplicates: Vec<Duplicate>,
+}
+
+/// The groups of a run: largest first, then by the keeper's id.
+#[derive(Debug, Default)]
+pub struct Groups {
+    sorted: Sorted,
+}
+
+impl Groups {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.sorted.len() as usize
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The groups in order; may be asked for again. They are read as they are asked for.
+    pub fn iter(&self) -> impl Iterator<Item = io::Result<Group>> + '_ {
+        self.sorted.iter().map(|record| {
+            let (_, payload) = record.map_err(Error::into_io)?;
+            decode(&payload).ok_or_else(|| io::Error::other(corrupt()))
+        })
+    }
+
+    /// Of groups made by hand, in any order.
+    ///
+    /// # Errors
+    /// None, as they are held in memory.
+    pub fn of(groups: &[Group]) -> Result<Self, Error> {
+        let mut sorter = Sorter::new(None, usize::MAX);
+        for group in groups {
+            sorter.push(&key(group), &encode(group))?;
+        }
+        Ok(Self { sorted: sorter.finish()? })
+    }
+
+    /// Of records as [`records`] makes them.
+    pub(super) fn new(sorted: Sorted) -> Self {
+        Self { sorted }
+    }
+}
+
+fn corrupt() -> Error {
+    Error::TemporaryFile { what: "a group".to_owned() }
+}
+
+/// Gives the groups of a batch as records; `decided` is sorted by keeper.
+pub(super) fn records(
+    batch: &Batch,
+    decided: &Decided,
+    options: &FindOptions,
+    take: &mut TakeRecord<'_>,
+) -> Result<(), Error> {
+    for of_keeper in decided.duplicates.chunk_by(|a, b| a.1 == b.1) {
+        let keeper = of_keeper[0].1;
+        let row = batch.records.row(keeper);
+        let member = Member {
+            id: row.id.to_owned(),
+            document: batch.documents[keeper as usize],
+            bytes: row.bytes,
+            reference: batch.records.is_reference(keeper),
+        };
+        let duplicate = |&(duplicate, _, overlap): &(u32, u32, Overlap)| {
+            let of = batch.records.row(duplicate);
+            Duplicate {
+                id: of.id.to_owned(),
+                document: batch.documents[duplicate as usize],
+                bytes: of.bytes,
+                overlap,
+                decided_by: options.keep.decided_by(row.key, of.key).map(|rule| rule as u8),
+            }
+        };
+        let mut duplicates: Vec<Duplicate> = of_keeper.iter().map(duplicate).collect();
+        let measure = options.params.measure();
+        duplicates
+            .sort_by(|a, b| b.overlap.compare(&a.overlap, measure).then_with(|| a.id.cmp(&b.id)));
+        let group = Group { keeper: member, duplicates };
+        take(&key(&group), &encode(&group))?;
+    }
+    Ok(())
+}
+
+/// Largest first, then the lesser id.
+fn key(group: &Group) -> Vec<u8> {
+    let mut key = (u64::MAX - group.duplicates.len() as u64).to_be_bytes().to_vec();
+    key.extend_from_slice(group.keeper.id.as_bytes());
+    key
+}
+
+/// The number of duplicates that the key of a group holds.
+pub(super) fn duplicates_of_key(key: &[u8]) -> Option<u64> {
+    Some(u64::MAX - u64::from_be_bytes(*key.first_chunk()?))
+}
+
+fn encode(group: &Group) -> Vec<u8> {
+    let mut out = Vec::new();
+    let Group { keeper, duplicates } = group;
+    put_bytes(&mut out, keeper.id.as_bytes());
+    put_u64(&mut out, keeper.document.into());
+    put_u64(&mut out, keeper.bytes);
+    put_u64(&mut out, keeper.reference.into());
+    put_u64(&mut out, duplicates.len() as u64);
+    for Duplicate { id, document, bytes, overlap, decided_by } in duplicates {
+        put_bytes(&mut out, id.as_bytes());
+        put_u64(&mut out, (*document).into());
+        put_u64(&mut out, *bytes);
+        for value in [overlap.intersection, overlap.left, overlap.right] {
+            put_u64(&mut out, value);
+        }
+        put_u64(&mut out, decided_by.map_or(0, |rule| u64::from(rule) + 1));
+    }
+    out
+}
+
+fn decode(payload: &[u8]) -> Option<Group> {
+    let mut reader = Reader::new(payload);
+    let id = |reader: &mut Reader<'_>| Some(std::str::from_utf8(reader.bytes()?).ok()?.to_owned());
+    let keeper = Member {
+        id: id(&mut reader)?,
+        document: reader.u64()? as u32,
+        bytes: reader.u64()?,
+        reference: reader.u64()? != 0,
+    };
+    let count = reader.u64()?;
+    let duplicates = (0..count).map(|_| {
+        Some(Duplicate {
+            id: id(&mut reader)?,
+            document: reader.u64()? as u32,
+            bytes: reader.u64()?,
+            overlap: Overlap {
+                intersection: reader.u64()?,
+                left: reader.u64()?,
+                right: reader.u64()?,
+            },
+            decided_by: reader.u64()?.checked_sub(1).map(|rule| rule as u8),
+        })
+    });
+    Some(Group { keeper, duplicates: duplicates.collect::<Option<_>>()? })
+}

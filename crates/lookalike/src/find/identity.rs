@@ -1,0 +1,127 @@
+//! Which documents are the same: by id, which is an error, and by shingles, of which one then
+//! stands for all.
+//!
+//! Both sort a column of hashes, a range of values at a time where memory is short.
+
+use super::bucket_lists::{BucketLists, Lists};
+use super::columns::{FINGERPRINT_COLUMNS, ID_COLUMN};
+use super::documents::{Documents, State};
+use super::memory::Budget;
+use super::ranges::Ranges;
+use crate::error::Error;
+use crate::read::{SkipReason, Skipped};
+use lookalike_core::candidate::{self, BandScratch};
+
+/// Bytes of memory for one entry while documents are sorted by id.
+const ID_BYTES: usize = 32;
+/// The same by fingerprint.
+const FINGERPRINT_BYTES: usize = 56;
+
+/// Refuses repeated ids, or leaves the later documents out where that is asked for. Documents of
+/// inputs and of reference collections may share ids. Returns how many were left out; `None` where
+/// `meet` says so of the sources of two documents, before anything is changed.
+pub(super) fn unique_ids(
+    documents: &mut Documents,
+    budget: &Budget,
+    leave_out: bool,
+    meet: impl Fn(u32, u32) -> bool,
+) -> Result<Option<usize>, Error> {
+    let mut repeated = Vec::new();
+    let (mut hashes, mut numbers) = (Vec::new(), Vec::new());
+    let mut scratch = BandScratch::default();
+    for range in Ranges::new(documents.len(), ID_BYTES, budget) {
+        hashes.clear();
+        numbers.clear();
+        documents.scan([ID_COLUMN], |first, [values]| {
+            for (document, hash) in (first..).zip(values).filter(|(_, hash)| range.has(**hash)) {
+                hashes.push(*hash);
+                numbers.push(document);
+            }
+        })?;
+        let equal = candidate::band_buckets(&hashes, |_| true, &mut scratch);
+        for bucket in equal.sorted() {
+            let bucket: Vec<u32> = bucket.iter().map(|i| numbers[*i as usize]).collect();
+            repeated_in(documents, bucket, &mut repeated)?;
+        }
+    }
+    repeated.sort_unstable();
+    let source = |document| documents.part(documents.part_of(document)).number.source;
+    if repeated.iter().any(|&(second, first)| meet(source(first), source(second))) {
+        return Ok(None);
+    }
+    for &(second, first) in &repeated {
+        leave_out_or_refuse(documents, first, second, leave_out)?;
+    }
+    Ok(Some(repeated.len()))
+}
+
+/// Adds (later, first) of documents whose ids have equal hashes and are equal.
+fn repeated_in(
+    documents: &Documents,
+    bucket: Vec<u32>,
+    repeated: &mut Vec<(u32, u32)>,
+) -> Result<(), Error> {
+    let named = bucket.into_iter().map(|document| {
+        documents.with_row(document, |part, row| (part.reference, row.id.to_owned(), document))
+    });
+    let mut named = named.collect::<Result<Vec<_>, Error>>()?;
+    named.sort_unstable();
+    for same in named.chunk_by(|a, b| (a.0, &a.1) == (b.0, &b.1)) {
+        repeated.extend(same[1..].iter().map(|later| (later.2, same[0].2)));
+    }
+    Ok(())
+}
+
+fn leave_out_or_refuse(
+    documents: &mut Documents,
+    first: u32,
+    second: u32,
+    leave_out: bool,
+) -> Result<(), Error> {
+    let first = documents.place_name(first)?;
+    let (id, (source, line)) = documents
+        .with_row(second, |part, row| (row.id.to_owned(), part.retained.location(row.place)))?;
+    if !leave_out {
+        return Err(Error::DuplicateId { id, first, second: documents.place_name(second)? });
+    }
+    documents.set_state(second, State::LEFT_OUT);
+    let reason = SkipReason::RepeatedId { first };
+    documents.skip(&Skipped { source, line, id: Some(id), reason })
+}
+
+/// Lists documents with equal shingles, and lets the first of each list stand for the others.
+pub(super) fn equal_documents(
+    documents: &mut Documents,
+    budget: &Budget,
+    lists: &mut BucketLists<'_>,
+) -> Result<(), Error> {
+    let (mut fingerprints, mut numbers) = (Vec::new(), Vec::new());
+    for range in Ranges::new(documents.len(), FINGERPRINT_BYTES, budget) {
+        fingerprints.clear();
+        numbers.clear();
+        documents.scan(FINGERPRINT_COLUMNS, |first, [upper, lower]| {
+            for (document, (upper, lower)) in (first..).zip(upper.iter().zip(lower)) {
+                if range.has(*upper) && documents.state(document).is_active() {
+                    fingerprints.push(u128::from(*upper) << 64 | u128::from(*lower));
+                    numbers.push(document);
+                }
+            }
+        })?;
+        let first_of = candidate::first_of_equal(&fingerprints, |_| true, |a, b| a < b);
+        let mut copies: Vec<(u32, u32)> = (0u32..)
+            .zip(&first_of)
+            .filter(|(document, first)| document != *first)
+            .map(|(document, first)| (numbers[*first as usize], numbers[document as usize]))
+            .collect();
+        copies.sort_unstable();
+        let mut found = Lists::default();
+        for equal in copies.chunk_by(|a, b| a.0 == b.0) {
+            found.push(std::iter::once(equal[0].0).chain(equal.iter().map(|(_, copy)| *copy)));
+            for (_, copy) in equal {
+                documents.set_state(*copy, State::COPY);
+            }
+        }
+        lists.add(found)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,79 @@
+//! The main job: documents in, groups of near-duplicates out.
+//!
+//! ```text
+//! blocks ─ prepare (threads) → parts ─ Documents (numbering) ─ identity (unique ids, equal ones)
+//!   ─ bucket: band keys → lists   or   exact: rare shingles → lists
+//!   ─ batch (connected components, as many as memory allows)
+//!   ─ decide (threads over components: sets, screen, groups, copies) → groups, pairs → Findings
+//! ```
+//!
+//! The first pass keeps of each document its id, bucket keys, fingerprint, place and standing; the
+//! texts are dropped. Verification reads the documents that share a bucket with another one again.
+//! What the stages hand on are columns and lists, which go through temporary files where `memory`
+//! says so; only one byte, a place in a forest and a bit of each document are always held.
+//!
+//! Results do not depend on the number of threads or the order in which they work, nor on the
+//! memory: parts are put in reading order, documents are compared in the keep order, components are
+//! independent.
+
+mod batch;
+mod better_setting;
+mod block_store;
+mod bucket;
+mod bucket_lists;
+mod checkpoint;
+mod clustering;
+mod columns;
+mod component;
+mod cut_from_mail;
+mod decide;
+mod decision;
+mod disjoint_sets;
+mod documents;
+mod empty_copies;
+mod entries;
+mod estimates;
+mod exact_candidates;
+mod exact_duplicates;
+mod few_results;
+mod findings;
+mod groups;
+mod identical;
+mod identity;
+mod keep_keys;
+mod memory;
+mod options;
+mod ordered_component;
+mod pairs;
+mod pipeline;
+mod prefix_filter;
+mod prepare;
+mod ranges;
+mod record_file;
+mod records;
+mod related;
+mod results;
+mod runaway;
+mod shingle_counts;
+mod shingle_sets;
+mod shingles;
+mod skipped;
+mod sources;
+pub mod workers;
+
+pub use crate::error::NoEstimates;
+pub use better_setting::BetterSetting;
+pub use clustering::Clustering;
+pub use cut_from_mail::CutFromMail;
+pub use empty_copies::EmptyCopies;
+pub use estimates::{ESTIMATE_COLUMNS, SignatureEstimate};
+pub use findings::{Counts, Findings, Ids, Standing};
+pub use groups::{Duplicate, Group, Groups, Member};
+pub use identical::Identical;
+pub use memory::Memory;
+pub use options::{FindOptions, Grouping, MAX_THREADS, PairList};
+pub use pairs::{MAX_PAIRS, Pair, PairCursor, PairRef, Pairs};
+pub use pipeline::{find, in_collection};
+pub use related::{Related, RelatedDocuments};
+pub use skipped::SkippedRecords;
+pub use sources::{MAX_SOURCES, SourceCounts};

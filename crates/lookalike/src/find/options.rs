@@ -1,0 +1,113 @@
+//! What a run is asked to do.
+
+use crate::error::{Error, NoEstimates};
+use crate::find::memory::Memory;
+use lookalike_core::keep::KeepPolicy;
+use lookalike_core::kernel::Kernel;
+use lookalike_core::params::Params;
+use std::num::NonZeroUsize;
+
+/// The most threads that a run may be asked to have: more would take memory and save no time.
+pub const MAX_THREADS: usize = 1024;
+
+/// How verified pairs become groups.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Grouping {
+    /// Every duplicate resembles the kept document of its group.
+    #[default]
+    Stars,
+    /// All documents connected through verified pairs; members may be unlike the kept one.
+    Components,
+}
+
+/// Whether and how a run lists all verified pairs. Their number is quadratic in the size of a
+/// cluster; more than [`MAX_PAIRS`](super::MAX_PAIRS) are an error.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum PairList {
+    /// Pairs are not listed.
+    #[default]
+    Omitted,
+    /// Pairs have their exact similarity.
+    Exact,
+    /// Pairs also have the estimates of their signatures ([`Pair::estimate`](super::Pair)). An
+    /// error with the containment measure, and in an exact run, which has no signatures.
+    WithEstimates,
+}
+
+impl PairList {
+    /// The list with `pairs`, and with `estimates` in it.
+    ///
+    /// # Errors
+    /// [`Error::Estimates`] for estimates without pairs.
+    pub fn new(pairs: bool, estimates: bool) -> Result<Self, Error> {
+        match (pairs, estimates) {
+            (false, false) => Ok(Self::Omitted),
+            (true, false) => Ok(Self::Exact),
+            (true, true) => Ok(Self::WithEstimates),
+            (false, true) => Err(Error::Estimates(NoEstimates::WithoutPairs)),
+        }
+    }
+
+    /// Whether pairs are listed.
+    pub fn is_listed(self) -> bool {
+        self != Self::Omitted
+    }
+}
+
+/// What a run does, apart from the parameters that decide what is similar.
+#[derive(Debug, Clone)]
+pub struct FindOptions {
+    /// What is similar.
+    pub params: Params,
+    /// Which document of a group is kept.
+    pub keep: KeepPolicy,
+    /// How many documents were drawn to choose bands and rows for them; `None` where these were
+    /// named, or chosen for the threshold and the recall alone.
+    pub bands_sample: Option<usize>,
+    /// How groups are formed.
+    pub grouping: Grouping,
+    /// Whether and how all verified pairs are listed.
+    pub pairs: PairList,
+    /// Whether [`Findings::related`] is filled: kept documents without a group that resemble
+    /// duplicates of other keepers. Costs a comparison for each candidate pair of such documents.
+    pub related: bool,
+    /// Whether the later of two documents with one id is left out; otherwise it is an error.
+    pub skip_duplicate_ids: bool,
+    /// The field whose value is the source that a document is counted under; its file or folder
+    /// where it is `None`.
+    pub source_field: Option<String>,
+    /// How much memory there is, and where temporary files go.
+    pub memory: Memory,
+    /// Threads to use.
+    pub threads: NonZeroUsize,
+    /// The inner loops to use; all give the same result.
+    pub kernel: Kernel,
+}
+
+impl FindOptions {
+    /// Stars, longest document kept, no pairs, no limit on memory, all processors, the fastest
+    /// kernel.
+    pub fn new(params: Params) -> Self {
+        Self {
+            params,
+            keep: KeepPolicy::default(),
+            bands_sample: None,
+            grouping: Grouping::default(),
+            pairs: PairList::Omitted,
+            related: false,
+            skip_duplicate_ids: false,
+            source_field: None,
+            memory: Memory::default(),
+            threads: std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
+            kernel: Kernel::best(),
+        }
+    }
+
+    /// The fields that must be read beside id and text: what to set
+    /// [`ReadOptions::fields`](crate::read::ReadOptions::fields) to before the collection is
+    /// opened.
+    pub fn fields(&self) -> Vec<String> {
+        let names = self.keep.field_names();
+        names.map(str::to_owned).chain(self.source_field.clone()).collect()
+    }
+}

@@ -1,0 +1,188 @@
+//! The members of a component in keep order, and how two of them are compared.
+
+use super::batch::Batch;
+use super::options::{FindOptions, Grouping};
+use super::shingle_sets::Sets;
+use lookalike_core::candidate::Component;
+use lookalike_core::group::Buckets;
+use lookalike_core::params::{Measure, Params};
+use lookalike_core::verify::{self, Overlap};
+
+/// A component's members, numbered by their place in the keep order.
+pub(super) struct OrderedComponent<'a> {
+    batch: &'a Batch,
+    pub(super) options: &'a FindOptions,
+    pub(super) component: Component<'a>,
+    /// Position → place in the component's list.
+    order: Vec<u32>,
+    /// Position → the first in keep order of the member's class, by place in the batch.
+    firsts: Vec<u32>,
+    /// Where only some members may look for others: the buckets in which each does, by position.
+    looks: Option<Vec<Vec<u32>>>,
+}
+
+impl<'a> OrderedComponent<'a> {
+    pub(super) fn new(
+        batch: &'a Batch,
+        options: &'a FindOptions,
+        component: Component<'a>,
+    ) -> Self {
+        let mut order: Vec<u32> = (0..component.members.len() as u32).collect();
+        let first = |place: u32| batch.class(&component.members[place as usize])[0];
+        order.sort_unstable_by(|a, b| batch.records.compare(first(*a), first(*b)));
+        let firsts = order.iter().map(|place| first(*place)).collect();
+        let mut this = Self { batch, options, component, order, firsts, looks: None };
+        this.looks = batch.directed.then(|| this.directed());
+        this
+    }
+
+    /// Of directed buckets, the upper half of the numbers are those who look into the lower half:
+    /// they look at all that stand there. The others look at those who look.
+    fn directed(&self) -> Vec<Vec<u32>> {
+        let half = self.component.bucket_count as u32 / 2;
+        let looks = |position: u32| {
+            let buckets = self.buckets(position);
+            let (standing, looking) = buckets.split_at(buckets.partition_point(|b| *b < half));
+            let look = |bucket: u32| {
+                let looks = looking.binary_search(&(bucket + half)).is_ok();
+                if looks { bucket } else { bucket + half }
+            };
+            standing.iter().map(|bucket| look(*bucket)).collect()
+        };
+        (0..self.order.len() as u32).map(looks).collect()
+    }
+
+    pub(super) fn place(&self, position: u32) -> u32 {
+        self.order[position as usize]
+    }
+
+    /// The document of a position, by place in the batch.
+    pub(super) fn document(&self, position: u32) -> u32 {
+        self.firsts[position as usize]
+    }
+
+    /// How many members there are.
+    pub(super) fn len(&self) -> usize {
+        self.order.len()
+    }
+
+    fn buckets(&self, position: u32) -> &'a [u32] {
+        self.component.buckets_of(self.place(position) as usize)
+    }
+
+    /// The shingle set of a position.
+    pub(super) fn set<'s>(&self, position: u32, sets: &'s mut Sets<'_>) -> &'s [u64] {
+        sets.one(self.batch, self.place(position), self.document(position))
+    }
+
+    /// Whether two members share a bucket, in which one may look for the other.
+    pub(super) fn are_candidates(&self, a: u32, b: u32) -> bool {
+        let (mut a, mut b) = (self.look(b), self.stand(a));
+        while let ([x, rest_a @ ..], [y, rest_b @ ..]) = (a, b) {
+            match x.cmp(y) {
+                std::cmp::Ordering::Equal => return true,
+                std::cmp::Ordering::Less => a = rest_a,
+                std::cmp::Ordering::Greater => b = rest_b,
+            }
+        }
+        false
+    }
+
+    /// Documents with equal shingles that the member stands for, itself the first.
+    pub(super) fn class(&self, position: u32) -> &'a [u32] {
+        self.batch.class(&self.component.members[self.place(position) as usize])
+    }
+
+    /// The batch the component is of.
+    pub(super) fn batch(&self) -> &'a Batch {
+        self.batch
+    }
+
+    /// What is similar.
+    pub(super) fn params(&self) -> &'a Params {
+        &self.options.params
+    }
+
+    /// How groups are formed.
+    pub(super) fn grouping(&self) -> Grouping {
+        self.options.grouping
+    }
+
+    /// What similarity is.
+    pub(super) fn measure(&self) -> Measure {
+        self.options.params.measure()
+    }
+
+    fn two<'s>(&self, a: u32, b: u32, sets: &'s mut Sets<'_>) -> (&'s [u64], &'s [u64]) {
+        let member = |position| (self.place(position), self.document(position));
+        sets.two(self.batch, member(a), member(b))
+    }
+}
+
+impl Buckets for OrderedComponent<'_> {
+    fn look(&self, member: u32) -> &[u32] {
+        match &self.looks {
+            Some(looks) => &looks[member as usize],
+            None => self.buckets(member),
+        }
+    }
+
+    fn stand(&self, member: u32) -> &[u32] {
+        self.buckets(member)
+    }
+
+    fn count(&self) -> usize {
+        self.component.bucket_count
+    }
+
+    fn fixed(&self, member: u32) -> bool {
+        self.batch.records.is_reference(self.document(member))
+    }
+}
+
+/// Compares members, and counts.
+pub(super) struct Comparer<'p, 's> {
+    pub(super) placed: &'p OrderedComponent<'p>,
+    pub(super) sets: &'p mut Sets<'s>,
+    /// Comparisons in vain that are left; none are made when there are none left.
+    pub(super) in_vain: Option<u64>,
+    pub(super) screened: bool,
+    /// Pairs that may still be found; none are looked for when there are none left.
+    pub(super) most_pairs: u64,
+    pub(super) verified: u64,
+}
+
+impl Comparer<'_, '_> {
+    /// The overlap of two members, the one that comes earlier first, if it reaches the threshold.
+    pub(super) fn similarity(&mut self, a: u32, b: u32) -> Option<Overlap> {
+        if self.is_over() {
+            return None;
+        }
+        let placed = self.placed;
+        // With a screen, members may meet that share no bucket.
+        if self.screened && !placed.are_candidates(a, b) {
+            return None;
+        }
+        self.verified += 1;
+        let params = &placed.options.params;
+        let (a, b) = placed.two(a, b, self.sets);
+        let found = verify::overlap_at_least(a, b, params.measure(), params.threshold());
+        if found.is_none() {
+            self.in_vain = self.in_vain.map(|left| left - 1);
+        } else if placed.options.pairs.is_listed() {
+            self.most_pairs -= 1;
+        }
+        found
+    }
+
+    /// Whether no more comparisons are made.
+    pub(super) fn is_over(&self) -> bool {
+        self.in_vain == Some(0) || self.most_pairs == 0 || self.sets.failed()
+    }
+
+    /// The overlap of two members, whatever it is.
+    pub(super) fn overlap(&mut self, a: u32, b: u32) -> Overlap {
+        let (a, b) = self.placed.two(a, b, self.sets);
+        verify::overlap(a, b)
+    }
+}

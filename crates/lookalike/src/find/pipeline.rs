@@ -1,0 +1,303 @@
+//! The stages of a run, one after the other.
+
+use crate::error::Error;
+use crate::find::batch::{Batch, Connected, Links};
+use crate::find::bucket_lists::BucketLists;
+use crate::find::checkpoint::Checkpoint;
+use crate::find::documents::Documents;
+use crate::find::exact_candidates::Exact;
+use crate::find::few_results::better_setting_of;
+use crate::find::findings::{self, Findings};
+use crate::find::keep_keys::KeepRules;
+use crate::find::memory::Budget;
+use crate::find::options::FindOptions;
+use crate::find::prepare::Prepare;
+use crate::find::results::{Found, Results};
+use crate::find::shingle_counts::Counts as ShingleCounts;
+use crate::find::{bucket, decide, estimates, identity};
+use crate::progress::{Progress, Silent, Stage};
+use crate::read::{Collection, ReadError, ReadOptions, Spool};
+use crate::spill::TempSpace;
+use lookalike_core::params::Measure;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// What the limit on one record is rounded by, when the least memory for it is computed.
+const BLOCK_ROUNDING: u64 = 16;
+
+/// Finds the near-duplicates among files and folders, read with the defaults of [`ReadOptions`].
+///
+/// ```
+/// use lookalike::core::params::{Params, Wishes};
+/// use lookalike::find::FindOptions;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let folder = tempfile::tempdir()?;
+/// # let folder = folder.path().to_owned();
+/// std::fs::write(folder.join("draft.txt"), "the report of the first quarter in six words")?;
+/// std::fs::write(folder.join("copy.txt"), "The report of the first quarter, in six words.")?;
+///
+/// let options = FindOptions::new(Params::new(&Wishes::default())?);
+/// let findings = lookalike::find(&[folder], &options)?;
+/// for group in findings.groups.iter() {
+///     let group = group?;
+///     assert_eq!(group.keeper.id, "copy.txt");
+///     assert_eq!(group.duplicates[0].id, "draft.txt");
+/// }
+/// assert_eq!(findings.counts.duplicates, 1);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// As [`in_collection`], and those of [`Collection::open`].
+pub fn find(inputs: &[PathBuf], options: &FindOptions) -> Result<Findings, Error> {
+    let read = ReadOptions { fields: options.fields(), ..ReadOptions::default() };
+    in_collection(&Collection::open(inputs, &read)?, options, &Silent)
+}
+
+/// Finds the near-duplicates of an open collection.
+///
+/// Cost: one pass over the input at some 600 MB per second and core, then a second reading of the
+/// documents that share a bucket. Memory: about `8 · bands + 130` bytes per document, and
+/// the text of inputs that cannot be read twice (compressed ones and standard input).
+///
+/// # Errors
+/// What [`Error`] lists: unreadable input, ids that repeat, input that changes meanwhile.
+pub fn in_collection(
+    collection: &Collection,
+    options: &FindOptions,
+    progress: &dyn Progress,
+) -> Result<Findings, Error> {
+    let mut run =
+        Run { collection, options, progress, times: Vec::new(), missing_fields: Vec::new() };
+    run.find()
+}
+
+/// The documents of a run, and what may be similar.
+struct Linked<'t> {
+    documents: Documents,
+    links: Links<'t>,
+    left_out: usize,
+    budget: Budget,
+}
+
+/// A run under way.
+struct Run<'a> {
+    collection: &'a Collection,
+    options: &'a FindOptions,
+    progress: &'a dyn Progress,
+    times: Vec<(Stage, Duration)>,
+    /// Fields of the keep policy that no document has.
+    missing_fields: Vec<String>,
+}
+
+impl Run<'_> {
+    fn find(&mut self) -> Result<Findings, Error> {
+        let (collection, options) = (self.collection, self.options);
+        estimates::check(options)?;
+        let budget = Budget::new(&options.memory, options.threads.get())?;
+        if let Some(bytes) = budget.longest_record() {
+            collection.limit_records(bytes);
+        }
+        let (checkpoint, temp) = if options.memory.resume {
+            let (checkpoint, temp) = Checkpoint::open(collection, options)?;
+            (Some(checkpoint), temp)
+        } else {
+            (None, Arc::new(TempSpace::new(options.memory.temp_dir())))
+        };
+        let checkpoint = checkpoint.as_ref();
+        let mut linked = self.prepare_and_link(budget, &temp, checkpoint)?;
+        if linked.is_none() {
+            // Ids of records are those of their files: read again with ids that name the file.
+            collection.name_ids_by_file();
+            collection.rewind();
+            self.times.clear();
+            linked = self.prepare_and_link(budget, &temp, checkpoint)?;
+        }
+        let Some(Linked { mut documents, links, left_out, budget }) = linked else {
+            return Err(Error::TemporaryFile { what: "the ids of records".to_owned() });
+        };
+        documents.drop_columns();
+        let found = self.decide(&documents, &links, &budget, &temp, checkpoint)?;
+        collection.check_unchanged()?;
+        let times = std::mem::take(&mut self.times);
+        let mut findings =
+            findings::findings(documents, found, left_out, &budget, times, Arc::clone(&temp))?;
+        findings.read_as_text = collection.read_as_text().to_vec();
+        findings.wording = collection.wording();
+        findings.missing_fields = std::mem::take(&mut self.missing_fields);
+        findings.ids_by_file = collection.has_ids_by_file();
+        findings.better_setting = better_setting_of(&findings, options, self.progress)?;
+        Ok(findings)
+    }
+
+    /// Reads all documents and finds what is equal and what shares a bucket; `None` where records
+    /// of two files of a folder have one id.
+    fn prepare_and_link<'t>(
+        &mut self,
+        budget: Budget,
+        temp: &'t Arc<TempSpace>,
+        checkpoint: Option<&Checkpoint>,
+    ) -> Result<Option<Linked<'t>>, Error> {
+        let (collection, options) = (self.collection, self.options);
+        let counts =
+            options.params.exact().then(|| ShingleCounts::new(counters(collection, &budget)));
+        let rules = KeepRules::new(options)?;
+        let prepared = self.prepare(&budget, temp, counts.as_ref(), &rules, checkpoint);
+        // An input that changes meanwhile is the cause of bad records in it.
+        let mut documents = prepared.or_else(|error| match error {
+            Error::Read(ReadError::BadRecord(_) | ReadError::Io { .. }) => {
+                collection.check_unchanged().map_err(Error::from).and(Err(error))
+            }
+            Error::Read(ReadError::OverMemory { bytes, .. }) => {
+                budget.block(bytes.saturating_add(BLOCK_ROUNDING)).and(Err(error))
+            }
+            error => Err(error),
+        })?;
+        let (len, parts, held) = (documents.len(), documents.part_count(), documents.held());
+        let budget = budget.with_documents(len, parts, held)?;
+        let budget = budget.with_held(documents.sources_held)?;
+        // Of documents that an earlier run has read it is not known.
+        if checkpoint.is_none_or(|c| c.done.chunks.is_empty()) && documents.len() > 0 {
+            self.missing_fields = rules.missing_fields();
+        }
+        let linked = self.link(&mut documents, &budget, temp, counts, checkpoint)?;
+        Ok(linked.map(|(links, left_out)| Linked { documents, links, left_out, budget }))
+    }
+
+    /// Reads all documents.
+    fn prepare(
+        &mut self,
+        budget: &Budget,
+        temp: &Arc<TempSpace>,
+        counts: Option<&ShingleCounts>,
+        rules: &KeepRules,
+        checkpoint: Option<&Checkpoint>,
+    ) -> Result<Documents, Error> {
+        let (collection, options, progress) = (self.collection, self.options, self.progress);
+        self.timed(Stage::Prepare, collection.bytes(), || {
+            let spool = spool(budget, temp, checkpoint)?;
+            let spool = spool.as_ref();
+            let prepare =
+                Prepare { collection, options, budget, temp, spool, counts, rules, checkpoint };
+            Documents::new(prepare.run(progress)?, collection.listed())
+        })
+    }
+
+    /// Finds what is equal and what shares a bucket; also how many documents were left out.
+    fn link<'t>(
+        &mut self,
+        documents: &mut Documents,
+        budget: &Budget,
+        temp: &'t Arc<TempSpace>,
+        counts: Option<ShingleCounts>,
+        checkpoint: Option<&Checkpoint>,
+    ) -> Result<Option<(Links<'t>, usize)>, Error> {
+        let (collection, options, progress) = (self.collection, self.options, self.progress);
+        let directed = options.params.exact();
+        let readings = if options.params.measure() == Measure::Containment { 2 } else { 1 };
+        let total = match counts {
+            Some(_) => documents.len() * readings,
+            None => options.params.bands(),
+        };
+        self.timed(Stage::Bucket, Some(total as u64), || {
+            let mut equal = BucketLists::new(temp, "equal", budget);
+            let mut shared = BucketLists::new(temp, "buckets", budget);
+            let again = checkpoint.is_none() && collection.stream().is_none();
+            let by_file = again && !collection.has_ids_by_file();
+            let meet = |a, b| {
+                let found = |source| collection.is_found_record_file(source);
+                by_file && a != b && found(a) && found(b)
+            };
+            let leave_out = options.skip_duplicate_ids;
+            let Some(left_out) = identity::unique_ids(documents, budget, leave_out, meet)? else {
+                return Ok(None);
+            };
+            identity::equal_documents(documents, budget, &mut equal)?;
+            if let Some(checkpoint) = checkpoint {
+                shared.resume(checkpoint)?;
+            }
+            match counts {
+                None => {
+                    let shared = &mut shared;
+                    bucket::band_buckets(documents, options, budget, shared, checkpoint, progress)?;
+                }
+                Some(_) if checkpoint.is_some_and(|c| !c.done.bands.is_empty()) => {}
+                Some(counts) => {
+                    let counted = counts.finish();
+                    let exact = Exact { documents, options, budget, temp };
+                    exact.buckets(counted, &mut shared, progress)?;
+                    if let Some(checkpoint) = checkpoint {
+                        shared.all_done(checkpoint)?;
+                    }
+                }
+            }
+            Ok(Some((Links { equal, shared, directed }, left_out)))
+        })
+    }
+
+    /// Verifies and groups all components.
+    fn decide(
+        &mut self,
+        documents: &Documents,
+        links: &Links<'_>,
+        budget: &Budget,
+        temp: &Arc<TempSpace>,
+        checkpoint: Option<&Checkpoint>,
+    ) -> Result<Found, Error> {
+        let (options, progress) = (self.options, self.progress);
+        let mut connected = Connected::new(documents.len(), links)?;
+        let total = connected.documents();
+        self.timed(Stage::Decide, Some(total), || {
+            let mut results = Results::new(options, budget, temp, checkpoint)?;
+            for roots in results.left(connected.plan(links, budget)?) {
+                let batch = Batch::load(documents, links, &mut connected, &roots)?;
+                let decided = decide::decide(documents, &batch, options, budget, progress)?;
+                results.add(&roots, documents, &batch, &decided, options)?;
+            }
+            let mut found = results.finish()?;
+            found.candidates = connected.sharing();
+            Ok(found)
+        })
+    }
+
+    /// Runs a stage, telling when it begins and ends.
+    fn timed<T>(
+        &mut self,
+        stage: Stage,
+        total: Option<u64>,
+        work: impl FnOnce() -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let start = Instant::now();
+        self.progress.begin(stage, total);
+        let result = work();
+        let elapsed = start.elapsed();
+        self.progress.end(stage, elapsed);
+        self.times.push((stage, elapsed));
+        result
+    }
+}
+
+/// A file for the texts that cannot be read again, where memory is limited or the run may be
+/// broken off.
+fn spool(
+    budget: &Budget,
+    temp: &TempSpace,
+    checkpoint: Option<&Checkpoint>,
+) -> Result<Option<Arc<Spool>>, Error> {
+    if !budget.is_limited() && checkpoint.is_none() {
+        return Ok(None);
+    }
+    let lengths = checkpoint.map(|c| c.done.chunks.iter().map(|step| step.texts_len));
+    let length = lengths.and_then(Iterator::max).unwrap_or(0);
+    let (file, path) = temp.workspace()?.open_raw("texts", length)?;
+    Ok(Some(Arc::new(Spool::new(file, path)?)))
+}
+
+/// Bytes of counters, by the number of shingles that the input may have.
+fn counters(collection: &Collection, budget: &Budget) -> u64 {
+    // A word and its blank take some six bytes.
+    budget.counters(collection.bytes().unwrap_or(1 << 30) / 6)
+}

@@ -1,0 +1,160 @@
+//! Ten thousand forms, each filled in differently, share buckets and are not similar: comparing
+//! all of them with all is quadratic and gives nothing. Such a component gets other buckets: the
+//! rarest shingles of each member, of which two similar members must share one ([`prefix`]): one of
+//! a longer prefix of the larger with one of a shorter prefix of the smaller. Pairs that share none
+//! are not similar, so leaving them out loses nothing.
+//!
+//! Where all shingles are common, as pairs of characters are, members meet more often in these
+//! buckets than in those of their signatures, which then stay in use ([`meetings`]).
+//!
+//! Shingle i has two buckets: in 2i stand those that have it in their longer prefix, in 2i + 1
+//! those that have it in the shorter one, too. The latter look into the first, the former into the
+//! second.
+
+use super::ordered_component::OrderedComponent;
+use super::shingle_sets::Sets;
+use lookalike_core::group::Buckets;
+use lookalike_core::params::Params;
+use lookalike_core::prefix::{self, Counters, SelectScratch};
+use std::collections::HashMap;
+
+/// Buckets of rare shingles.
+pub(super) struct Screen<'a> {
+    placed: &'a OrderedComponent<'a>,
+    stand: Table,
+    look: Table,
+    count: usize,
+}
+
+/// A list of buckets for every member.
+#[derive(Default)]
+struct Table {
+    buckets: Vec<u32>,
+    ends: Vec<usize>,
+}
+
+impl Table {
+    fn end_member(&mut self) {
+        self.ends.push(self.buckets.len());
+    }
+
+    fn of(&self, member: u32) -> &[u32] {
+        let member = member as usize;
+        let start = if member == 0 { 0 } else { self.ends[member - 1] };
+        &self.buckets[start..self.ends[member]]
+    }
+}
+
+impl<'a> Screen<'a> {
+    /// Makes the sets of all members twice: once to count, once to choose.
+    pub(super) fn new(
+        placed: &'a OrderedComponent<'a>,
+        params: &Params,
+        sets: &mut Sets<'_>,
+    ) -> Self {
+        let members = 0..placed.len() as u32;
+        let shingles: usize = members.clone().map(|m| placed.set(m, sets).len()).sum();
+        let mut counters = Counters::new(log2_slots(shingles, sets.share()));
+        for member in members.clone() {
+            placed.set(member, sets).iter().for_each(|hash| counters.add(*hash));
+        }
+        let mut numbers = HashMap::new();
+        let (mut stand, mut look) = (Table::default(), Table::default());
+        let (mut counts, mut long, mut short) = (Vec::new(), Vec::new(), Vec::new());
+        let mut scratch = SelectScratch::default();
+        for member in members {
+            let set = placed.set(member, sets);
+            counts.clear();
+            counts.extend(set.iter().map(|hash| counters.get(*hash)));
+            let length = prefix::prefix_length(set.len(), params.threshold());
+            prefix::select(set, &counts, length, &mut scratch, &mut long);
+            let length = prefix::short_prefix_length(set.len(), params.threshold());
+            prefix::select(set, &counts, length, &mut scratch, &mut short);
+            for hash in &long {
+                let next = 2 * numbers.len() as u32;
+                let bucket = *numbers.entry(*hash).or_insert(next);
+                // Both are ascending, and all of the short prefix stands in the long one.
+                let in_short = short.binary_search(hash).is_ok();
+                stand.buckets.push(bucket);
+                stand.buckets.extend(in_short.then_some(bucket + 1));
+                look.buckets.push(if in_short { bucket } else { bucket + 1 });
+            }
+            stand.end_member();
+            look.end_member();
+        }
+        Self { placed, stand, look, count: 2 * numbers.len() }
+    }
+}
+
+/// How often members meet in buckets, those that meet twice counted twice: what a walk through all
+/// buckets costs where all members are kept.
+pub(super) fn meetings(members: usize, buckets: &impl Buckets) -> u64 {
+    let (mut standing, mut meetings) = (vec![0u64; buckets.count()], 0);
+    for member in 0..members as u32 {
+        let looks = buckets.look(member).iter().filter(|_| !buckets.fixed(member));
+        meetings += looks.map(|bucket| standing[*bucket as usize]).sum::<u64>();
+        buckets.stand(member).iter().for_each(|bucket| standing[*bucket as usize] += 1);
+    }
+    meetings
+}
+
+/// Enough slots that few shingles share one, as far as the share of memory goes.
+fn log2_slots(shingles: usize, share: usize) -> u32 {
+    let wanted = shingles.saturating_mul(4).next_power_of_two().ilog2();
+    wanted.clamp(10, share.max(1 << 10).ilog2())
+}
+
+impl Buckets for Screen<'_> {
+    fn look(&self, member: u32) -> &[u32] {
+        self.look.of(member)
+    }
+
+    fn stand(&self, member: u32) -> &[u32] {
+        self.stand.of(member)
+    }
+
+    fn count(&self) -> usize {
+        self.count
+    }
+
+    fn fixed(&self, member: u32) -> bool {
+        self.placed.fixed(member)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Lists(Vec<Vec<u32>>);
+
+    impl Buckets for Lists {
+        fn look(&self, member: u32) -> &[u32] {
+            &self.0[member as usize]
+        }
+
+        fn stand(&self, member: u32) -> &[u32] {
+            &self.0[member as usize]
+        }
+
+        fn count(&self) -> usize {
+            3
+        }
+
+        fn fixed(&self, member: u32) -> bool {
+            member == 0
+        }
+    }
+
+    #[test]
+    fn meetings_are_those_of_members_that_look_with_earlier_ones() {
+        let lists = |lists: &[&[u32]]| Lists(lists.iter().map(|list| list.to_vec()).collect());
+        // Member 2 meets 0 and 1 in bucket 0, and 1 in bucket 2.
+        let three = lists(&[&[0], &[0, 2], &[0, 2]]);
+        assert_eq!(meetings(3, &three), 1 + 3);
+        // The first is fixed and looks for nobody.
+        assert_eq!(meetings(1, &three), 0);
+        let many = lists(&[&[1][..]; 100]);
+        assert_eq!(meetings(100, &many), 100 * 99 / 2);
+    }
+}

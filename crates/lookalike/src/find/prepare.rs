@@ -1,0 +1,265 @@
+//! Blocks in, parts out: every document read, shingled, signed and banded; its text dropped.
+
+use super::block_store::{Data, Part, Parts, Store};
+use super::checkpoint::Checkpoint;
+use super::columns::{Columns, FIRST_BAND_COLUMN, Row, Rows};
+use super::cut_from_mail::CutFromMail;
+use super::keep_keys::KeepRules;
+use super::memory::Budget;
+use super::shingle_counts::{Counting, Counts};
+use super::shingles::Cutter;
+use super::skipped::{SkippedFile, SkippedWriter};
+use super::sources::{Sources, Tally};
+use super::workers::{Earliest, on_threads};
+use crate::digest::Inputs;
+use crate::error::Error;
+use crate::find::options::FindOptions;
+use crate::folding::Sampler;
+use crate::progress::Progress;
+use crate::read::{
+    Block, BlockNumber, Collection, Document, ReadError, Scratch, Sink, Skipped, Spool,
+};
+use crate::spill::TempSpace;
+use lookalike_core::band;
+use lookalike_core::hash;
+use lookalike_core::signature::Signer;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What all threads share.
+pub(super) struct Prepare<'a> {
+    pub(super) collection: &'a Collection,
+    pub(super) options: &'a FindOptions,
+    pub(super) budget: &'a Budget,
+    pub(super) temp: &'a Arc<TempSpace>,
+    /// Takes what cannot be read again; memory does where there is none.
+    pub(super) spool: Option<&'a Arc<Spool>>,
+    /// Counts shingles, in exact mode.
+    pub(super) counts: Option<&'a Counts>,
+    pub(super) rules: &'a KeepRules,
+    /// What an earlier run finished, and where to take down what this one does.
+    pub(super) checkpoint: Option<&'a Checkpoint>,
+}
+
+impl Prepare<'_> {
+    /// Reads the whole collection. Parts come in reading order.
+    pub(super) fn run(&self, progress: &dyn Progress) -> Result<Parts, Error> {
+        let told = AtomicU64::new(0);
+        let parts = self.checkpoint.into_iter().flat_map(|c| &c.done.chunks);
+        let parts = parts.flat_map(|step| &step.parts);
+        let length = parts.map(|part| part.skipped.end()).max().unwrap_or(0);
+        let used = self.budget.is_limited() || self.checkpoint.is_some();
+        let skipped = SkippedFile::new(self.temp, length, used)?;
+        let skipped = Arc::new(skipped);
+        let sources = Sources::new(self.options.source_field.as_ref(), self.budget);
+        let sources = Arc::new(sources);
+        let (files, names) = (Arc::clone(&skipped), Arc::clone(&sources));
+        let mut store = Store::new(self.temp, self.spool, files, names, self.budget);
+        if let Some(checkpoint) = self.checkpoint {
+            store = store.resumed(checkpoint, self.collection)?;
+            if checkpoint.done.prepared {
+                return store.finish();
+            }
+        }
+        let there = store.blocks();
+        // Blocks of one source are given out in order and finished once begun, so of several
+        // failures in it the first is told, whoever meets it. Between sources it is the first of
+        // those met.
+        let failed = Earliest::<BlockNumber, ReadError>::default();
+        let done = on_threads(self.options.threads, |stop| {
+            let mut preparer = Preparer::new(self, &skipped, &sources);
+            let mut scratch = Scratch::retaining();
+            while !stop.asked() {
+                let Some(block) = self.collection.next_block()? else { break };
+                let number = block.number();
+                if there.contains(&number) {
+                    continue;
+                }
+                self.budget.block(block.bytes())?;
+                let part = preparer.part(block, &mut scratch);
+                preparer.broken.take().map_or(Ok(()), Err)?;
+                match part {
+                    Ok(part) => store.push(part, &preparer.take_tallies())?,
+                    Err(error) => {
+                        failed.keep(number, error);
+                        stop.ask();
+                    }
+                }
+                let read = self.collection.bytes_read();
+                progress.advance(read.saturating_sub(told.fetch_max(read, Ordering::Relaxed)))?;
+            }
+            preparer.finish();
+            Ok(())
+        });
+        failed.or::<_, Error>(done)?;
+        let parts = store.finish()?;
+        if let Some(checkpoint) = self.checkpoint {
+            checkpoint.prepared()?;
+        }
+        Ok(parts)
+    }
+}
+
+/// One thread's tools, and the columns of the block at hand.
+struct Preparer<'a> {
+    shared: &'a Prepare<'a>,
+    cutter: Cutter,
+    signer: Signer,
+    counting: Option<Counting<'a>>,
+    /// Bands, of which there are none in exact mode.
+    bands: usize,
+    rows_per_band: usize,
+    source: u32,
+    block: u32,
+    reference: bool,
+    rows: Rows,
+    key: Vec<u8>,
+    empty: Vec<u32>,
+    /// Values of the columns, document after document.
+    values: Vec<u64>,
+    sources: &'a Sources,
+    /// The sources of the block by name: where they stand in `tallies`.
+    places: HashMap<Box<str>, usize>,
+    tallies: Vec<Tally>,
+    skipped: SkippedWriter,
+    skipped_file: &'a SkippedFile,
+    /// Why a skipped record could not be written, or a source not counted.
+    broken: Option<Error>,
+    inputs: Inputs,
+    cut_from_mail: CutFromMail,
+    sampler: Sampler,
+}
+
+impl<'a> Preparer<'a> {
+    fn new(shared: &'a Prepare<'a>, skipped_file: &'a SkippedFile, sources: &'a Sources) -> Self {
+        let (params, kernel) = (&shared.options.params, shared.options.kernel);
+        let (scheme, num_hashes, seed) = (params.scheme(), params.num_hashes(), params.seed());
+        Self {
+            shared,
+            cutter: Cutter::new(shared.options),
+            signer: Signer::with_kernel(scheme, num_hashes, seed, kernel),
+            counting: shared.counts.map(Counts::counting),
+            bands: if params.exact() { 0 } else { params.bands() },
+            rows_per_band: params.rows(),
+            source: 0,
+            block: 0,
+            reference: false,
+            rows: Rows::default(),
+            key: Vec::new(),
+            empty: Vec::new(),
+            values: Vec::new(),
+            sources,
+            places: HashMap::new(),
+            tallies: Vec::new(),
+            skipped: SkippedWriter::default(),
+            skipped_file,
+            broken: None,
+            inputs: Inputs::default(),
+            cut_from_mail: CutFromMail::default(),
+            sampler: Sampler::new(params.shingle(), shared.collection.wording()),
+        }
+    }
+
+    fn part(&mut self, block: Block, scratch: &mut Scratch) -> Result<Part, ReadError> {
+        let number = block.number();
+        (self.source, self.block) = (number.source, number.index);
+        self.reference = self.shared.collection.is_reference(number.source);
+        block.read(scratch, self)?;
+        let columns = Columns::transposed(&self.values, FIRST_BAND_COLUMN + self.bands);
+        self.values.clear();
+        let mut rows = std::mem::take(&mut self.rows);
+        rows.bytes.shrink_to_fit();
+        Ok(Part {
+            number,
+            retained: block.retain_read(self.shared.spool, scratch)?,
+            reference: self.reference,
+            documents: rows.len() as u32,
+            empty: std::mem::take(&mut self.empty),
+            skipped: self.skipped.take(),
+            inputs: std::mem::take(&mut self.inputs),
+            cut_from_mail: std::mem::take(&mut self.cut_from_mail),
+            drawn: self.sampler.take(),
+            data: Data::Memory { columns, rows },
+        })
+    }
+
+    /// Hands on what was counted last.
+    fn finish(self) {
+        if let Some(counting) = self.counting {
+            counting.finish();
+        }
+    }
+
+    /// What the block had of each source.
+    fn take_tallies(&mut self) -> Vec<Tally> {
+        self.places.clear();
+        std::mem::take(&mut self.tallies)
+    }
+
+    /// The number of the source that the document is counted under.
+    fn label(&mut self, document: &Document<'_>) -> Result<u32, Error> {
+        let name = self.shared.rules.source(self.shared.collection, self.source, document);
+        let place = if let Some(place) = self.places.get(&*name) {
+            *place
+        } else {
+            let source = self.sources.number(&name, self.reference)?;
+            let place = self.tallies.len();
+            let block = BlockNumber { source: self.source, index: self.block };
+            let first = (block, place as u32);
+            self.tallies.push(Tally { source, first, documents: 0, bytes: 0 });
+            self.places.insert(name.into(), place);
+            place
+        };
+        let tally = &mut self.tallies[place];
+        tally.documents += 1;
+        tally.bytes += document.bytes();
+        Ok(tally.source)
+    }
+}
+
+impl Sink for Preparer<'_> {
+    fn document(&mut self, document: &Document<'_>) {
+        if self.broken.is_some() {
+            return;
+        }
+        let shingles = self.cutter.shingles(document);
+        let fingerprint = shingles.fingerprint;
+        let id_hash = hash::token_hash(document.id.as_bytes());
+        let start = self.values.len() + FIRST_BAND_COLUMN;
+        self.values.extend([id_hash, (fingerprint >> 64) as u64, fingerprint as u64]);
+        self.values.resize(start + self.bands, 0);
+        if shingles.hashes.is_empty() {
+            self.empty.push(self.rows.len() as u32);
+        } else if let Some(counting) = &mut self.counting {
+            counting.add(shingles.hashes);
+        } else {
+            let signature = self.signer.sign(shingles.hashes);
+            band::bucket_keys(signature, self.rows_per_band, &mut self.values[start..]);
+        }
+        self.inputs.add(document.id, fingerprint);
+        if let Some(fields) = document.about {
+            self.cut_from_mail.add(fields);
+        }
+        if document.shingled.is_none() {
+            self.sampler.add(id_hash, document.text);
+        }
+        let label = self.label(document).unwrap_or_else(|error| {
+            self.broken = Some(error);
+            0
+        });
+        let position = [self.source, self.block, self.rows.len() as u32];
+        self.key.clear();
+        let collection = self.shared.collection;
+        self.shared.rules.key(collection, document, position, self.reference, &mut self.key);
+        let bytes = document.bytes();
+        let (place, key, id) = (document.place, self.key.as_slice(), document.id);
+        self.rows.push(&Row { place, fingerprint, bytes, label, key, id });
+    }
+
+    fn skipped(&mut self, skipped: Skipped) {
+        if self.broken.is_none() {
+            self.broken = self.skipped.push(&skipped, self.skipped_file).err();
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Kept documents without a group that resemble duplicates of other keepers.
+
+use super::batch::Batch;
+use super::decision::Decided;
+use super::record_file::TakeRecord;
+use crate::error::Error;
+use crate::spill::Sorted;
+use crate::spill::codec::{Reader, put_bytes, put_u64};
+use lookalike_core::verify::Overlap;
+use std::io;
+
+/// A kept document without a group, and the duplicate that it resembles most.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Related {
+    /// The number of the kept document in reading order, from 0.
+    pub document: u32,
+    /// The id of the duplicate.
+    pub neighbour: String,
+    /// Their exact overlap: `left` is the kept document's set.
+    pub overlap: Overlap,
+}
+
+/// Every such document of a run, in reading order.
+#[derive(Debug, Default)]
+pub struct RelatedDocuments {
+    sorted: Sorted,
+}
+
+impl RelatedDocuments {
+    /// Of records as [`records`] makes them.
+    pub(super) fn new(sorted: Sorted) -> Self {
+        Self { sorted }
+    }
+
+    /// The documents in order.
+    pub fn iter(&self) -> impl Iterator<Item = io::Result<Related>> + '_ {
+        self.sorted.iter().map(|record| {
+            let (key, payload) = record.map_err(Error::into_io)?;
+            decode(&key, &payload).ok_or_else(|| {
+                io::Error::other(Error::TemporaryFile { what: "a related document".to_owned() })
+            })
+        })
+    }
+}
+
+/// Gives those of a batch as records.
+pub(super) fn records(
+    batch: &Batch,
+    decided: &Decided,
+    take: &mut TakeRecord<'_>,
+) -> Result<(), Error> {
+    let mut payload = Vec::new();
+    for (document, neighbour, overlap) in &decided.related {
+        payload.clear();
+        put_bytes(&mut payload, batch.records.row(*neighbour).id.as_bytes());
+        for value in [overlap.intersection, overlap.left, overlap.right] {
+            put_u64(&mut payload, value);
+        }
+        take(&batch.documents[*document as usize].to_be_bytes(), &payload)?;
+    }
+    Ok(())
+}
+
+fn decode(key: &[u8], payload: &[u8]) -> Option<Related> {
+    let mut reader = Reader::new(payload);
+    Some(Related {
+        document: u32::from_be_bytes(key.try_into().ok()?),
+        neighbour: std::str::from_utf8(reader.bytes()?).ok()?.to_owned(),
+        overlap: Overlap { intersection: reader.u64()?, left: reader.u64()?, right: reader.u64()? },
+    })
+}

@@ -1,0 +1,58 @@
+//! Whether candidates run away: documents that are not related look so alike that most of them are
+//! compared with each other.
+
+use super::ordered_component::OrderedComponent;
+use super::shingle_sets::Sets;
+use crate::progress::Runaway;
+use lookalike_core::curve::{self, Choice, Cost};
+use lookalike_core::verify;
+
+/// Pairs still to look at from which on a user is warned: about a second.
+const MANY: u64 = 1_000_000;
+/// Documents that are compared to see how alike they are.
+const SAMPLE: usize = 400;
+/// Shingles of them at most, 8 bytes each.
+const SAMPLE_SHINGLES: usize = 4_000_000;
+
+/// What to report of a component in which this many pairs remain to be looked at; `None` where
+/// they are few.
+pub(super) fn runaway(
+    placed: &OrderedComponent<'_>,
+    pairs: u64,
+    sets: &mut Sets<'_>,
+) -> Option<Runaway> {
+    if pairs < MANY {
+        return None;
+    }
+    let sample = sample(placed, sets);
+    let count = sample.len() as u64;
+    let mut similarities = Vec::new();
+    for (i, a) in sample.iter().enumerate() {
+        similarities.extend(sample[..i].iter().map(|b| verify::overlap(a, b).jaccard()));
+    }
+    let mean = similarities.iter().sum::<f64>() / (similarities.len().max(1) as f64);
+    let size = sample.iter().map(Vec::len).sum::<usize>() / sample.len().max(1);
+    let cost = Cost::of_sample(placed.len() as u64, count, similarities).with_set_size(size);
+    let params = placed.params();
+    let used =
+        Choice { num_hashes: params.num_hashes(), bands: params.bands(), rows: params.rows() };
+    let choice = curve::choose_for(params.threshold(), params.recall(), None, &cost).ok();
+    let is_better =
+        |choice: &Choice| 2.0 * cost.per_document_ns(*choice) < cost.per_document_ns(used);
+    Some(Runaway { documents: placed.len(), pairs, mean, better: choice.filter(is_better) })
+}
+
+/// The sets of members at even distances in the keep order.
+fn sample(placed: &OrderedComponent<'_>, sets: &mut Sets<'_>) -> Vec<Vec<u64>> {
+    let step = placed.len().div_ceil(SAMPLE).max(1);
+    let (mut sample, mut shingles) = (Vec::new(), 0);
+    for member in (0..placed.len() as u32).step_by(step) {
+        let set = placed.set(member, sets);
+        shingles += set.len();
+        if shingles > SAMPLE_SHINGLES && sample.len() > 1 {
+            break;
+        }
+        sample.push(set.to_vec());
+    }
+    sample
+}

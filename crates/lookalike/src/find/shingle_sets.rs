@@ -1,0 +1,135 @@
+//! Shingle sets of the members of one component, made when they are asked for.
+//!
+//! Documents are read again, or their sets from an index; the sets that were used last are kept,
+//! up to a share of memory. A document that is not what it was when it was read first is an error.
+
+use super::batch::Batch;
+use super::documents::Documents;
+use crate::error::Error;
+use crate::find::options::FindOptions;
+use crate::find::options::PairList;
+use crate::read::Scratch;
+use lookalike_core::shingle::Shingler;
+use std::collections::VecDeque;
+
+/// One thread's sets.
+pub(super) struct Sets<'a> {
+    documents: &'a Documents,
+    shingler: Shingler,
+    scratch: Scratch,
+    share: usize,
+    signature_share: usize,
+    /// By place in the component.
+    made: Vec<Option<Box<[u64]>>>,
+    /// Places whose sets are held, the longest held first.
+    held: VecDeque<u32>,
+    held_bytes: usize,
+    set: Vec<u64>,
+    failure: Option<Error>,
+}
+
+impl<'a> Sets<'a> {
+    pub(super) fn new(documents: &'a Documents, options: &FindOptions, share: usize) -> Self {
+        let signature_share = if options.pairs == PairList::WithEstimates { share / 4 } else { 0 };
+        Self {
+            documents,
+            shingler: Shingler::with_kernel(options.params.shingle(), options.kernel),
+            scratch: Scratch::default(),
+            share: share - signature_share,
+            signature_share,
+            made: Vec::new(),
+            held: VecDeque::new(),
+            held_bytes: 0,
+            set: Vec::new(),
+            failure: None,
+        }
+    }
+
+    /// Forgets the last component and is ready for one of `members` members.
+    pub(super) fn begin(&mut self, members: usize) {
+        self.made.clear();
+        self.made.resize_with(members, || None);
+        self.held.clear();
+        self.held_bytes = 0;
+    }
+
+    /// Bytes of sets that may be held.
+    pub(super) fn share(&self) -> usize {
+        self.share
+    }
+
+    /// Bytes of signatures that may be held next to the sets.
+    pub(super) fn signature_share(&self) -> usize {
+        self.signature_share
+    }
+
+    /// What went wrong since the component was begun: the sets given then were empty.
+    pub(super) fn finish(&mut self) -> Result<(), Error> {
+        self.failure.take().map_or(Ok(()), Err)
+    }
+
+    /// Whether something went wrong, so that there is no sense in going on.
+    pub(super) fn failed(&self) -> bool {
+        self.failure.is_some()
+    }
+
+    /// The sets of two members, `a` and `b` by place in the component, `document_a` and `_b` in
+    /// the batch.
+    pub(super) fn two(
+        &mut self,
+        batch: &Batch,
+        (a, document_a): (u32, u32),
+        (b, document_b): (u32, u32),
+    ) -> (&[u64], &[u64]) {
+        self.load(batch, a, document_a, b);
+        self.load(batch, b, document_b, a);
+        let set = |place: u32| self.made[place as usize].as_deref().unwrap_or_default();
+        (set(a), set(b))
+    }
+
+    /// The set of one member.
+    pub(super) fn one(&mut self, batch: &Batch, place: u32, document: u32) -> &[u64] {
+        self.load(batch, place, document, place);
+        self.made[place as usize].as_deref().unwrap_or_default()
+    }
+
+    /// Makes the set at `place`, letting go of others but of that at `stays`.
+    fn load(&mut self, batch: &Batch, place: u32, document: u32, stays: u32) {
+        if self.made[place as usize].is_some() || self.failure.is_some() {
+            return;
+        }
+        if let Err(error) = self.read(batch, document) {
+            self.failure = Some(error);
+            return;
+        }
+        let bytes = 8 * self.set.len();
+        while self.held_bytes + bytes > self.share {
+            let Some(oldest) = self.held.pop_front() else { break };
+            if oldest == stays {
+                self.held.push_back(oldest);
+                if self.held.len() == 1 {
+                    break;
+                }
+                continue;
+            }
+            let gone = self.made[oldest as usize].take();
+            self.held_bytes -= gone.map_or(0, |set| 8 * set.len());
+        }
+        self.made[place as usize] = Some(self.set.as_slice().into());
+        self.held.push_back(place);
+        self.held_bytes += bytes;
+    }
+
+    fn read(&mut self, batch: &Batch, document: u32) -> Result<(), Error> {
+        let row = batch.records.row(document);
+        let part = self.documents.part(batch.records.part(document));
+        let (shingler, set) = (&mut self.shingler, &mut self.set);
+        let fingerprint =
+            part.retained.fetch_set(row.place, row.id, &mut self.scratch, shingler, set)?;
+        if fingerprint == row.fingerprint {
+            return Ok(());
+        }
+        let place = self.documents.place_name(batch.documents[document as usize])?;
+        Err(Error::Changed { id: row.id.to_owned(), place })
+    }
+}

@@ -1,0 +1,319 @@
+//! Findings as comma-separated values: `\n` ends a line, a value is quoted where it must be.
+
+use crate::find::{ESTIMATE_COLUMNS, Groups, Identical, Ids, PairRef, Pairs, SkippedRecords};
+use crate::read::Skipped;
+use ::csv::{QuoteStyle, Terminator, Writer, WriterBuilder};
+use lookalike_core::parameter::NamesParameters;
+use lookalike_core::params::Measure;
+use lookalike_core::verify::Overlap;
+use std::borrow::Cow;
+use std::io::{self, Write};
+
+/// How texts of the input are written: ids, sources, paths, reasons.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Cells {
+    /// As they are.
+    #[default]
+    Exact,
+    /// With `'` before those that a spreadsheet would take for a formula: those that begin with
+    /// `=`, `+`, `-`, `@`, their full-width forms, a tab, a carriage return or a line feed.
+    FormulaSafe,
+}
+
+impl Cells {
+    /// The text to write.
+    pub(crate) fn text(self, text: &str) -> Cow<'_, str> {
+        const FORMULAS: [char; 11] =
+            ['=', '+', '-', '@', '\t', '\r', '\n', '\u{FF1D}', '\u{FF0B}', '\u{FF0D}', '\u{FF20}'];
+        if self == Self::FormulaSafe && text.starts_with(FORMULAS) {
+            Cow::Owned(format!("'{text}"))
+        } else {
+            Cow::Borrowed(text)
+        }
+    }
+}
+
+fn writer<W: Write>(out: W) -> Writer<W> {
+    WriterBuilder::new()
+        .terminator(Terminator::Any(b'\n'))
+        .quote_style(QuoteStyle::Necessary)
+        .from_writer(out)
+}
+
+/// One line per document of a group: `group,id,role,keeper,jaccard`, and `containment` behind it
+/// where that is the measure. The role is `keeper` or `duplicate`, the similarity that with the
+/// keeper, with six decimals, and none for the keeper.
+///
+/// # Errors
+/// Those of `out`, and of temporary files that hold groups.
+pub fn groups(
+    out: &mut dyn Write,
+    groups: &Groups,
+    measure: Measure,
+    cells: Cells,
+) -> io::Result<()> {
+    let mut csv = writer(out);
+    let width = columns(measure);
+    csv.write_record(&["group", "id", "role", "keeper", "jaccard", "containment"][..width + 4])?;
+    for (number, group) in (1u64..).zip(groups.iter()) {
+        let group = group?;
+        let (number, keeper) = (number.to_string(), cells.text(&group.keeper.id));
+        let (number, keeper) = (number.as_str(), &*keeper);
+        csv.write_record(&[number, keeper, "keeper", keeper, "", ""][..width + 4])?;
+        for duplicate in &group.duplicates {
+            let [jaccard, containment] = similarities(&duplicate.overlap);
+            let id = cells.text(&duplicate.id);
+            let line = [number, &id, "duplicate", keeper, &jaccard, &containment];
+            csv.write_record(&line[..width + 4])?;
+        }
+    }
+    csv.flush()
+}
+
+/// How many similarities stand in a line.
+fn columns(measure: Measure) -> usize {
+    if measure == Measure::Containment { 2 } else { 1 }
+}
+
+fn similarities(overlap: &Overlap) -> [String; 2] {
+    [Measure::Jaccard, Measure::Containment].map(|measure| overlap.six_decimals_of(measure))
+}
+
+/// One line per verified pair: `id_a,id_b,jaccard` with `id_a` < `id_b` byte by byte, sorted, six
+/// decimals; and `containment` behind it where that is the measure. Pairs with estimates have
+/// `estimated_jaccard,error,standard_error` at the end.
+///
+/// # Errors
+/// Those of `out`, and of temporary files that hold pairs.
+pub fn pairs(out: &mut dyn Write, pairs: &Pairs, measure: Measure, cells: Cells) -> io::Result<()> {
+    let measures = &[Measure::Jaccard, Measure::Containment][..columns(measure)];
+    let mut lines = Vec::with_capacity(LINES_BYTES + 256);
+    let header = ["id_a", "id_b", "jaccard", "containment"];
+    lines.extend_from_slice(header[..measures.len() + 2].join(",").as_bytes());
+    if pairs.has_estimates() {
+        for name in ESTIMATE_COLUMNS {
+            lines.push(b',');
+            lines.extend_from_slice(name.as_bytes());
+        }
+    }
+    lines.push(b'\n');
+    let mut decimals = Decimals::new();
+    let mut cursor = pairs.cursor();
+    while let Some(PairRef { a, b, overlap, estimate }) = cursor.next_pair()? {
+        value(&cells.text(a), &mut lines);
+        lines.push(b',');
+        value(&cells.text(b), &mut lines);
+        for measure in measures {
+            lines.push(b',');
+            lines.extend_from_slice(decimals.of(&overlap, *measure));
+        }
+        for text in estimate.iter().flat_map(|estimate| estimate.six_decimals(&overlap)) {
+            lines.push(b',');
+            lines.extend_from_slice(text.as_bytes());
+        }
+        lines.push(b'\n');
+        if lines.len() >= LINES_BYTES {
+            out.write_all(&lines)?;
+            lines.clear();
+        }
+    }
+    out.write_all(&lines)?;
+    out.flush()
+}
+
+/// Bytes of lines that go out at once.
+const LINES_BYTES: usize = 1 << 16;
+
+/// Adds a value that is not alone in its line, quoted as [`writer`] would.
+fn value(text: &str, line: &mut Vec<u8>) {
+    if !text.bytes().any(|byte| matches!(byte, b',' | b'"' | b'\n' | b'\r')) {
+        return line.extend_from_slice(text.as_bytes());
+    }
+    line.push(b'"');
+    for byte in text.bytes() {
+        if byte == b'"' {
+            line.push(b'"');
+        }
+        line.push(byte);
+    }
+    line.push(b'"');
+}
+
+/// Similarities as they were written before: overlaps come back in the pairs of one text.
+struct Decimals(Vec<Option<(Overlap, Measure, String)>>);
+
+impl Decimals {
+    const SLOTS: u64 = 1 << 10;
+
+    fn new() -> Self {
+        Self(vec![None; Self::SLOTS as usize])
+    }
+
+    fn of(&mut self, overlap: &Overlap, measure: Measure) -> &[u8] {
+        let Overlap { intersection, left, right } = *overlap;
+        let mixed = [left, right, measure as u64]
+            .into_iter()
+            .fold(intersection, |sum, number| sum.wrapping_mul(31).wrapping_add(number));
+        let Some(slot) = self.0.get_mut((mixed % Self::SLOTS) as usize) else { return b"" };
+        match slot {
+            Some((known, by, _)) if known == overlap && *by == measure => {}
+            _ => *slot = Some((*overlap, measure, overlap.six_decimals_of(measure))),
+        }
+        slot.as_ref().map_or(b"", |(_, _, text)| text.as_bytes())
+    }
+}
+
+/// One line per file or record that was not read, then one per empty document:
+/// `source,line,id,reason`. An empty document has neither source nor line, and the reason
+/// [`EMPTY`](super::EMPTY), with the first document that has the same text.
+///
+/// # Errors
+/// Those of `out`, and of temporary files that hold records or ids.
+pub fn skipped(
+    out: &mut dyn Write,
+    skipped: &SkippedRecords,
+    identical: &Identical,
+    empty: &Ids,
+    cells: Cells,
+) -> io::Result<()> {
+    let mut csv = writer(out);
+    csv.write_record(["source", "line", "id", "reason"])?;
+    for record in skipped.iter() {
+        let record = record?;
+        let Skipped { source, line, id, reason } = &record;
+        let line = line.map(|line| line.to_string()).unwrap_or_default();
+        let id = id.as_deref().unwrap_or_default();
+        let twin = identical
+            .first_of(&record)
+            .map(|first| format!("; the same bytes as {first}"))
+            .unwrap_or_default();
+        let reason = reason.spelled(super::option_name) + &twin;
+        csv.write_record([&*cells.text(source), &line, &cells.text(id), &cells.text(&reason)])?;
+    }
+    for each in identical.empty_copies().join(empty.iter()) {
+        let (id, first) = each?;
+        let twin = first.map(|first| format!("; the same text as {first}")).unwrap_or_default();
+        let reason = format!("{}{twin}", super::EMPTY);
+        csv.write_record(["", "", &cells.text(&id), &cells.text(&reason)])?;
+    }
+    csv.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{empty, groups as some, pairs as two, skipped as one};
+    use super::*;
+    use crate::find::Pair;
+
+    const EQUAL: Overlap = Overlap { intersection: 1, left: 1, right: 1 };
+
+    fn text(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> String {
+        let mut bytes = Vec::new();
+        write(&mut bytes).unwrap();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    #[test]
+    fn groups_name_each_document_once() {
+        assert_eq!(
+            text(|out| groups(out, &some(), Measure::Jaccard, Cells::Exact)),
+            "group,id,role,keeper,jaccard\n\
+             1,\"a,b\",keeper,\"a,b\",\n\
+             1,\"say \"\"x\"\"\",duplicate,\"a,b\",1.000000\n\
+             1,\"two\nlines\",duplicate,\"a,b\",0.900000\n\
+             2,k,keeper,k,\n\
+             2,ü,duplicate,k,0.900000\n"
+        );
+    }
+
+    #[test]
+    fn pairs_have_the_header_of_the_truth_files() {
+        assert_eq!(
+            text(|out| pairs(out, &two(), Measure::Jaccard, Cells::Exact)),
+            "id_a,id_b,jaccard\n\"a,b\",\"say \"\"x\"\"\",1.000000\nk,ü,0.900000\n"
+        );
+    }
+
+    #[test]
+    fn skipped_records_and_empty_documents_are_listed() {
+        assert_eq!(
+            text(|out| skipped(out, &one(), &Identical::default(), &empty(), Cells::Exact)),
+            "source,line,id,reason\n\
+             in.jsonl,7,,\"expected a JSON object such as {\"\"id\"\":…}, got an array\"\n\
+             ,,nothing,empty: no tokens\n"
+        );
+    }
+
+    #[test]
+    fn formulas_are_texts_where_that_is_asked_for() {
+        let formulas =
+            ["=1+1", "+1", "-1", "@x", "\t=1", "\r=1", "\n=1", "\u{FF1D}1", "-", "=\"a\",b"];
+        for id in formulas {
+            assert_eq!(Cells::FormulaSafe.text(id), format!("'{id}"));
+            assert_eq!(Cells::Exact.text(id), id);
+        }
+        for id in ["", "a=1", "1-2", " =1", "'=1", "ü", "\"=1"] {
+            assert_eq!(Cells::FormulaSafe.text(id), id);
+        }
+        let pair = Pair { a: "=a,b".to_owned(), b: "x".to_owned(), overlap: EQUAL, estimate: None };
+        let pairs_of = |cells| {
+            text(|out| {
+                pairs(
+                    out,
+                    &Pairs::of(std::slice::from_ref(&pair)).unwrap(),
+                    Measure::Jaccard,
+                    cells,
+                )
+            })
+        };
+        assert_eq!(pairs_of(Cells::Exact), "id_a,id_b,jaccard\n\"=a,b\",x,1.000000\n");
+        assert_eq!(pairs_of(Cells::FormulaSafe), "id_a,id_b,jaccard\n\"'=a,b\",x,1.000000\n");
+    }
+
+    #[test]
+    fn containment_stands_beside_the_similarity() {
+        let text = text(|out| pairs(out, &two(), Measure::Containment, Cells::Exact));
+        assert!(text.starts_with("id_a,id_b,jaccard,containment\n"), "{text}");
+        assert!(text.ends_with("\nk,ü,0.900000,1.000000\n"), "{text}");
+        let text = text_of_groups();
+        assert!(text.contains("\n1,\"a,b\",keeper,\"a,b\",,\n"), "{text}");
+        assert!(text.contains("\n2,ü,duplicate,k,0.900000,1.000000\n"), "{text}");
+    }
+
+    /// Pairs with every id there is to quote, and more overlaps than are remembered.
+    #[test]
+    fn pairs_are_quoted_and_rounded_as_by_the_writer_of_the_other_tables() {
+        let ids = ["", " ", "\"", "a,b", "\r", "x\ny", "plain", "'", "\\", "\u{0}", "\t", "ü#"];
+        let mut listed = Vec::new();
+        for (i, a) in ids.iter().enumerate() {
+            for (j, b) in ids.iter().enumerate().filter(|(_, b)| *b > a) {
+                let (left, right) = (100 + 17 * i as u64, 3_000 + 13 * j as u64);
+                let overlap = Overlap { intersection: 90 + (i * j) as u64, left, right };
+                listed.push(Pair {
+                    a: (*a).to_owned(),
+                    b: (*b).to_owned(),
+                    overlap,
+                    estimate: None,
+                });
+            }
+        }
+        for n in 0..5_000 {
+            let overlap = Overlap { intersection: n + 1, left: n + 7, right: n % 7 + 2 * n };
+            listed.push(Pair { a: "~".to_owned(), b: format!("~{n:05}"), overlap, estimate: None });
+        }
+        listed.sort_by(|x, y| (&x.a, &x.b).cmp(&(&y.a, &y.b)));
+        let mut csv = writer(Vec::new());
+        csv.write_record(["id_a", "id_b", "jaccard", "containment"]).unwrap();
+        for Pair { a, b, overlap, .. } in &listed {
+            csv.write_record([a, b, &similarities(overlap)[0], &similarities(overlap)[1]]).unwrap();
+        }
+        let expected = String::from_utf8(csv.into_inner().unwrap()).unwrap();
+        let all = Pairs::of(&listed).unwrap();
+        assert_eq!(all.iter().map(Result::unwrap).collect::<Vec<_>>(), listed);
+        assert_eq!(text(|out| pairs(out, &all, Measure::Containment, Cells::Exact)), expected);
+    }
+
+    fn text_of_groups() -> String {
+        text(|out| groups(out, &some(), Measure::Containment, Cells::Exact))
+    }
+}

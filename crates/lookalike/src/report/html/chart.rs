@@ -1,0 +1,397 @@
+//! Figures → pictures inside the page (SVG), each with a text for those who cannot see it.
+//!
+//! Colours are those of the page's style, so the pictures are light or dark with it.
+
+use super::number::{Plural, Probability, Similarity, Thousandths};
+use super::page::Audit;
+use lookalike_core::curve::candidate_probability;
+use std::fmt::{self, Display, Formatter, Write};
+
+/// A bar of a share, 0 to 1, beside a figure that says the same.
+pub(super) struct Bar(pub(super) f64);
+
+impl Display for Bar {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let width = self.0.clamp(0.0, 1.0) * 100.0;
+        write!(
+            f,
+            "<svg class=\"bar\" viewBox=\"0 0 100 8\" preserveAspectRatio=\"none\" \
+             aria-hidden=\"true\"><rect width=\"100\" height=\"8\" class=\"rest\"/>\
+             <rect width=\"{width:.2}\" height=\"8\"/></svg>"
+        )
+    }
+}
+
+/// The probability of being found over similarity, and what an audit measured.
+pub(super) struct Curve<'a> {
+    /// Bands per signature.
+    pub(super) bands: usize,
+    /// Rows per band.
+    pub(super) rows: usize,
+    /// Where the line stands, 0 to 1.
+    pub(super) threshold: f64,
+    /// The similarity's name, with a capital.
+    pub(super) measure: &'a str,
+    /// Points with their intervals.
+    pub(super) audit: Option<&'a Audit>,
+}
+
+/// The field of the curve in its picture.
+const LEFT: f64 = 50.0;
+const RIGHT: f64 = 468.0;
+const TOP: f64 = 30.0;
+const BOTTOM: f64 = 266.0;
+
+fn x(similarity: f64) -> f64 {
+    LEFT + similarity.clamp(0.0, 1.0) * (RIGHT - LEFT)
+}
+
+fn y(probability: f64) -> f64 {
+    BOTTOM - probability.clamp(0.0, 1.0) * (BOTTOM - TOP)
+}
+
+impl Curve<'_> {
+    pub(super) fn at(&self, similarity: f64) -> f64 {
+        candidate_probability(similarity, self.bands, self.rows)
+    }
+
+    fn axes(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        for fifth in 0..=5 {
+            let value = f64::from(fifth) / 5.0;
+            let (at_x, at_y) = (x(value), y(value));
+            writeln!(
+                f,
+                "<path class=\"grid\" d=\"M{at_x:.1} {BOTTOM}V{TOP}M{LEFT} {at_y:.1}H{RIGHT}\"/>\
+                 <text x=\"{at_x:.1}\" y=\"{}\" text-anchor=\"middle\">{value:.1}</text>\
+                 <text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{}\u{a0}%</text>",
+                BOTTOM + 19.0,
+                LEFT - 7.0,
+                at_y + 4.0,
+                fifth * 20
+            )?;
+        }
+        writeln!(
+            f,
+            "<text x=\"{:.1}\" y=\"{}\" text-anchor=\"middle\">{} of the pair</text>",
+            f64::midpoint(LEFT, RIGHT),
+            BOTTOM + 40.0,
+            self.measure
+        )
+    }
+
+    fn measured(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let bins = self.audit.map(|audit| audit.bins.as_slice()).unwrap_or_default();
+        for bin in bins.iter().filter(|bin| bin.checked > 0) {
+            let at = x(f64::midpoint(bin.from, bin.to));
+            let (low, high) = (y(bin.recall.low), y(bin.recall.high));
+            writeln!(
+                f,
+                "<path class=\"interval\" d=\"M{at:.1} {low:.1}V{high:.1}M{:.1} {low:.1}h8M{:.1} \
+                 {high:.1}h8\"/><circle class=\"measured\" cx=\"{at:.1}\" cy=\"{:.1}\" r=\"4\"/>",
+                at - 4.0,
+                at - 4.0,
+                y(bin.recall.value)
+            )?;
+        }
+        Ok(())
+    }
+}
+
+impl Display for Curve<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let recall = self.at(self.threshold);
+        let (at_x, at_y) = (x(self.threshold), y(recall));
+        write!(
+            f,
+            "<svg class=\"chart\" viewBox=\"0 0 484 312\" role=\"img\" \
+             aria-labelledby=\"curve-title curve-text\">\
+             <title id=\"curve-title\">How probable it is that a similar pair is found</title>\
+             <desc id=\"curve-text\">A curve in the shape of an S, from 0 % for pairs without \
+             anything in common to 100 % for equal ones. At the threshold of {} it is at {}.\
+             </desc>\n<rect class=\"reported\" x=\"{at_x:.1}\" y=\"{TOP}\" width=\"{:.1}\" \
+             height=\"{}\"/>\n",
+            self.threshold,
+            Probability(recall),
+            RIGHT - at_x,
+            BOTTOM - TOP
+        )?;
+        self.axes(f)?;
+        let mut points = String::new();
+        for step in 0..=200 {
+            let similarity = f64::from(step) / 200.0;
+            let space = if step == 0 { "" } else { " " };
+            write!(points, "{space}{:.1},{:.1}", x(similarity), y(self.at(similarity)))?;
+        }
+        let (anchor, shift) = if self.threshold > 0.5 { ("end", -6.0) } else { ("start", 6.0) };
+        write!(
+            f,
+            "<path class=\"threshold\" d=\"M{at_x:.1} {}V{BOTTOM}\"/>\n\
+             <polyline class=\"curve\" points=\"{points}\"/>\n\
+             <circle class=\"mark\" cx=\"{at_x:.1}\" cy=\"{at_y:.1}\" r=\"5\"/>\n\
+             <text class=\"label\" x=\"{:.1}\" y=\"{}\" text-anchor=\"{anchor}\">threshold {}: \
+             {}</text>\n",
+            TOP - 14.0,
+            at_x + shift,
+            TOP - 10.0,
+            self.threshold,
+            Probability(recall)
+        )?;
+        self.measured(f)?;
+        f.write_str("</svg>")
+    }
+}
+
+/// How many duplicates have which similarity with their keeper: hundredths, and those that are
+/// equal by themselves.
+#[derive(Debug, Clone)]
+pub(super) struct Similarities {
+    hundredths: [u64; 100],
+    /// Duplicates of similarity 1.
+    pub(super) equal: u64,
+}
+
+impl Default for Similarities {
+    fn default() -> Self {
+        Self { hundredths: [0; 100], equal: 0 }
+    }
+}
+
+impl Similarities {
+    /// Counts one, in millionths.
+    pub(super) fn add(&mut self, similarity: u32) {
+        match self.hundredths.get_mut(similarity as usize / 10_000) {
+            Some(count) => *count += 1,
+            None => self.equal += 1,
+        }
+    }
+
+    /// Those below 1.
+    pub(super) fn unequal(&self) -> u64 {
+        self.hundredths.iter().sum()
+    }
+
+    /// Steps of 0.01, or of 0.05 where they span more than half: from, to in hundredths, count.
+    /// From the first that holds anything.
+    pub(super) fn steps(&self) -> Vec<(usize, usize, u64)> {
+        let Some(first) = self.hundredths.iter().position(|count| *count > 0) else {
+            return Vec::new();
+        };
+        let step = if first < 50 { 5 } else { 1 };
+        let first = first / step * step;
+        let chunks = self.hundredths.iter().skip(first).collect::<Vec<_>>();
+        let counted = chunks.chunks(step).enumerate().map(|(at, counts)| {
+            let from = first + at * step;
+            (from, from + step, counts.iter().copied().sum())
+        });
+        counted.collect()
+    }
+}
+
+impl Display for Similarities {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let steps = self.steps();
+        let most = steps.iter().map(|step| step.2).max().unwrap_or(0).max(1);
+        let width = (RIGHT - LEFT) / steps.len().max(1) as f64;
+        writeln!(
+            f,
+            "<svg class=\"chart\" viewBox=\"0 0 484 312\" role=\"img\" \
+             aria-labelledby=\"spread-title\">\
+             <title id=\"spread-title\">Duplicates by similarity with the document that stays; the \
+             table has the figures</title>"
+        )?;
+        for quarter in 0..=4u64 {
+            let at = y(quarter as f64 / 4.0);
+            write!(f, "<path class=\"grid\" d=\"M{LEFT} {at:.1}H{RIGHT}\"/>")?;
+            if quarter == 4 {
+                let count = short(most);
+                let (left, up) = (LEFT - 7.0, at + 4.0);
+                write!(f, "<text x=\"{left}\" y=\"{up:.1}\" text-anchor=\"end\">{count}</text>")?;
+            }
+        }
+        let every = steps.len().div_ceil(5).max(1);
+        for (at, (from, to, count)) in steps.iter().enumerate() {
+            let left = LEFT + at as f64 * width;
+            let height = (BOTTOM - TOP) * (*count as f64 / most as f64);
+            // What is there is seen.
+            let height = if *count > 0 { height.max(1.5) } else { 0.0 };
+            writeln!(
+                f,
+                "<rect class=\"column\" x=\"{:.2}\" y=\"{:.2}\" width=\"{:.2}\" \
+                 height=\"{height:.2}\"><title>{} to {}: {}</title></rect>",
+                left + width * 0.08,
+                BOTTOM - height,
+                width * 0.84,
+                Hundredths(*from),
+                Hundredths(*to),
+                Plural(*count, "duplicate")
+            )?;
+            if at % every == 0 {
+                writeln!(
+                    f,
+                    "<text x=\"{left:.1}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
+                    BOTTOM + 19.0,
+                    Hundredths(*from)
+                )?;
+            }
+        }
+        write!(
+            f,
+            "<text x=\"{RIGHT}\" y=\"{}\" text-anchor=\"middle\">1</text>\
+             <path class=\"axis\" d=\"M{LEFT} {BOTTOM}H{RIGHT}\"/></svg>",
+            BOTTOM + 19.0
+        )
+    }
+}
+
+/// A similarity in hundredths.
+pub(super) struct Hundredths(pub(super) usize);
+
+impl Display for Hundredths {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{:02}", self.0 / 100, self.0 % 100)
+    }
+}
+
+/// A count in few characters, for an axis.
+fn short(count: u64) -> String {
+    match count {
+        0..10_000 => count.to_string(),
+        10_000..1_000_000 => format!("{}k", count / 1000),
+        _ => format!("{:.1}M", count as f64 / 1e6),
+    }
+}
+
+/// How many groups have which number of documents: 2, 3, 4, then powers of two.
+#[derive(Debug, Clone)]
+pub(super) struct Sizes {
+    /// By the logarithm of the size, rounded up; the first three are 2, 3 and 4.
+    counts: [u64; 66],
+}
+
+impl Default for Sizes {
+    fn default() -> Self {
+        Self { counts: [0; 66] }
+    }
+}
+
+impl Sizes {
+    /// Counts a group of so many documents, at least 2.
+    pub(super) fn add(&mut self, documents: u64) {
+        let at = match documents {
+            0..=2 => 0,
+            3 => 1,
+            4 => 2,
+            // 5 to 8 is the fourth step, 9 to 16 the fifth.
+            more => (more - 1).ilog2() as usize + 1,
+        };
+        if let Some(count) = self.counts.get_mut(at) {
+            *count += 1;
+        }
+    }
+
+    /// From, to, groups; up to the last that holds any.
+    pub(super) fn steps(&self) -> Vec<(u64, u64, u64)> {
+        let used = self.counts.iter().rposition(|count| *count > 0).map_or(0, |last| last + 1);
+        let bounds = |at: usize| match at {
+            0..=2 => (at as u64 + 2, at as u64 + 2),
+            _ => ((1u64 << (at - 1)) + 1, 1u64.checked_shl(at as u32).unwrap_or(u64::MAX)),
+        };
+        let counted = self.counts.iter().take(used).enumerate();
+        counted.map(|(at, count)| (bounds(at).0, bounds(at).1, *count)).collect()
+    }
+}
+
+/// The bounds of similarities in words, for a group.
+pub(super) struct Span(pub(super) u32, pub(super) u32);
+
+impl Display for Span {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let least_most = [self.0, self.1].map(Similarity);
+        let [least, most] = [self.0, self.1].map(|millionths| Thousandths(millionths).to_string());
+        write!(f, "<data value=\"{}\" title=\"", least_most[0])?;
+        if self.0 == self.1 {
+            write!(f, "{}\">", least_most[0])?;
+        } else {
+            write!(f, "{} to {}\">", least_most[0], least_most[1])?;
+        }
+        if least == most {
+            write!(f, "{least}</data>")
+        } else {
+            write!(f, "{least} to {most}</data>")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::html::page::{AuditBin, Interval};
+    use proptest::prelude::*;
+
+    fn audit() -> Audit {
+        let recall = Interval { value: 0.98, low: 0.9, high: 0.999 };
+        Audit {
+            what: "pairs".into(),
+            recall,
+            confidence: 0.95,
+            complete: false,
+            sampled: 10,
+            with_neighbours: 4,
+            bins: vec![AuditBin { from: 0.8, to: 0.9, checked: 50, found: 49, recall }],
+        }
+    }
+
+    #[test]
+    fn the_curve_names_threshold_and_probability() {
+        let audit = audit();
+        for threshold in [0.01, 0.8, 1.0] {
+            let curve = Curve {
+                bands: 21,
+                rows: 6,
+                threshold,
+                measure: "Jaccard similarity",
+                audit: Some(&audit),
+            };
+            let svg = curve.to_string();
+            assert!(svg.contains(&format!("threshold {threshold}: ")), "{svg}");
+            assert!(!svg.contains("NaN") && !svg.contains("inf"));
+            assert_eq!(svg.matches("class=\"measured\"").count(), 1);
+        }
+    }
+
+    #[test]
+    fn similarities_are_counted_in_steps() {
+        let mut found = Similarities::default();
+        for similarity in [1_000_000, 999_999, 990_000, 989_999, 800_000] {
+            found.add(similarity);
+        }
+        assert_eq!((found.equal, found.unequal()), (1, 4));
+        let steps = found.steps();
+        assert_eq!(
+            (steps.len(), steps[0], steps[18], steps[19]),
+            (20, (80, 81, 1), (98, 99, 1), (99, 100, 2))
+        );
+        found.add(0);
+        assert_eq!((found.steps().len(), found.steps()[0]), (20, (0, 5, 1)));
+        assert!(Similarities::default().steps().is_empty());
+        assert!(!Similarities::default().to_string().contains("NaN"));
+    }
+
+    proptest! {
+        #[test]
+        fn every_group_lies_in_its_step(
+            size in 2u64..,
+            others in prop::collection::vec(2u64..99, 0..9),
+        ) {
+            let mut sizes = Sizes::default();
+            sizes.add(size);
+            for size in &others {
+                sizes.add(*size);
+            }
+            let steps = sizes.steps();
+            prop_assert_eq!(steps.iter().map(|step| step.2).sum::<u64>(), others.len() as u64 + 1);
+            let step = steps.iter().find(|(from, to, _)| (*from..=*to).contains(&size));
+            prop_assert!(step.is_some_and(|step| step.2 > 0), "{size} {steps:?}");
+        }
+    }
+}

@@ -1,0 +1,297 @@
+//! Findings → one HTML page that needs nothing else: no network, no folder beside it.
+//!
+//! ```text
+//! Page (figures) ────────┐
+//! Streams (groups, …) ───┴─ write ─► summary, trust, sources, groups, charts, samples, skipped
+//! ```
+//!
+//! What an office reads (figures, charts, the largest groups) is HTML and SVG, and there without
+//! scripts. All groups are data in the page, which its script lists, searches and sorts. The same
+//! page and streams give the same bytes. Every text of the user is shown as text.
+//!
+//! `page.css` and `page.js` lie beside this file and are part of the program.
+
+mod chart;
+mod choice;
+mod differences;
+mod escape;
+mod groups;
+mod number;
+mod page;
+mod policy;
+mod section;
+mod skipped;
+
+pub use choice::{ChosenPair, SampleChoice};
+pub use page::{
+    About, Audit, AuditBin, Counts, Duplicate, Group, Interval, Page, Parameter, Recall, Sample,
+    Skipped, Source, Streams, millionths,
+};
+
+use chart::Hundredths;
+use escape::Text;
+use groups::Passed;
+use number::{Count, Plural, Share};
+use std::io::{self, Write};
+
+/// The name of this measure in [`Page::measure`].
+const CONTAINMENT: &str = "containment";
+const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
+
+/// Writes the page. Reads each stream once; of the groups it holds some dozen kilobytes and the
+/// largest group, of what was skipped the first thousand. Texts of samples are compared up to
+/// 40,000 bytes each.
+///
+/// ```
+/// use lookalike::core::params::ShingleRule;
+/// use lookalike::report::html::{self, Counts, Duplicate, Group, Page, Recall, Streams};
+///
+/// let duplicate = Duplicate { id: "b".into(), similarity: 912_345, ..Duplicate::default() };
+/// let duplicates = vec![duplicate];
+/// let group = Group { keeper: "a".into(), bytes: 75, duplicates, ..Group::default() };
+/// let page = Page {
+///     title: "Near-duplicates in letters/",
+///     version: "0.1.0",
+///     parameters: &[],
+///     counts: Counts { documents: 3, groups: 1, duplicates: 1, ..Counts::default() },
+///     measure: "Jaccard similarity",
+///     threshold: 0.8,
+///     shingle: &ShingleRule::default(),
+///     recall: Recall::Exact,
+///     concentrated: None,
+///     notes: &[],
+///     audit: None,
+///     sources: &[],
+///     reasons: &["it is the longer text"],
+///     chains: false,
+///     samples: &[],
+///     times: &[],
+/// };
+/// let mut out = Vec::new();
+/// let (mut groups, mut skipped) = ([Ok(group)].into_iter(), std::iter::empty());
+/// html::write(&mut out, &page, Streams { groups: &mut groups, skipped: &mut skipped })?;
+/// assert!(out.starts_with(b"<!DOCTYPE html>"));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+///
+/// # Errors
+/// Those of `out` and of the streams.
+pub fn write(out: &mut dyn Write, page: &Page<'_>, streams: Streams<'_>) -> io::Result<()> {
+    let Streams { groups, skipped } = streams;
+    head(out, page)?;
+    section::summary(out, page)?;
+    section::trust(out, page)?;
+    section::sources(out, page)?;
+    section::open(out, "groups", "Groups")?;
+    controls(out, page)?;
+    let passed = groups::stream(out, groups, page.reasons, groups::MOST_BYTES)?;
+    unlisted(out, &passed)?;
+    out.write_all(b"</section>\n")?;
+    spread(out, page, &passed)?;
+    samples(out, page)?;
+    skipped::write(out, skipped)?;
+    section::parameters(out, page)?;
+    write!(
+        out,
+        "</main>\n<footer><p>Made by lookalike {}. This page is complete in itself and loads \
+         nothing.</p></footer>\n<script>{SCRIPT}</script>\n</body>\n</html>\n",
+        Text(page.version)
+    )
+}
+
+fn head(out: &mut dyn Write, page: &Page) -> io::Result<()> {
+    let (title, version) = (Text(page.title), Text(page.version));
+    write!(
+        out,
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"referrer\" content=\"no-referrer\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n\
+         <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n\
+         <a class=\"skip\" href=\"#main\">Skip to the findings</a>\n\
+         <header><p class=\"brand\">lookalike {version}</p>\n<h1>{title}</h1></header>\n",
+        policy::content_security_policy(SCRIPT, STYLE)
+    )?;
+    out.write_all(b"<nav aria-label=\"Sections\"><ul>\n")?;
+    let link = |(name, text): (&str, &str)| format!("<li><a href=\"#{name}\">{text}</a></li>\n");
+    let sources = (!page.sources.is_empty()).then_some(("sources", "Sources"));
+    let samples = (!page.samples.is_empty()).then_some(("samples", "Side by side"));
+    let some = page.counts.groups > 0;
+    let links = [
+        Some(("summary", "Found")),
+        Some(("trust", "Trust")),
+        sources,
+        some.then_some(("spread", "Spread")),
+        Some(("groups", "Groups")),
+        samples,
+        Some(("skipped", "Not read")),
+        Some(("parameters", "How")),
+    ];
+    for text in links.into_iter().flatten().map(link) {
+        out.write_all(text.as_bytes())?;
+    }
+    out.write_all(b"</ul></nav>\n<main id=\"main\" tabindex=\"-1\">\n")
+}
+
+/// What the script needs; it shows the form.
+fn controls(out: &mut dyn Write, page: &Page) -> io::Result<()> {
+    if page.counts.groups == 0 {
+        return out.write_all(b"<p>There are none.</p>\n");
+    }
+    let mut reasons = String::from("[");
+    for reason in page.reasons {
+        if reasons.len() > 1 {
+            reasons.push(',');
+        }
+        escape::json(&mut reasons, reason);
+    }
+    write!(
+        out,
+        "<p>In each group one document stays and the others are like it. Open a group to see how \
+         alike, and why that one stays. Similarities in tables are rounded down to three \
+         decimals; point at one to see six.{}</p>\n\
+         <noscript><p class=\"note\">The largest groups are shown. With scripts allowed, this page \
+         lists all groups and can search them; the file of <code>--output</code> has them, too.\
+         </p></noscript>\n\
+         <script type=\"application/json\" id=\"reasons\">{reasons}]</script>\n\
+         <form class=\"controls\" id=\"controls\" role=\"search\" aria-label=\"Groups\" hidden>\n\
+         <label class=\"grow\">Search an id<input id=\"query\" type=\"search\" \
+         autocomplete=\"off\" spellcheck=\"false\" aria-controls=\"list\"></label>\n\
+         <label>Order<select id=\"order\" aria-controls=\"list\">\
+         <option value=\"number\">Largest groups first</option>\
+         <option value=\"small\">Smallest groups first</option>\
+         <option value=\"unlike\">Least alike first</option>\
+         <option value=\"alike\">Most alike first</option>\
+         <option value=\"bytes\">Most bytes that would go first</option></select></label>\n\
+         </form>\n<p class=\"status\" id=\"status\" role=\"status\" aria-live=\"polite\"></p>\n",
+        if page.counts.groups > groups::SHOWN {
+            format!(
+                " The {} largest groups show title or first words, source and date; further \
+                 groups show ids.",
+                groups::SHOWN
+            )
+        } else {
+            String::new()
+        }
+    )
+}
+
+impl Page<'_> {
+    /// What `count` duplicates of the highest similarity have in common with their keepers.
+    fn equal(&self, count: u64) -> &'static str {
+        match (self.measure == CONTAINMENT, count == 1) {
+            (true, true) => "contains or is contained in the document that stays: containment 1",
+            (true, false) => "contain or are contained in the document that stays: containment 1",
+            (false, true) => "has the same shingles as the document that stays: similarity 1",
+            (false, false) => "have the same shingles as the document that stays: similarity 1",
+        }
+    }
+
+    /// Why more documents repeat the shingles of another one than `count`.
+    fn copies_elsewhere(&self, count: u64) -> String {
+        let copies = self.counts.copies;
+        if copies == count {
+            return String::new();
+        }
+        format!(
+            " {} {} the shingles of an earlier document, which is not always the one that stays.",
+            Plural(copies, "document"),
+            if copies == 1 { "repeats" } else { "repeat" }
+        )
+    }
+}
+
+/// Groups that the page does not hold, and the buttons below the list.
+fn unlisted(out: &mut dyn Write, passed: &Passed) -> io::Result<()> {
+    out.write_all(b"<div class=\"pages\" id=\"pages\" hidden></div>\n")?;
+    let more = passed.groups - passed.listed;
+    if more > 0 {
+        writeln!(
+            out,
+            "<p class=\"warning\">This page lists the {} largest groups. {} more are counted in \
+             all figures, but not listed here; the file of <code>--output</code> has them.</p>",
+            Count(passed.listed),
+            Count(more)
+        )?;
+    }
+    Ok(())
+}
+
+/// Similarities and sizes, as pictures and as tables.
+fn spread(out: &mut dyn Write, page: &Page, passed: &Passed) -> io::Result<()> {
+    if passed.groups == 0 {
+        return Ok(());
+    }
+    section::open(out, "spread", "How alike, and how many together")?;
+    let found = &passed.similarities;
+    let all = found.equal + found.unequal();
+    out.write_all(
+        b"<div class=\"beside\">\n<div><h3>Similarity with the document that stays</h3>\n",
+    )?;
+    writeln!(
+        out,
+        "<p>{} of {} ({}) {}.{}{}</p>",
+        Count(found.equal),
+        Plural(all, "duplicate"),
+        Share(found.equal, all),
+        page.equal(found.equal),
+        page.copies_elsewhere(found.equal),
+        if found.unequal() > 0 { " The others by similarity:" } else { "" }
+    )?;
+    if found.unequal() > 0 {
+        write!(
+            out,
+            "<figure>{found}</figure>\n<details><summary>As a table</summary><table><thead><tr>\
+             <th scope=\"col\">Similarity</th><th scope=\"col\" class=\"num\">Duplicates</th></tr>\
+             </thead><tbody>\n"
+        )?;
+        for (from, to, count) in found.steps() {
+            let (from, to, count) = (Hundredths(from), Hundredths(to), Count(count));
+            writeln!(out, "<tr><td>{from} to {to}</td><td class=\"num\">{count}</td></tr>")?;
+        }
+        out.write_all(b"</tbody></table></details>\n")?;
+    }
+    out.write_all(
+        b"</div>\n<div><h3>Size of the groups</h3>\n<table class=\"sizes\"><thead><tr><th \
+          scope=\"col\">Documents</th><th scope=\"col\" class=\"num\">Groups</th><td></td></tr>\
+          </thead><tbody>\n",
+    )?;
+    let steps = passed.sizes.steps();
+    let most = steps.iter().map(|step| step.2).max().unwrap_or(0).max(1);
+    for (from, to, count) in steps {
+        let bar = chart::Bar(count as f64 / most as f64);
+        let (from, to, count) = (Count(from), (to > from).then_some(Count(to)), Count(count));
+        let to = to.map(|to| format!(" to {to}")).unwrap_or_default();
+        writeln!(
+            out,
+            "<tr><th scope=\"row\">{from}{to}</th><td class=\"num\">{count}</td><td \
+             class=\"wide-bar\">{bar}</td></tr>"
+        )?;
+    }
+    out.write_all(b"</tbody></table></div>\n</div>\n</section>\n")
+}
+
+fn samples(out: &mut dyn Write, page: &Page) -> io::Result<()> {
+    if page.samples.is_empty() {
+        return Ok(());
+    }
+    section::open(out, "samples", "Side by side")?;
+    writeln!(
+        out,
+        "<p>{} of a document that stays and one that would go, to judge by eye whether the \
+         threshold is right. <del>Struck out</del>: only in the document that stays. \
+         <ins>Underlined</ins>: only in the other. <del class=\"same-words\">Dotted</del>: the \
+         same words in other case, punctuation or white space. This page contains the texts \
+         shown here.</p>",
+        Plural(page.samples.len() as u64, "pair")
+    )?;
+    for (at, sample) in page.samples.iter().enumerate() {
+        differences::pair(out, sample, page.shingle, at == 0)?;
+    }
+    out.write_all(b"</section>\n")
+}
+
+#[cfg(test)]
+mod tests;

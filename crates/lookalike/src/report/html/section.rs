@@ -1,0 +1,481 @@
+//! Figures → the sections of the page that are the same with and without scripts.
+
+use super::chart::{Bar, Curve};
+use super::escape::Text;
+use super::number::{Bytes, Count, Plural, Probability, Seconds, Share};
+use super::page::{Audit, Page, Recall, Source};
+use lookalike_core::params::RecallCaveat;
+use std::io::{self, Write};
+
+/// A source that would lose more than this share is marked.
+const MUCH: f64 = 0.5;
+/// Documents of a source below which a share says little.
+const LEAST_DOCUMENTS: u64 = 20;
+/// Sources that are listed; of more, those with the most duplicates.
+const MOST_SOURCES: usize = 500;
+
+/// The first thing to read: what was found, in a sentence, a bar and figures.
+pub(super) fn summary(out: &mut dyn Write, page: &Page) -> io::Result<()> {
+    let counts = &page.counts;
+    let stay = counts.documents.saturating_sub(counts.duplicates);
+    let share = Share(counts.duplicates, counts.documents);
+    open(out, "summary", "What was found")?;
+    if counts.duplicates == 0 {
+        writeln!(
+            out,
+            "<p class=\"lead\">{} read, and <strong>no near-duplicates</strong> found.</p>",
+            Were(counts.documents)
+        )?;
+    } else {
+        writeln!(
+            out,
+            "<p class=\"lead\"><strong>{}</strong> of {} ({share}) {} near-duplicate{} of another \
+             document and could go; <strong>{}</strong> would stay.</p>",
+            Count(counts.duplicates),
+            Plural(counts.documents, "document"),
+            if counts.duplicates == 1 { "is a" } else { "are" },
+            if counts.duplicates == 1 { "" } else { "s" },
+            Count(stay)
+        )?;
+        writeln!(
+            out,
+            "<div class=\"parts\">{}<p><span class=\"key goes\"></span>Would go: {} <span \
+             class=\"key stays\"></span>Would stay: {}</p></div>",
+            Bar(share.of_one()),
+            Count(counts.duplicates),
+            Count(stay)
+        )?;
+    }
+    write!(out, "<p>{}</p>\n<dl class=\"tiles\">\n", Text(&verified(page)))?;
+    let read = match (counts.bytes, counts.empty) {
+        (0, 0) => String::new(),
+        (0, empty) => format!("{} without a word", Count(empty)),
+        (bytes, 0) => Bytes(bytes).to_string(),
+        (bytes, empty) => format!("{}; {} without a word", Bytes(bytes), Count(empty)),
+    };
+    tile(out, "Documents read", counts.documents, &read)?;
+    let copies = match counts.copies {
+        0 => String::new(),
+        1 => "1 repeats the shingles of an earlier document".to_owned(),
+        copies => format!("{} repeat the shingles of an earlier document", Count(copies)),
+    };
+    tile(out, "Near-duplicates", counts.duplicates, &copies)?;
+    let room = match counts.duplicate_bytes {
+        0 => String::new(),
+        bytes => format!("{} less to keep", Bytes(bytes)),
+    };
+    tile(out, "Would stay", stay, &room)?;
+    tile(out, "Groups", counts.groups, "each a document that stays and those like it")?;
+    let unread = if counts.skipped == 0 { "everything was read" } else { "with reasons below" };
+    tile(out, "Not read", counts.skipped, unread)?;
+    tile(out, "Pairs compared exactly", counts.verified, "of all that looked alike")?;
+    out.write_all(b"</dl>\n</section>\n")
+}
+
+/// `1 document was`, `2 documents were`.
+struct Were(u64);
+
+impl std::fmt::Display for Were {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let were = if self.0 == 1 { "was" } else { "were" };
+        write!(f, "{} {were}", Plural(self.0, "document"))
+    }
+}
+
+fn verified(page: &Page) -> String {
+    let (measure, threshold) = (page.measure, page.threshold);
+    let mut text = format!(
+        "Every similarity is exact: each pair was compared in full. Two documents are \
+         near-duplicates from a {measure} of {threshold} on, where 1 means the same shingles ({}) \
+         and 0 nothing in common.",
+        page.shingle
+    );
+    if page.chains {
+        text.push_str(
+            " Chains were followed, so a document may be less like the one that stays than that.",
+        );
+    }
+    text
+}
+
+fn tile(out: &mut dyn Write, name: &str, count: u64, note: &str) -> io::Result<()> {
+    let note = Text(note);
+    writeln!(
+        out,
+        "<div><dt>{name}</dt><dd>{} <span class=\"note\">{note}</span></dd></div>",
+        Count(count)
+    )
+}
+
+/// Begins a section with its heading.
+pub(super) fn open(out: &mut dyn Write, name: &str, heading: &str) -> io::Result<()> {
+    write!(
+        out,
+        "<section id=\"{name}\" aria-labelledby=\"{name}-heading\">\n\
+         <h2 id=\"{name}-heading\">{heading}</h2>\n"
+    )
+}
+
+/// How many of the similar pairs were found: asked, predicted, measured.
+pub(super) fn trust(out: &mut dyn Write, page: &Page) -> io::Result<()> {
+    open(out, "trust", "Was everything found?")?;
+    match page.recall {
+        Recall::Exact => out.write_all(
+            b"<p>Yes. This run was exact: it misses no pair at or above the threshold, by the way \
+              it works, not by chance.</p>\n",
+        )?,
+        Recall::Banding { bands, rows, asked, caveat } => {
+            let curve = Curve {
+                bands,
+                rows,
+                threshold: page.threshold,
+                measure: &capital(page.measure),
+                audit: page.audit,
+            };
+            banding(out, page, &curve, asked, caveat)?;
+        }
+    }
+    if let Some((documents, share)) = page.concentrated {
+        writeln!(
+            out,
+            "<p class=\"note\">One group of {} documents has {} of the pairs. Pairs near the \
+             threshold in such a cluster are found or missed together, so that one run can find \
+             fewer of them than predicted. A higher recall (<code>--recall</code>) helps, \
+             <code>--exact</code> finds all.</p>",
+            Count(documents),
+            Probability(share)
+        )?;
+    }
+    if let Some(audit) = page.audit {
+        bins(out, audit)?;
+    }
+    out.write_all(b"</section>\n")
+}
+
+fn banding(
+    out: &mut dyn Write,
+    page: &Page,
+    curve: &Curve,
+    asked: f64,
+    caveat: Option<RecallCaveat>,
+) -> io::Result<()> {
+    let threshold = page.threshold;
+    let predicted = curve.at(threshold);
+    out.write_all(b"<dl class=\"tiles three\">\n")?;
+    figure(
+        out,
+        "Asked for",
+        &Probability(asked).to_string(),
+        &format!("at least, of the pairs at the threshold of {threshold}"),
+    )?;
+    let verdict = if predicted >= asked { "more than asked" } else { "LESS than asked" };
+    let verdict = if predicted.to_bits() == asked.to_bits() { "as asked" } else { verdict };
+    match caveat {
+        Some(caveat) => figure(out, "Predicted", "no prediction", &caveat.to_string())?,
+        None => figure(
+            out,
+            "Predicted",
+            &Probability(predicted).to_string(),
+            &format!("of the pairs exactly at the threshold; {verdict}"),
+        )?,
+    }
+    match page.audit {
+        Some(audit) => measured(out, audit, asked)?,
+        None => figure(
+            out,
+            "Measured",
+            "not measured",
+            "an audit (find --audit 2000) checks a sample against all documents",
+        )?,
+    }
+    out.write_all(b"</dl>\n<div class=\"beside\">\n<figure>")?;
+    writeln!(
+        out,
+        "{curve}<figcaption>How probable it is that a pair is found, by its similarity. Pairs in \
+         the shaded part are reported when found; those left of it are rejected after the exact \
+         comparison.{}</figcaption></figure>",
+        if page.audit.is_some() { " Points with bars: what the audit measured." } else { "" }
+    )?;
+    write!(
+        out,
+        "<div><p>A pair exactly at the threshold of {threshold} is found with a probability of \
+         <strong>{}</strong>. The more alike two documents are, the surer they are found:</p>\n\
+         <table><thead><tr><th scope=\"col\">Similarity</th><th scope=\"col\" class=\"num\">Found \
+         with</th></tr></thead><tbody>\n",
+        Probability(predicted)
+    )?;
+    for twentieth in 6..=20u32 {
+        let similarity = f64::from(twentieth) / 20.0;
+        let tenth = twentieth.is_multiple_of(2);
+        if tenth || similarity >= threshold - 0.05 {
+            let mark = if similarity >= threshold { "" } else { " class=\"below\"" };
+            let found = Probability(curve.at(similarity));
+            writeln!(out, "<tr{mark}><td>{similarity:.2}</td><td class=\"num\">{found}</td></tr>")?;
+        }
+    }
+    write!(
+        out,
+        "</tbody></table>\n<p class=\"note\">{} bands of {} rows; pale lines are below the \
+         threshold.</p></div>\n</div>\n",
+        curve.bands, curve.rows
+    )
+}
+
+fn figure(out: &mut dyn Write, name: &str, value: &str, note: &str) -> io::Result<()> {
+    let note = Text(note);
+    writeln!(
+        out,
+        "<div><dt>{name}</dt><dd>{} <span class=\"note\">{note}</span></dd></div>",
+        Text(value)
+    )
+}
+
+fn measured(out: &mut dyn Write, audit: &Audit, asked: f64) -> io::Result<()> {
+    if audit.with_neighbours == 0 {
+        return figure(out, "Measured", "nothing", "no document drawn had a similar one");
+    }
+    let recall = audit.recall;
+    let verdict = if recall.high < asked {
+        "which is below what was asked"
+    } else if recall.low >= asked {
+        "which is what was asked or more"
+    } else {
+        "which agrees with what was asked"
+    };
+    if audit.complete && recall.low.to_bits() == recall.high.to_bits() {
+        let what = format!("of the similar documents of all documents, all compared; {verdict}");
+        return figure(out, "Measured", &Probability(recall.value).to_string(), &what);
+    }
+    figure(
+        out,
+        "Measured",
+        &Probability(recall.value).to_string(),
+        &format!(
+            "of the {}; between {} and {} with a confidence of {}, {verdict}",
+            audit.what,
+            Probability(recall.low),
+            Probability(recall.high),
+            Probability(audit.confidence)
+        ),
+    )
+}
+
+fn bins(out: &mut dyn Write, audit: &Audit) -> io::Result<()> {
+    write!(
+        out,
+        "<h3>What the audit measured</h3>\n<p>{} drawn at random and compared with all others; {} \
+         of them had at least one similar document.",
+        Were(audit.sampled),
+        Count(audit.with_neighbours)
+    )?;
+    if audit.with_neighbours == 0 {
+        let nothing: &[u8] = if audit.complete {
+            b" So there is nothing to find.</p>\n"
+        } else {
+            b" So nothing could be measured.</p>\n"
+        };
+        return out.write_all(nothing);
+    }
+    if audit.complete && audit.recall.low.to_bits() == audit.recall.high.to_bits() {
+        writeln!(
+            out,
+            " All documents were drawn, so that the share is known: {} of a document's similar \
+             documents were found in the mean.</p>",
+            Probability(audit.recall.value)
+        )?;
+        return audit_table(out, audit);
+    }
+    writeln!(
+        out,
+        " Of the {}, {} were found: with a confidence of {} the true share lies between {} and {}.\
+         </p>",
+        Text(&audit.what),
+        Probability(audit.recall.value),
+        Probability(audit.confidence),
+        Probability(audit.recall.low),
+        Probability(audit.recall.high)
+    )?;
+    audit_table(out, audit)
+}
+
+/// What the audit measured, by similarity.
+fn audit_table(out: &mut dyn Write, audit: &Audit) -> io::Result<()> {
+    if audit.bins.is_empty() {
+        return Ok(());
+    }
+    out.write_all(
+        b"<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Measured recall by \
+          similarity\"><table><thead><tr><th scope=\"col\">Similarity</th><th scope=\"col\" \
+          class=\"num\">Looked for</th><th scope=\"col\" class=\"num\">Found</th><th scope=\"col\" \
+          class=\"num\">Share</th><th scope=\"col\" class=\"num\">Between</th></tr></thead>\
+          <tbody>\n",
+    )?;
+    for bin in &audit.bins {
+        write!(
+            out,
+            "<tr><td>{}</td><td class=\"num\">{}</td><td class=\"num\">{}</td>",
+            if bin.from < 1.0 { format!("{} to {}", bin.from, bin.to) } else { "equal".into() },
+            Count(bin.checked),
+            Count(bin.found)
+        )?;
+        if bin.checked == 0 {
+            out.write_all(b"<td class=\"num\">none</td><td class=\"num\">none</td></tr>\n")?;
+            continue;
+        }
+        let recall = bin.recall;
+        let (value, low, high) =
+            (Probability(recall.value), Probability(recall.low), Probability(recall.high));
+        writeln!(
+            out,
+            "<td class=\"num\">{value}</td><td class=\"num\">{low} and {high}</td></tr>"
+        )?;
+    }
+    out.write_all(b"</tbody></table></div>\n")
+}
+
+/// How much of each source would go.
+pub(super) fn sources(out: &mut dyn Write, page: &Page) -> io::Result<()> {
+    if page.sources.is_empty() {
+        return Ok(());
+    }
+    open(out, "sources", "Where they come from")?;
+    let share = |source: &Source| Share(source.duplicates, source.documents);
+    let is_much = |source: &&Source| loses_much(source, &share(source));
+    let much = page.sources.iter().filter(is_much).count() as u64;
+    if much > 0 {
+        writeln!(
+            out,
+            "<p class=\"warning\"><strong>Look at this first:</strong> {} of {} would lose more \
+             than half of {} documents.</p>",
+            Count(much),
+            Plural(page.sources.len() as u64, "source"),
+            if much == 1 { "its" } else { "their" }
+        )?;
+    }
+    let mut rows: Vec<&Source> = page.sources.iter().collect();
+    rows.sort_by_key(|source| std::cmp::Reverse(source.duplicates));
+    out.write_all(
+        b"<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Sources\"><table \
+          class=\"sources\"><thead><tr><th scope=\"col\">Source</th><th scope=\"col\">Share that \
+          would go</th><th scope=\"col\" class=\"num\">Would go</th><th scope=\"col\" \
+          class=\"num\">Documents</th><th scope=\"col\" class=\"num\">Bytes that would go</th></tr>\
+          </thead><tbody>\n",
+    )?;
+    for source in rows.iter().take(MOST_SOURCES) {
+        source_row(out, source, &share(source))?;
+    }
+    out.write_all(b"</tbody></table></div>\n")?;
+    let more = rows.len().saturating_sub(MOST_SOURCES) as u64;
+    if more > 0 {
+        writeln!(
+            out,
+            "<p class=\"note\">and {} with fewer duplicates</p>",
+            Plural(more, "further source")
+        )?;
+    }
+    out.write_all(b"</section>\n")
+}
+
+/// Whether a source would lose so many of its documents that it is marked.
+fn loses_much(source: &Source, share: &Share) -> bool {
+    source.documents >= LEAST_DOCUMENTS && share.of_one() > MUCH
+}
+
+fn source_row(out: &mut dyn Write, source: &Source, share: &Share) -> io::Result<()> {
+    let much = loses_much(source, share);
+    writeln!(
+        out,
+        "<tr{}><th scope=\"row\"><bdi>{}</bdi>{}</th><td class=\"similarity\">{} {share}{}\
+         </td><td class=\"num\">{}</td><td class=\"num\">{}</td><td class=\"num\">{}</td></tr>",
+        if much { " class=\"much\"" } else { "" },
+        Text(&source.name),
+        if source.reference { " <span class=\"tag\">Reference, stays</span>" } else { "" },
+        Bar(share.of_one()),
+        if much { " <span class=\"warn\">⚠ more than half</span>" } else { "" },
+        Count(source.duplicates),
+        Count(source.documents),
+        Count(source.duplicate_bytes)
+    )
+}
+
+/// What the run was told, and how long it took.
+pub(super) fn parameters(out: &mut dyn Write, page: &Page) -> io::Result<()> {
+    open(out, "parameters", "How it was done")?;
+    out.write_all(
+        b"<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Parameters\"><table>\
+          <thead><tr><th scope=\"col\">Parameter</th><th scope=\"col\">Value</th><th \
+          scope=\"col\">What it does</th></tr></thead><tbody>\n",
+    )?;
+    for each in page.parameters {
+        writeln!(
+            out,
+            "<tr><th scope=\"row\"><code>{}</code></th><td><bdi>{}</bdi></td><td>{}</td></tr>",
+            Text(each.name),
+            Text(each.value),
+            Text(each.meaning)
+        )?;
+    }
+    out.write_all(b"</tbody></table></div>\n")?;
+    for note in page.notes {
+        writeln!(out, "<p class=\"note\">{}.</p>", Text(note))?;
+    }
+    if !page.times.is_empty() {
+        out.write_all(
+            b"<h3>Time</h3>\n<table><thead><tr><th scope=\"col\">Stage</th><th scope=\"col\" \
+              class=\"num\">Time</th></tr></thead><tbody>\n",
+        )?;
+        let whole: f64 = page.times.iter().map(|time| time.1).sum();
+        for (stage, seconds) in page.times.iter().copied().chain([("all together", whole)]) {
+            writeln!(
+                out,
+                "<tr><th scope=\"row\">{}</th><td class=\"num\">{}</td></tr>",
+                Text(stage),
+                Seconds(seconds)
+            )?;
+        }
+        out.write_all(b"</tbody></table>\n")?;
+    }
+    out.write_all(b"</section>\n")
+}
+
+/// With a capital letter first.
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::html::page::Interval;
+
+    #[test]
+    fn an_audit_without_neighbours_measures_nothing() {
+        let recall = Interval { value: 0.0, low: 0.0, high: 1.0 };
+        let mut audit = Audit {
+            what: "similar documents".into(),
+            recall,
+            confidence: 0.95,
+            complete: false,
+            sampled: 1,
+            with_neighbours: 0,
+            bins: Vec::new(),
+        };
+        let shown = |audit: &Audit| {
+            let mut out = Vec::new();
+            measured(&mut out, audit, 0.99).unwrap();
+            bins(&mut out, audit).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        let html = shown(&audit);
+        assert!(html.contains("1 document was drawn") && html.contains("nothing could be"));
+        assert!(!html.contains("Of the similar"), "{html}");
+        audit.with_neighbours = 1;
+        for (high, verdict) in [(0.98, "below what was asked"), (1.0, "agrees with")] {
+            audit.recall.high = high;
+            assert!(shown(&audit).contains(verdict));
+        }
+        audit.recall.low = 0.99;
+        assert!(shown(&audit).contains("what was asked or more"));
+    }
+}

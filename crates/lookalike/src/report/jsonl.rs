@@ -1,0 +1,76 @@
+//! Groups as JSON, one object per line.
+
+use crate::find::{Group, Groups};
+use lookalike_core::params::Measure;
+use std::io::{self, Write};
+
+/// One line per group:
+///
+/// ```json
+/// {"group":1,"keeper":"id","size":3,"duplicates":[{"id":"other","jaccard":0.912345}]}
+/// ```
+///
+/// With `"containment":0.987654` behind the similarity where that is the measure, and
+/// `"reference":true` behind a keeper of a reference collection.
+///
+/// # Errors
+/// Those of `out`, and of temporary files that hold groups.
+pub fn groups(out: &mut dyn Write, groups: &Groups, measure: Measure) -> io::Result<()> {
+    for (number, each) in (1u64..).zip(groups.iter()) {
+        group(out, number, &each?, measure)?;
+        out.write_all(b"\n")?;
+    }
+    Ok(())
+}
+
+/// One group, without a line end. Similarities are written as digits, six of them, so that no
+/// binary fraction comes in between.
+pub(super) fn group(
+    out: &mut dyn Write,
+    number: u64,
+    group: &Group,
+    measure: Measure,
+) -> io::Result<()> {
+    write!(out, "{{\"group\":{number},\"keeper\":")?;
+    serde_json::to_writer(&mut *out, &group.keeper.id)?;
+    if group.keeper.reference {
+        out.write_all(b",\"reference\":true")?;
+    }
+    write!(out, ",\"size\":{},\"duplicates\":[", group.duplicates.len() + 1)?;
+    for (i, duplicate) in group.duplicates.iter().enumerate() {
+        out.write_all(if i == 0 { b"{\"id\":" } else { b",{\"id\":" })?;
+        serde_json::to_writer(&mut *out, &duplicate.id)?;
+        write!(out, ",\"jaccard\":{}", duplicate.overlap.six_decimals())?;
+        if measure == Measure::Containment {
+            let containment = duplicate.overlap.six_decimals_of(measure);
+            write!(out, ",\"containment\":{containment}")?;
+        }
+        out.write_all(b"}")?;
+    }
+    out.write_all(b"]}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::groups as some;
+    use super::*;
+
+    #[test]
+    fn a_line_is_a_group() {
+        let mut bytes = Vec::new();
+        groups(&mut bytes, &some(), Measure::Jaccard).unwrap();
+        let text = String::from_utf8(bytes).unwrap();
+        assert_eq!(
+            text,
+            "{\"group\":1,\"keeper\":\"a,b\",\"size\":3,\"duplicates\":[\
+             {\"id\":\"say \\\"x\\\"\",\"jaccard\":1.000000},\
+             {\"id\":\"two\\nlines\",\"jaccard\":0.900000}]}\n\
+             {\"group\":2,\"keeper\":\"k\",\"size\":2,\"duplicates\":[\
+             {\"id\":\"ü\",\"jaccard\":0.900000}]}\n"
+        );
+        for line in text.lines() {
+            let value: serde_json::Value = serde_json::from_str(line).unwrap();
+            assert!(value["duplicates"][0]["jaccard"].is_f64());
+        }
+    }
+}

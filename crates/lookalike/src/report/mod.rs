@@ -1,0 +1,268 @@
+//! Findings → files and reports. `docs/report.md` specifies every format.
+//!
+//! ```text
+//! groups, pairs, skipped ─ csv::…, jsonl::… ─► any writer
+//! Findings ─ json::summary ─► any writer
+//! html::Page, html::Streams ─ html::write ─► any writer
+//! Target::new (name → format, compression) ─ create ─► Output ─ finish ─► the file, whole
+//! ```
+//!
+//! An [`Output`] is opened before a run, so that a place that cannot be written is known at once,
+//! and has its name only when it is complete. The same findings give the same bytes.
+
+mod atomic;
+pub mod csv;
+pub mod html;
+pub mod json;
+pub mod jsonl;
+mod output_paths;
+mod own_outputs;
+#[cfg(feature = "parquet")]
+pub mod parquet;
+pub(crate) mod part_file;
+
+pub use atomic::Output;
+pub use output_paths::{TakenPlace, Taker, check_places};
+pub use part_file::{Leftovers, remove_leftovers};
+
+use lookalike_core::parameter::Parameter;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// The version of everything written here, as `docs/report.md` counts it.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// Why an empty document is among the skipped ones.
+pub const EMPTY: &str = "empty: no tokens";
+
+/// A parameter as an option of the command line, `--num-hashes`: reports spell parameters so,
+/// whichever front end writes them.
+pub fn option_name(parameter: Parameter) -> String {
+    format!("--{}", parameter.name().replace('_', "-"))
+}
+
+/// What a file of findings looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OutputFormat {
+    /// One JSON object per line.
+    Jsonl,
+    /// Comma-separated values with a header.
+    Csv,
+    /// A whole run as one JSON object.
+    Json,
+    /// A whole run as a page for people.
+    Html,
+    /// Apache Parquet, which compresses by itself.
+    #[cfg(feature = "parquet")]
+    Parquet,
+}
+
+/// How a file is compressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Compression {
+    None,
+    Gzip,
+    Zstd,
+}
+
+impl Compression {
+    /// By the end of a name in lower case, and the name without that end.
+    pub(crate) fn of(name: &str) -> (Self, &str) {
+        if let Some(stem) = name.strip_suffix(".gz") {
+            (Self::Gzip, stem)
+        } else if let Some(stem) = name.strip_suffix(".zst") {
+            (Self::Zstd, stem)
+        } else {
+            (Self::None, name)
+        }
+    }
+}
+
+/// Whether a name in lower case says that the file is compressed, and the name without that end.
+pub(crate) fn compression_of_name(name: &str) -> (bool, &str) {
+    let (compression, stem) = Compression::of(name);
+    (compression != Compression::None, stem)
+}
+
+/// A file that is to be written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    path: PathBuf,
+    format: OutputFormat,
+    compression: Compression,
+}
+
+/// A name that does not say what is to be written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownName {
+    /// The name.
+    pub path: PathBuf,
+    /// Formats that are possible there.
+    pub possible: &'static [OutputFormat],
+}
+
+impl fmt::Display for UnknownName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ends = |compressible: bool| {
+            let some = self.possible.iter().filter(|f| f.is_compressible() == compressible);
+            some.map(|format| format.end()).collect::<Vec<_>>().join(" or ")
+        };
+        write!(
+            f,
+            "cannot tell from the name {} what to write; it must end in {}, which .gz or .zst may \
+             follow",
+            self.path.display(),
+            ends(true)
+        )?;
+        let others = ends(false);
+        if others.is_empty() { Ok(()) } else { write!(f, ", or in {others}") }
+    }
+}
+
+impl std::error::Error for UnknownName {}
+
+impl OutputFormat {
+    /// Whether `.gz` or `.zst` may follow.
+    fn is_compressible(self) -> bool {
+        matches!(self, Self::Jsonl | Self::Csv | Self::Json)
+    }
+
+    /// What a name ends in, with the dot.
+    fn end(self) -> &'static str {
+        match self {
+            Self::Jsonl => ".jsonl",
+            Self::Csv => ".csv",
+            Self::Json => ".json",
+            Self::Html => ".html",
+            #[cfg(feature = "parquet")]
+            Self::Parquet => ".parquet",
+        }
+    }
+}
+
+impl Target {
+    /// Takes format and compression from the end of the name, in upper or lower case. Nothing is
+    /// touched yet.
+    ///
+    /// # Errors
+    /// [`UnknownName`] when the name has none of the `possible` ends.
+    pub fn new(path: &Path, possible: &'static [OutputFormat]) -> Result<Self, UnknownName> {
+        let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase());
+        let name = name.unwrap_or_default();
+        let (compression, stem) = Compression::of(&name);
+        let fits = |format: &OutputFormat| {
+            stem.ends_with(format.end())
+                && (compression == Compression::None || format.is_compressible())
+        };
+        let format = possible.iter().copied().find(fits);
+        match format {
+            Some(format) => Ok(Self { path: path.to_owned(), format, compression }),
+            None => Err(UnknownName { path: path.to_owned(), possible }),
+        }
+    }
+
+    /// The name given.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What it says about the format.
+    pub fn format(&self) -> OutputFormat {
+        self.format
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::find::{Duplicate, Group, Groups, Ids, Member, Pair, Pairs, SkippedRecords};
+    use crate::read::{SkipReason, Skipped};
+    use lookalike_core::verify::Overlap;
+
+    const MOST: Overlap = Overlap { intersection: 9, left: 10, right: 9 };
+    const EQUAL: Overlap = Overlap { intersection: 1, left: 1, right: 1 };
+
+    /// Groups with everything that needs quoting somewhere.
+    pub(crate) fn groups() -> Groups {
+        let keeper =
+            |id: &str| Member { id: id.to_owned(), document: 1, bytes: 9, reference: false };
+        let duplicate = |id: &str, overlap| Duplicate {
+            id: id.to_owned(),
+            document: 2,
+            bytes: 8,
+            overlap,
+            decided_by: Some(0),
+        };
+        let groups = [
+            Group { keeper: keeper("k"), duplicates: vec![duplicate("ü", MOST)] },
+            Group {
+                keeper: keeper("a,b"),
+                duplicates: vec![duplicate("say \"x\"", EQUAL), duplicate("two\nlines", MOST)],
+            },
+        ];
+        Groups::of(&groups).unwrap()
+    }
+
+    /// Two pairs.
+    pub(crate) fn pairs() -> Pairs {
+        let pair = |a: &str, b: &str, overlap| Pair {
+            a: a.to_owned(),
+            b: b.to_owned(),
+            overlap,
+            estimate: None,
+        };
+        Pairs::of(&[pair("k", "ü", MOST), pair("a,b", "say \"x\"", EQUAL)]).unwrap()
+    }
+
+    /// A record that was skipped.
+    pub(crate) fn skipped() -> SkippedRecords {
+        let reason = SkipReason::NotAnObject { got: "an array".into() };
+        let record = Skipped { source: "in.jsonl".to_owned(), line: Some(7), id: None, reason };
+        SkippedRecords::of(&[record]).unwrap()
+    }
+
+    /// A document without tokens.
+    pub(crate) fn empty() -> Ids {
+        Ids::of(["nothing"]).unwrap()
+    }
+
+    #[test]
+    fn names_say_format_and_compression() {
+        const BOTH: &[OutputFormat] = &[OutputFormat::Jsonl, OutputFormat::Csv];
+        let target = |name: &str| Target::new(Path::new(name), BOTH);
+        let told = |name: &str| target(name).map(|t| (t.format, t.compression));
+        assert_eq!(told("x/a.jsonl"), Ok((OutputFormat::Jsonl, Compression::None)));
+        assert_eq!(told("a.CSV.gz"), Ok((OutputFormat::Csv, Compression::Gzip)));
+        assert_eq!(told("a.csv.zst"), Ok((OutputFormat::Csv, Compression::Zstd)));
+        for name in ["a.parquet", "a", "a.gz", "csv", "..", "a.csv.bz2"] {
+            let message = target(name).unwrap_err().to_string();
+            assert!(message.contains(".jsonl or .csv, which .gz or .zst"), "{message}");
+        }
+        assert!(Target::new(Path::new("a.jsonl"), &[OutputFormat::Csv]).is_err());
+    }
+
+    #[test]
+    fn reports_are_pages_or_json() {
+        const REPORTS: &[OutputFormat] = &[OutputFormat::Html, OutputFormat::Json];
+        let format = |name: &str| Target::new(Path::new(name), REPORTS).map(|t| t.format);
+        assert_eq!(format("r.HTML"), Ok(OutputFormat::Html));
+        assert_eq!(format("r.json.gz"), Ok(OutputFormat::Json));
+        for name in ["r.html.gz", "r.jsonl", "r.htm", "html"] {
+            let message = format(name).unwrap_err().to_string();
+            let expected = "in .json, which .gz or .zst may follow, or in .html";
+            assert!(message.ends_with(expected), "{message}");
+        }
+    }
+
+    #[cfg(feature = "parquet")]
+    #[test]
+    fn parquet_is_not_compressed_once_more() {
+        const TABLE: &[OutputFormat] = &[OutputFormat::Csv, OutputFormat::Parquet];
+        assert!(Target::new(Path::new("a.parquet"), TABLE).is_ok());
+        let message = Target::new(Path::new("a.parquet.gz"), TABLE).unwrap_err().to_string();
+        assert!(
+            message.ends_with(".csv, which .gz or .zst may follow, or in .parquet"),
+            "{message}"
+        );
+    }
+}

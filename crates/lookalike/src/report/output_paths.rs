@@ -1,0 +1,160 @@
+//! Names of outputs beside those of inputs: no output is written over a document, and no two over
+//! each other.
+
+use super::own_outputs;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// A name that an output cannot have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TakenPlace {
+    /// The name as it was given.
+    pub path: PathBuf,
+    /// Why not.
+    pub by: Taker,
+}
+
+/// What a name is taken by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Taker {
+    /// Another output.
+    Output,
+    /// An output that is a folder, and is made as a whole.
+    OutputFolder(PathBuf),
+    /// An input.
+    Input,
+    /// A file in an input folder that no run wrote.
+    InputFolder(PathBuf),
+}
+
+impl fmt::Display for TakenPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.path.display();
+        match &self.by {
+            Taker::Output => {
+                write!(f, "{path} is named for two outputs; give each its own file")
+            }
+            Taker::OutputFolder(folder) => {
+                write!(f, "{path} lies in the output {}; write beside it", folder.display())
+            }
+            Taker::Input => {
+                write!(f, "{path} is an input; write to another file, inputs are never changed")
+            }
+            Taker::InputFolder(folder) => write!(
+                f,
+                "{path} is an input, it lies in {} and is not what a run wrote; write to another \
+                 file, inputs are never changed",
+                folder.display()
+            ),
+        }
+    }
+}
+
+impl std::error::Error for TakenPlace {}
+
+/// Whether all `files` may be written: tables, lists and reports; and the survivors beside them,
+/// which have rules of their own in an input folder. A file in an input folder may be written over
+/// where an earlier run wrote one of its kind there.
+///
+/// # Errors
+/// [`TakenPlace`] for the first that may not.
+pub fn check_places<'a>(
+    files: impl IntoIterator<Item = &'a Path>,
+    survivors: Option<&'a Path>,
+    inputs: &[PathBuf],
+    reference: &[PathBuf],
+) -> Result<(), TakenPlace> {
+    let inputs: Vec<(&PathBuf, PathBuf)> = inputs
+        .iter()
+        .chain(reference)
+        .filter(|input| *input != Path::new("-"))
+        .map(|input| (input, same_name(input)))
+        .collect();
+    let mut taken: Vec<PathBuf> = Vec::new();
+    let files = files.into_iter().map(|path| (path, true));
+    for (path, is_file) in files.chain(survivors.map(|path| (path, false))) {
+        let place = same_name(path);
+        let refused = |by| Err(TakenPlace { path: path.to_owned(), by });
+        if taken.contains(&place) {
+            return refused(Taker::Output);
+        }
+        if inputs.iter().any(|(_, input)| *input == place) {
+            return refused(Taker::Input);
+        }
+        let folder = inputs.iter().find(|(_, input)| place.starts_with(input));
+        if let (true, Some((folder, _))) = (is_file, folder)
+            && place.is_file()
+            && !own_outputs::is_output(&place)
+        {
+            return refused(Taker::InputFolder((*folder).clone()));
+        }
+        if let (false, Some(inside)) = (is_file, taken.iter().find(|f| f.starts_with(&place))) {
+            let by = Taker::OutputFolder(path.to_owned());
+            return Err(TakenPlace { path: inside.clone(), by });
+        }
+        taken.push(place);
+    }
+    Ok(())
+}
+
+/// One spelling for every way to name a file.
+fn same_name(path: &Path) -> PathBuf {
+    if let Ok(found) = path.canonicalize() {
+        return found;
+    }
+    // It is not there yet; its folder may be, and be named in many ways.
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new(".")).canonicalize();
+    match (folder, path.file_name()) {
+        (Ok(folder), Some(name)) => folder.join(name),
+        _ => std::path::absolute(path).unwrap_or_else(|_| path.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests may stop at anything unexpected")]
+
+    use super::*;
+
+    fn taker(path: &Path, survivors: Option<&Path>, inputs: &[PathBuf]) -> Option<Taker> {
+        check_places([path], survivors, inputs, &[]).err().map(|taken| taken.by)
+    }
+
+    #[test]
+    fn documents_of_a_folder_are_not_written_over() {
+        let temp = tempfile::tempdir().unwrap();
+        let folder = temp.path().join("in");
+        std::fs::create_dir(&folder).unwrap();
+        let (corpus, new) = (folder.join("a.jsonl"), folder.join("groups.jsonl"));
+        std::fs::write(&corpus, "{\"id\":\"a\",\"text\":\"b\"}\n").unwrap();
+        let inputs = [folder.clone()];
+        let by_folder = Some(Taker::InputFolder(folder.clone()));
+        assert_eq!(taker(&corpus, None, &inputs), by_folder);
+        assert_eq!(taker(&folder, None, &inputs), Some(Taker::Input));
+        assert_eq!(taker(&new, None, &inputs), None);
+        let link = temp.path().join("link.jsonl");
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink(&corpus, &link).unwrap();
+            assert_eq!(taker(&link, None, &inputs), by_folder);
+        }
+        let earlier = "{\"group\":1,\"keeper\":\"a\",\"size\":2,\"duplicates\":[]}\n";
+        std::fs::write(&new, earlier).unwrap();
+        assert_eq!(taker(&new, None, &inputs), None);
+    }
+
+    #[test]
+    fn outputs_do_not_take_each_others_places() {
+        let temp = tempfile::tempdir().unwrap();
+        let (out, list) = (temp.path().join("out"), temp.path().join("out/gone.csv"));
+        let by_folder = |place: &Path| Some(Taker::OutputFolder(place.to_owned()));
+        std::fs::create_dir(&out).unwrap();
+        assert_eq!(taker(&list, Some(&out), &[]), by_folder(&out));
+        assert_eq!(taker(&out, Some(&out), &[]), Some(Taker::Output));
+        let spelled = temp.path().join("out/../x.csv");
+        let both = [temp.path().join("x.csv"), spelled];
+        let both = both.iter().map(PathBuf::as_path);
+        assert_eq!(check_places(both, None, &[], &[]).unwrap_err().by, Taker::Output);
+    }
+}

@@ -1,0 +1,348 @@
+//! Tables as Apache Parquet: groups and pairs, row by row, in row groups of bounded size.
+
+use crate::error::Error;
+use crate::find::{ESTIMATE_COLUMNS, Groups, PairRef, Pairs};
+use crate::report::Output;
+use lookalike_core::params::Measure;
+use lookalike_core::verify::Overlap;
+use parquet::basic::{Compression, LogicalType, Repetition, Type as PhysicalType, ZstdLevel};
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int64Type};
+use parquet::errors::{ParquetError, Result};
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::{
+    SerializedColumnWriter, SerializedFileWriter, SerializedRowGroupWriter,
+};
+use parquet::schema::types::{Type, TypePtr};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// What stands in the footer of files written here.
+pub(crate) const CREATED_BY: &str = concat!("lookalike version ", env!("CARGO_PKG_VERSION"));
+/// Rows of a row group at most.
+const GROUP_ROWS: usize = 1 << 18;
+/// Bytes of text in a row group at most.
+const GROUP_BYTES: usize = 64 << 20;
+
+/// What the cells of a column are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cell {
+    Bool,
+    Int64,
+    Double,
+    Text,
+}
+
+/// Cells of a column that are not written yet.
+#[derive(Debug)]
+pub(crate) enum Column {
+    Bool(Cells<bool>),
+    Int64(Cells<i64>),
+    Double(Cells<f64>),
+    Text(Cells<ByteArray>),
+}
+
+/// The cells of a column: for each whether it is there, and those that are.
+#[derive(Debug)]
+pub(crate) struct Cells<V> {
+    present: Vec<i16>,
+    values: Vec<V>,
+}
+
+impl<V> Cells<V> {
+    fn new() -> Self {
+        Self { present: Vec::new(), values: Vec::new() }
+    }
+
+    pub(crate) fn push(&mut self, value: Option<V>) {
+        self.present.push(i16::from(value.is_some()));
+        self.values.extend(value);
+    }
+}
+
+impl Column {
+    pub(crate) fn new(cell: Cell) -> Self {
+        match cell {
+            Cell::Bool => Self::Bool(Cells::new()),
+            Cell::Int64 => Self::Int64(Cells::new()),
+            Cell::Double => Self::Double(Cells::new()),
+            Cell::Text => Self::Text(Cells::new()),
+        }
+    }
+
+    /// Writes all cells as the next rows, and has none then. Cells of a required column must all
+    /// be there.
+    pub(crate) fn write(&mut self, writer: &mut SerializedColumnWriter<'_>) -> Result<()> {
+        macro_rules! write {
+            ($cells:expr, $type:ty) => {{
+                let Cells { present, values } = $cells;
+                writer.typed::<$type>().write_batch(values, Some(present), None)?;
+                present.clear();
+                values.clear();
+            }};
+        }
+        match self {
+            Self::Bool(cells) => write!(cells, BoolType),
+            Self::Int64(cells) => write!(cells, Int64Type),
+            Self::Double(cells) => write!(cells, DoubleType),
+            Self::Text(cells) => write!(cells, ByteArrayType),
+        }
+        Ok(())
+    }
+}
+
+/// The type of a column.
+pub(crate) fn column_type(name: &str, cell: Cell, repetition: Repetition) -> Result<TypePtr> {
+    let (physical, logical) = match cell {
+        Cell::Bool => (PhysicalType::BOOLEAN, None),
+        Cell::Int64 => (PhysicalType::INT64, None),
+        Cell::Double => (PhysicalType::DOUBLE, None),
+        Cell::Text => (PhysicalType::BYTE_ARRAY, Some(LogicalType::String)),
+    };
+    let column = Type::primitive_type_builder(name, physical)
+        .with_repetition(repetition)
+        .with_logical_type(logical);
+    Ok(Arc::new(column.build()?))
+}
+
+/// A table being written.
+struct Table {
+    path: PathBuf,
+    writer: SerializedFileWriter<Output>,
+    columns: Vec<Column>,
+    rows: usize,
+    bytes: usize,
+}
+
+impl Table {
+    /// Columns by name, cells, and whether each row has one.
+    fn create(output: Output, columns: &[(&str, Cell, bool)]) -> Result<Self> {
+        let path = output.path().to_owned();
+        let repetition = |all: bool| if all { Repetition::REQUIRED } else { Repetition::OPTIONAL };
+        let fields =
+            columns.iter().map(|(name, cell, all)| column_type(name, *cell, repetition(*all)));
+        let schema = Type::group_type_builder("schema").with_fields(fields.collect::<Result<_>>()?);
+        let properties = WriterProperties::builder()
+            .set_created_by(CREATED_BY.to_owned())
+            .set_compression(Compression::ZSTD(ZstdLevel::default()))
+            .build();
+        let schema = Arc::new(schema.build()?);
+        let writer = SerializedFileWriter::new(output, schema, Arc::new(properties))?;
+        let columns = columns.iter().map(|(_, cell, _)| Column::new(*cell)).collect();
+        Ok(Self { path, writer, columns, rows: 0, bytes: 0 })
+    }
+
+    /// Ends a row, whose cells are in the columns.
+    fn end_row(&mut self, bytes: usize) -> Result<()> {
+        self.rows += 1;
+        self.bytes += bytes;
+        if self.rows >= GROUP_ROWS || self.bytes >= GROUP_BYTES { self.flush() } else { Ok(()) }
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        if self.rows > 0 {
+            let mut group = self.writer.next_row_group()?;
+            write_columns(&mut group, &mut self.columns)?;
+            group.close()?;
+        }
+        (self.rows, self.bytes) = (0, 0);
+        Ok(())
+    }
+
+    fn finish(mut self) -> std::result::Result<(), Error> {
+        let path = self.path.clone();
+        let flushed = self.flush().and_then(|()| self.writer.into_inner());
+        flushed.map_err(|error| failed(path, error))?.finish(|_| Ok(()))
+    }
+}
+
+/// Writes the cells of the next columns of a row group.
+pub(crate) fn write_columns(
+    group: &mut SerializedRowGroupWriter<'_, Output>,
+    columns: &mut [Column],
+) -> Result<()> {
+    for column in columns {
+        let Some(mut writer) = group.next_column()? else {
+            return Err(ParquetError::General("the schema has too few columns".to_owned()));
+        };
+        column.write(&mut writer)?;
+        writer.close()?;
+    }
+    Ok(())
+}
+
+/// An error of the crate as one of ours.
+pub(crate) fn failed(path: PathBuf, error: ParquetError) -> Error {
+    let source = match error {
+        ParquetError::External(error) => match error.downcast::<std::io::Error>() {
+            Ok(error) => *error,
+            Err(error) => std::io::Error::other(error),
+        },
+        error => std::io::Error::other(error),
+    };
+    Error::Write { path, source }
+}
+
+/// Groups as a table, a document a row, with the columns of [`csv::groups`](super::csv::groups):
+/// `group` (64-bit integer), `id`, `role` and `keeper` (text), and the similarities (64-bit floats,
+/// the numbers that stand in the other formats; null for keepers).
+///
+/// # Errors
+/// [`Error::Write`], and those of temporary files that hold groups.
+pub fn groups(output: Output, groups: &Groups, measure: Measure) -> std::result::Result<(), Error> {
+    let mut columns = vec![
+        ("group", Cell::Int64, true),
+        ("id", Cell::Text, true),
+        ("role", Cell::Text, true),
+        ("keeper", Cell::Text, true),
+    ];
+    columns.extend(similarities(measure).iter().map(|(name, _)| (*name, Cell::Double, false)));
+    let path = output.path().to_owned();
+    let failed = |error| failed(path.clone(), error);
+    let mut table = Table::create(output, &columns).map_err(failed)?;
+    for (number, group) in (1u64..).zip(groups.iter()) {
+        let group = group.map_err(Error::of_io)?;
+        let keeper = group.keeper.id.as_str();
+        table.member(number, keeper, keeper, None, measure).map_err(failed)?;
+        for duplicate in &group.duplicates {
+            let overlap = Some(&duplicate.overlap);
+            table.member(number, &duplicate.id, keeper, overlap, measure).map_err(failed)?;
+        }
+    }
+    table.finish()
+}
+
+/// Verified pairs as a table with the columns of [`csv::pairs`](super::csv::pairs): `id_a` and
+/// `id_b` (text), and the similarities and estimates (64-bit floats).
+///
+/// # Errors
+/// [`Error::Write`], and those of temporary files that hold pairs.
+pub fn pairs(output: Output, pairs: &Pairs, measure: Measure) -> std::result::Result<(), Error> {
+    let mut columns = vec![("id_a", Cell::Text, true), ("id_b", Cell::Text, true)];
+    columns.extend(similarities(measure).iter().map(|(name, _)| (*name, Cell::Double, true)));
+    if pairs.has_estimates() {
+        columns.extend(ESTIMATE_COLUMNS.map(|name| (name, Cell::Double, true)));
+    }
+    let path = output.path().to_owned();
+    let failed = |error| failed(path.clone(), error);
+    let mut table = Table::create(output, &columns).map_err(failed)?;
+    let mut cursor = pairs.cursor();
+    while let Some(pair) = cursor.next_pair().map_err(Error::of_io)? {
+        table.pair(&pair, measure).map_err(failed)?;
+    }
+    table.finish()
+}
+
+/// The similarities of a row, by name.
+fn similarities(measure: Measure) -> &'static [(&'static str, Measure)] {
+    const BOTH: &[(&str, Measure)] =
+        &[("jaccard", Measure::Jaccard), ("containment", Measure::Containment)];
+    if measure == Measure::Containment { BOTH } else { &BOTH[..1] }
+}
+
+impl Table {
+    fn member(
+        &mut self,
+        group: u64,
+        id: &str,
+        keeper: &str,
+        overlap: Option<&Overlap>,
+        measure: Measure,
+    ) -> Result<()> {
+        let role = if overlap.is_some() { "duplicate" } else { "keeper" };
+        if let [number, first, second, third, rest @ ..] = self.columns.as_mut_slice() {
+            push_number(number, Some(group));
+            push_text(first, Some(id));
+            push_text(second, Some(role));
+            push_text(third, Some(keeper));
+            push_similarities(rest, overlap, measure);
+        }
+        self.end_row(id.len() + keeper.len())
+    }
+
+    fn pair(&mut self, pair: &PairRef<'_>, measure: Measure) -> Result<()> {
+        let PairRef { a, b, overlap, estimate } = pair;
+        if let [first, second, rest @ ..] = self.columns.as_mut_slice() {
+            push_text(first, Some(a));
+            push_text(second, Some(b));
+            push_similarities(rest, Some(overlap), measure);
+            let estimates = estimate.iter().flat_map(|estimate| estimate.six_decimals(overlap));
+            for (column, text) in rest.iter_mut().skip(similarities(measure).len()).zip(estimates) {
+                push_double(column, text.parse().ok());
+            }
+        }
+        self.end_row(a.len() + b.len())
+    }
+}
+
+/// The numbers that are written elsewhere, with six decimals.
+fn push_similarities(columns: &mut [Column], overlap: Option<&Overlap>, measure: Measure) {
+    for (column, (_, measure)) in columns.iter_mut().zip(similarities(measure)) {
+        let text = overlap.map(|overlap| overlap.six_decimals_of(*measure));
+        push_double(column, text.and_then(|text| text.parse().ok()));
+    }
+}
+
+/// Adds a cell to a column of that type; to no other.
+pub(crate) fn push_text(column: &mut Column, value: Option<&str>) {
+    if let Column::Text(cells) = column {
+        cells.push(value.map(ByteArray::from));
+    }
+}
+
+/// The same for whole numbers; what is above the largest 64-bit integer becomes that.
+pub(crate) fn push_number(column: &mut Column, value: Option<u64>) {
+    if let Column::Int64(cells) = column {
+        cells.push(value.map(|value| i64::try_from(value).unwrap_or(i64::MAX)));
+    }
+}
+
+/// The same for fractions.
+pub(crate) fn push_double(column: &mut Column, value: Option<f64>) {
+    if let Column::Double(cells) = column {
+        cells.push(value);
+    }
+}
+
+/// The same for truth values.
+pub(crate) fn push_bool(column: &mut Column, value: Option<bool>) {
+    if let Column::Bool(cells) = column {
+        cells.push(value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests;
+    use super::*;
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+
+    fn rows(write: impl FnOnce(Output)) -> Vec<String> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.parquet");
+        write(Output::named(&path).unwrap());
+        let file = std::fs::File::open(path).unwrap();
+        let reader = SerializedFileReader::new(file).unwrap();
+        reader.get_row_iter(None).unwrap().map(|row| row.unwrap().to_string()).collect()
+    }
+
+    #[test]
+    fn groups_have_the_columns_and_numbers_of_csv() {
+        let got = rows(|output| groups(output, &tests::groups(), Measure::Jaccard).unwrap());
+        assert_eq!(got.len(), 5);
+        assert_eq!(
+            got[0],
+            "{group: 1, id: \"a,b\", role: \"keeper\", keeper: \"a,b\", jaccard: null}"
+        );
+        assert!(got[2].ends_with("role: \"duplicate\", keeper: \"a,b\", jaccard: 0.9}"), "{got:?}");
+        let got = rows(|output| groups(output, &tests::groups(), Measure::Containment).unwrap());
+        assert!(got[4].ends_with("keeper: \"k\", jaccard: 0.9, containment: 1.0}"), "{got:?}");
+    }
+
+    #[test]
+    fn pairs_have_the_columns_and_numbers_of_csv() {
+        let got = rows(|output| pairs(output, &tests::pairs(), Measure::Jaccard).unwrap());
+        assert_eq!(got[1], "{id_a: \"k\", id_b: \"ü\", jaccard: 0.9}");
+        let got = rows(|output| pairs(output, &Pairs::default(), Measure::Jaccard).unwrap());
+        assert!(got.is_empty());
+    }
+}
