@@ -83,6 +83,7 @@ fn planned<'py>(py: Python<'py>, plan: &Plan) -> PyResult<Bound<'py, PyDict>> {
     dict.set_item("bands", bands)?;
     dict.set_item("rows", rows)?;
     dict.set_item("predicted_recall", banding.recall)?;
+    dict.set_item("recall_caveat", plan.recall_caveat.map(|caveat| caveat.to_string()))?;
     dict.set_item("documents", plan.cost.documents)?;
     dict.set_item("candidates", banding.candidates)?;
     dict.set_item("microseconds_per_document", banding.cost_ns / 1000.0)?;
