@@ -43,7 +43,8 @@ pub(crate) fn tune(
 ) -> PyResult<Py<PyDict>> {
     let options = Options::new(options)?;
     let wording = options.wording()?;
-    let wishes = options.wishes(options.shingle(wording)?)?;
+    // What is chosen here is what bands='auto' chooses.
+    let (wishes, _) = options.wishes_or_auto(options.shingle(wording)?)?;
     let reading = options.reading(wording, crate::extraction::options(py)?)?;
     options.finish()?;
     let params = Params::new(&wishes).map_err(|error| params_error(&error))?;

@@ -32,13 +32,15 @@ fn note(err: &str) -> Option<&str> {
 fn few_results_name_the_setting_that_finds_more() {
     let place = Place::new();
     place.file("in.jsonl", jsonl(&revised_copies(20, 40)));
-    let run = place.run(&["find", "in.jsonl", "--json"]);
+    let run = place.run(&["find", "in.jsonl", "--json", "--report", "page.html"]);
     let options = "--measure containment --shingle words:2 --threshold 0.3";
     let expected = format!(
         "note: 0 of 80 documents {NOTE}; 40 have one by {options}, and 40 of them share a passage \
          with it; that setting is for copies with some words changed (docs/choosing.md)"
     );
     assert_eq!(note(&run.err), Some(expected.as_str()), "{}", run.err);
+    let on_page = format!("<p class=\"note\">{}.</p>", expected.strip_prefix("note: ").unwrap());
+    assert!(place.read("page.html").contains(&on_page), "{on_page}");
     let report: Value = serde_json::from_str(&run.out).unwrap();
     let better = &report["better_setting"];
     assert_eq!(better["in_use"]["with_neighbour"], 0, "{better}");

@@ -6,7 +6,9 @@ use crate::error::IndexError;
 use crate::sketches::Sketches;
 use lookalike_core::curve;
 use lookalike_core::error::ParamsError;
-use lookalike_core::params::{Case, Measure, Params, RecallCaveat, Scheme, ShingleRule, StopWords, TokenRule, Wishes};
+use lookalike_core::params::{
+    Case, Measure, Params, RecallCaveat, Scheme, ShingleRule, StopWords, TokenRule, Wishes,
+};
 use serde::{Deserialize, Serialize};
 
 /// The version of what is stored, whatever keeps it. It changes when older programs would read it

@@ -102,6 +102,25 @@ impl Setting {
         }
     }
 
+    /// The options that lead from another setting to this one.
+    pub fn changes_from(&self, used: &Self) -> SettingChanges {
+        let length = |setting: &Self| (setting.rule.unit(), setting.rule.size());
+        let shingle = match length(self) {
+            same if same == length(used) => None,
+            (Unit::Words, 1) => Some("bag".to_owned()),
+            // The rest of a rule is the same in both.
+            _ => self.rule.to_string().split(' ').next().map(str::to_owned),
+        };
+        let stop_words = self.rule.stop_words().filter(|_| used.rule.stop_words().is_none());
+        let is_same_threshold = self.threshold.to_bits() == used.threshold.to_bits();
+        SettingChanges {
+            measure: (self.measure != used.measure).then_some(self.measure),
+            shingle,
+            stop_words: stop_words.map(|list| list.name().to_owned()),
+            threshold: (!is_same_threshold).then_some(self.threshold),
+        }
+    }
+
     /// Whether it finds every pair that `other` finds.
     fn covers(&self, other: &Self) -> bool {
         self.measure == other.measure
@@ -110,13 +129,26 @@ impl Setting {
     }
 }
 
+/// Options of one setting that differ from those of another; `None` where they are the same.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SettingChanges {
+    /// Jaccard or containment.
+    pub measure: Option<Measure>,
+    /// Unit and length of shingles, such as `words:2`, or `bag`.
+    pub shingle: Option<String>,
+    /// The language whose stop words are left out.
+    pub stop_words: Option<String>,
+    /// The least similarity of a pair.
+    pub threshold: Option<f64>,
+}
+
 /// How many documents of some have a neighbour by a setting.
 #[derive(Debug, Clone)]
 pub struct SettingProfile {
     /// The setting.
     pub setting: Setting,
-    /// Documents with a token by the setting in use, each compared with each. By another setting,
-    /// such as one that leaves out stop words, some of them may have no shingle and so no neighbour.
+    /// Documents with a token by the setting in use, each compared with each. Some of them may have
+    /// no shingle by another setting, such as one without stop words, and so no neighbour.
     pub documents: u64,
     /// How many of them are in a pair at the threshold or above. By containment, a pair counts
     /// where the smaller set has 10 shingles or more.

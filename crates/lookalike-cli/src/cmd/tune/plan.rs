@@ -38,8 +38,7 @@ impl Plan {
 
     /// Writes the choice, its curve and what else could be chosen.
     pub(super) fn write(&self, out: &mut impl Write, args: &Args) -> io::Result<()> {
-        let Chosen { threshold, recall, cost, best, usual, measured, recall_caveat } =
-            &self.chosen;
+        let Chosen { threshold, recall, cost, best, usual, measured, recall_caveat } = &self.chosen;
         let banding = self.chosen.banding(*best);
         heading(out, "Bands and rows", &format!("threshold {threshold}, recall {recall}"))?;
         let flags =
