@@ -37,7 +37,9 @@ impl Bar {
 
     /// The same for the groups of an index.
     pub(crate) fn of_index() -> Self {
-        Self { is_of_index: true, ..Self::new() }
+        let mut bar = Self::new();
+        bar.is_of_index = true;
+        bar
     }
 
     fn show(&self) {
