@@ -176,8 +176,9 @@ pub fn evaluate(
     let found = table::read(report, &mut ids)?;
     let wanted = table::read(truth, &mut ids)?;
     let ids = ids.sort();
-    let estimates = Estimates::of(found.errors(options.threshold));
-    let estimate_ranges = EstimateRange::all(found.errors(options.threshold));
+    let errors = found.errors(options.threshold);
+    let estimate_ranges = EstimateRange::all(&errors);
+    let estimates = Estimates::of(errors);
     let found_groups = ids.partition(&found);
     let wanted_groups = wanted.has_groups().then(|| ids.partition(&wanted));
     let rand = wanted_groups.as_ref().map(|w| partition::adjusted_rand_index(&found_groups, w));

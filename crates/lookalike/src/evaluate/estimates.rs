@@ -63,7 +63,7 @@ const MILLION: u32 = 1_000_000;
 impl EstimateRange {
     /// Tenths of the similarities from 0 to below 1, then equal sets; those without a pair are left
     /// out, and so are pairs whose exact similarity is not known.
-    pub(super) fn all(errors: impl Iterator<Item = PairError> + Clone) -> Vec<Self> {
+    pub(super) fn all(errors: &(impl Iterator<Item = PairError> + Clone)) -> Vec<Self> {
         let in_range = |range: u32| {
             let errors = errors.clone().filter(move |error| error.range() == Some(range));
             let start = |range: u32| f64::from(range.min(RANGES)) / f64::from(RANGES);
@@ -142,7 +142,7 @@ mod tests {
             error(Some(1.0), 0.0),
             error(None, 0.9),
         ];
-        let ranges = EstimateRange::all(errors.into_iter());
+        let ranges = EstimateRange::all(&errors.into_iter());
         let bounds: Vec<_> = ranges.iter().map(|range| (range.from, range.to)).collect();
         assert_eq!(bounds, [(0.5, 0.6), (0.6, 0.7), (0.7, 0.8), (0.9, 1.0), (1.0, 1.0)]);
         let pairs: Vec<u64> = ranges.iter().map(|range| range.estimates.pairs).collect();
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn no_errors_have_no_summary() {
-        assert_eq!(EstimateRange::all(std::iter::empty()), []);
+        assert_eq!(EstimateRange::all(&std::iter::empty()), []);
         assert_eq!(Estimates::of(std::iter::empty()), None);
     }
 }
