@@ -80,7 +80,8 @@ fn rewritten_copies(copies: u64) -> Vec<(String, String)> {
                 let number: usize = other[1..].parse().unwrap();
                 let word = if i % 2 == 0 { word } else { &other };
                 let (first, second) = (number % 12, number / 12 % 12);
-                text.push_str(&format!(" {word} {} {}", STOP_WORDS[first], STOP_WORDS[second]));
+                let stop_words = [STOP_WORDS[first], STOP_WORDS[second]].join(" ");
+                text += &[" ", word, " ", &stop_words].concat();
             }
             documents.push((format!("d{n}-{copy}"), text));
         }
