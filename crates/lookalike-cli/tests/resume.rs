@@ -203,15 +203,14 @@ fn estimates_are_the_same_after_an_interruption() {
     let (expected, _) = scenario.expected(&place);
     assert!(expected[1].starts_with("id_a,id_b,jaccard,estimated_jaccard,error,standard_error\n"));
     assert!(expected[1].lines().count() > 100, "{}", expected[1].lines().count());
-    let is_late = |steps: &[String]| steps.iter().any(|line| line.contains("\"Batch\""));
-    let moments: [(&str, fn(&[String]) -> bool); 2] = [("read", is_prepared), ("decided", is_late)];
-    for (when, moment) in moments {
-        let mut child = halted(|| scenario.start(&place), &place.path("t"), moment);
+    for step in ["\"Prepared\"", "\"Batch\""] {
+        let is_done = |steps: &[String]| steps.iter().any(|line| line.contains(step));
+        let mut child = halted(|| scenario.start(&place), &place.path("t"), is_done);
         child.kill().unwrap();
         end(child);
         let (code, message) = end(start(&place.path(""), &scenario.resumed()));
         assert_eq!(code, Some(0), "{message}");
-        scenario.check(&place, &expected, when);
+        scenario.check(&place, &expected, step);
     }
 }
 
