@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, NoReturn, TypeVar
 
 from lookalike import _engine
@@ -148,8 +149,18 @@ class Found:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What was chosen (bands, rows, …) and the recall that it promises."""
+        """What was chosen (bands, rows, …) and the recall that it promises; with ``bands="auto"``
+        also ``bands_sample``, for how many documents they were chosen."""
         return self._once("parameters", lambda: self._findings.parameters())
+
+    @property
+    def better_setting(self) -> dict[str, Any] | None:
+        """Where few documents are in groups, the setting of ``docs/choosing.md`` that finds clearly
+        more, as reports have it: ``in_use`` and ``better``, each a dict of ``job``, ``measure``,
+        ``shingle``, ``threshold``, ``documents``, ``with_neighbour``, ``with_passage``, ``pairs``
+        and ``background``; and ``options``, those that :func:`find` takes for it. ``None`` where
+        there is no such setting, and where the collection is not small."""
+        return self._once("better_setting", lambda: _better_setting(self._findings.better_setting()))
 
     @property
     def seconds(self) -> dict[str, float]:
@@ -200,7 +211,28 @@ class Found:
 
     def __repr__(self) -> str:
         c = self.counts
-        return f"Found(documents={c['documents']}, groups={c['groups']}, duplicates={c['duplicates']})"
+        counts = f"documents={c['documents']}, groups={c['groups']}, duplicates={c['duplicates']}"
+        return f"Found({counts}{_advice(self.better_setting)})"
+
+
+def _better_setting(engine: tuple[str, dict[str, Any]] | None) -> dict[str, Any] | None:
+    if engine is None:
+        return None
+    text, options = engine
+    return {**json.loads(text), "options": options}
+
+
+def _advice(better: dict[str, Any] | None) -> str:
+    """What the summary of the command line says of a setting that finds more."""
+    if better is None:
+        return ""
+    used, other = better["in_use"], better["better"]
+    options = ", ".join(f"{name}={value!r}" for name, value in better["options"].items())
+    return (
+        f"; {used['with_neighbour']} of {used['documents']} documents have a neighbour by these "
+        f"settings; {other['with_neighbour']} have one by {options}, and {other['with_passage']} "
+        f"of them share a passage with it; that setting is for {other['job']}"
+    )
 
 
 def find(
@@ -243,6 +275,7 @@ def find(
     :raises FileError: a file cannot be read.
     :raises KeyboardInterrupt: Ctrl-C, when the work has stopped; so a handler's own exception. Work
         that waits for a pipe is left behind after a second.
+    :warns RunawayWarning: many documents look alike without being similar, which takes long.
 
     The interpreter is free meanwhile; documents in memory are not copied, but for a ``str`` that is
     not all ASCII, of which the interpreter keeps a copy in UTF-8 with it. Cost: one pass over the
@@ -293,13 +326,16 @@ class _Run:
         )
 
     def find(
-        self, documents: _engine.Documents | list[str], progress: bool | Progress | None
+        self,
+        documents: _engine.Documents | list[str],
+        progress: bool | Progress | None,
+        related: bool = False,
     ) -> _engine.Findings:
         with shown(progress) as tell:
-            return _engine.find(documents, self.reference, self.options, tell)
+            return _engine.find(documents, self.reference, self.options, related, tell)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Written:
     """What :func:`dedup` wrote."""
 
@@ -309,6 +345,14 @@ class Written:
     removed: int
     #: Files written.
     files: int
+    #: What was chosen (bands, rows, …), as :attr:`Found.parameters` has it.
+    parameters: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    #: A setting that finds clearly more, as :attr:`Found.better_setting` has it.
+    better_setting: dict[str, Any] | None = field(default=None, repr=False, compare=False)
+
+    def __repr__(self) -> str:
+        counts = f"kept={self.kept}, removed={self.removed}, files={self.files}"
+        return f"Written({counts}{_advice(self.better_setting)})"
 
 
 def dedup(
@@ -339,8 +383,9 @@ def dedup(
     :param annotate: keeps all documents and says of each what was decided; for paths as
         ``docs/dedup.md`` says, with ``related`` and a neighbour among it. Tables get the columns
         ``lookalike_kept``, ``lookalike_group``, ``lookalike_keeper``, ``lookalike_jaccard`` (and
-        ``lookalike_containment`` where that is the measure); lists become lists of pairs
-        (document, dict of these).
+        ``lookalike_containment`` where that is the measure), ``lookalike_reason``,
+        ``lookalike_neighbour`` and ``lookalike_neighbour_jaccard`` (and
+        ``lookalike_neighbour_containment``); lists become lists of pairs (document, dict of these).
     :param removed: for paths, a file ``.csv`` or ``.jsonl`` for the documents that go, with what
         stays for them and why. Inputs are never written over.
     :raises OptionError: an output is an input, or a column of an annotation is there already.
@@ -364,7 +409,7 @@ def dedup(
     if annotate:
         documents.refuse_added()
     rows = len(documents.engine)
-    decisions = run.find(documents.engine, progress).decisions(rows)
+    decisions = run.find(documents.engine, progress, annotate).decisions(rows)
     table = Table(decisions)
     if not annotate:
         return documents.select(table["kept"])
@@ -389,7 +434,7 @@ def _dedup_files(
             "input, or a folder for several"
         )
     with shown(progress) as tell:
-        kept, gone, files = _engine.dedup(
+        kept, gone, files, parameters, better = _engine.dedup(
             paths,
             run.reference,
             run.options,
@@ -398,4 +443,4 @@ def _dedup_files(
             None if removed is None else path_option("removed", removed),
             tell,
         )
-    return Written(kept, gone, files)
+    return Written(kept, gone, files, parameters, _better_setting(better))

@@ -518,6 +518,7 @@ class Index(Upkeep):
         keep: str | Sequence[str] = "longest",
         group: Literal["stars", "components"] = "stars",
         pairs: bool = False,
+        estimates: bool = False,
         source_field: str | None = None,
         memory: int | str | None = None,
         temp_dir: str | os.PathLike[str] | None = None,
@@ -533,9 +534,13 @@ class Index(Upkeep):
         :param keep: Which document of a group stays: ``longest``, ``shortest``, ``first``,
             ``last`` (put), ``newest``, ``oldest``, ``field:NAME`` of metadata, ``path:GLOB`` of
             ids; several decide in turn.
+        :param pairs: Whether all verified pairs are listed, too.
+        :param estimates: Whether the pairs have ``estimated_jaccard``, ``error`` and
+            ``standard_error`` of their signatures; needs ``pairs=True``.
         :param source_field: The member of metadata whose value documents are counted under.
         :raises StoreError: The index keeps signatures only.
         :raises KeyboardInterrupt: Ctrl-C, when the work has stopped.
+        :warns RunawayWarning: Many documents look alike without being similar, which takes long.
 
         Other parameters are those of :func:`lookalike.find`.
 
@@ -553,6 +558,7 @@ class Index(Upkeep):
             "keep": keep,
             "group": group,
             "pairs": pairs,
+            "estimates": estimates,
             "source_field": source_field,
             "memory": memory,
             "temp_dir": None if temp_dir is None else folder_path(temp_dir),

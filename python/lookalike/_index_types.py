@@ -55,7 +55,14 @@ class Match(NamedTuple):
 class Matches(list[Match]):
     """Matches, the most similar first, then by id, and what is known of all of them."""
 
-    __slots__ = ("candidates", "found", "predicted_recall", "shingles", "threshold")
+    __slots__ = (
+        "candidates",
+        "found",
+        "predicted_recall",
+        "recall_caveat",
+        "shingles",
+        "threshold",
+    )
 
     #: How many documents were compared; for the nearest, how many were looked at.
     candidates: int
@@ -64,6 +71,8 @@ class Matches(list[Match]):
     #: The probability, from 0 to 1, that a document exactly at the threshold is found; for the
     #: nearest, one as similar as the last match.
     predicted_recall: float
+    #: Why fewer may be found than that, for people; None where the prediction holds.
+    recall_caveat: str | None
     #: How many shingles the text has; a text without shingles resembles nothing.
     shingles: int | None
     #: The least similarity that was asked for; 0.0 where the nearest were.
@@ -163,13 +172,16 @@ class Stats(NamedTuple):
     segment_bytes: int
 
 
-def matches(found: tuple[list[tuple[Any, ...]], int, int, float, float, int | None]) -> Matches:
+def matches(
+    found: tuple[list[tuple[Any, ...]], int, int, float, float, str | None, int | None],
+) -> Matches:
     """Of what the engine gives: rows, and what it says of all of them."""
-    rows, total, candidates, threshold, recall, shingles = found
+    rows, total, candidates, threshold, recall, caveat, shingles = found
     all = Matches(map(Match._make, rows))
     all.found = total
     all.candidates = candidates
     all.threshold = threshold
     all.predicted_recall = recall
+    all.recall_caveat = caveat
     all.shingles = shingles
     return all

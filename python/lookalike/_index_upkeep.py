@@ -41,13 +41,15 @@ class Upkeep:
     @property
     def settings(self) -> dict[str, Json]:
         """What it was created with, by the names of :meth:`create`, and the ``predicted_recall``
-        at the threshold. ``wording`` is what ``normalize``, ``language`` and ``segment`` came to;
+        at the threshold, with ``recall_caveat`` where a query may find less. ``wording`` is what ``normalize``, ``language`` and ``segment`` came to;
         of stop words there is the language."""
-        text, recall = self._stored.settings()
+        text, recall, caveat = self._stored.settings()
         settings: dict[str, Json] = json.loads(text)
         if settings["stop_words"] is not None:
             settings["stop_words"] = settings["stop_words"]["name"]
         settings["predicted_recall"] = recall
+        if caveat is not None:
+            settings["recall_caveat"] = caveat
         return settings
 
     def stats(self) -> Stats:

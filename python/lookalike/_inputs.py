@@ -36,7 +36,20 @@ __all__ = ["Given", "given", "refuse_unused"]
 #: How columns are found where nobody names them.
 _TEXT, _ID = "text", "id"
 #: Columns that :func:`lookalike.dedup` adds.
-_ADDED = tuple(f"lookalike_{name}" for name in ("kept", "group", "keeper", "jaccard", "containment"))
+_ADDED = tuple(
+    f"lookalike_{name}"
+    for name in (
+        "kept",
+        "group",
+        "keeper",
+        "jaccard",
+        "containment",
+        "reason",
+        "neighbour",
+        "neighbour_jaccard",
+        "neighbour_containment",
+    )
+)
 
 
 @dataclass(frozen=True)

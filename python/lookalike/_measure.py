@@ -42,6 +42,8 @@ class Audit:
     confidence: float
     #: What bands and rows promise for a pair at the threshold.
     predicted_recall: float
+    #: Why a run may find less than that, for people; ``None`` where the prediction holds.
+    recall_caveat: str | None = field(repr=False)
     #: Documents drawn.
     sampled: int
     #: Documents that could be drawn.
@@ -62,6 +64,7 @@ class Audit:
             interval=(all_["interval"]["low"], all_["interval"]["high"]),
             confidence=all_["confidence"],
             predicted_recall=all_["predicted_recall"],
+            recall_caveat=all_.get("recall_caveat"),
             sampled=all_["sampled"],
             population=all_["population"],
             documents=all_["documents"],
@@ -139,6 +142,8 @@ class Tuned:
     rows: int
     #: The probability that a pair at the threshold becomes a candidate.
     predicted_recall: float
+    #: Why a run may find less than that, for people; ``None`` where the prediction holds.
+    recall_caveat: str | None = field(repr=False)
     #: Documents that the cost is for.
     documents: int
     #: Candidate pairs to expect among them.

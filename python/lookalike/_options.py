@@ -57,7 +57,6 @@ class _Signing(_Wording, total=False):
     """What shingles and signatures are."""
 
     num_hashes: int | None
-    bands: int | None
     rows: int | None
     scheme: Literal["fss", "multiply-shift", "mod-prime", "xor", "xor-multiply"] | None
     seed: int | None
@@ -66,6 +65,18 @@ class _Signing(_Wording, total=False):
     case: Literal["fold", "keep"] | None
     frequencies: bool | None
     stop_words: str | None
+
+
+class _Bands(TypedDict, total=False):
+    """How many bands."""
+
+    bands: int | None
+
+
+class _BandsOrAuto(TypedDict, total=False):
+    """How many bands; they may be chosen for the documents."""
+
+    bands: int | Literal["auto"] | None
 
 
 class _Comparing(_Signing, total=False):
@@ -114,7 +125,7 @@ class _Fields(TypedDict, total=False):
     text_field: str | None
 
 
-class Options(_Comparing, Reading, _Fields, total=False):
+class Options(_Comparing, _BandsOrAuto, Reading, _Fields, total=False):
     """Options of :func:`lookalike.find` and :func:`lookalike.dedup` beside those that they name
     themselves; :data:`OPTIONS` says what each means. ``None`` is what it is by default."""
 
@@ -126,17 +137,17 @@ class Options(_Comparing, Reading, _Fields, total=False):
     threads: int | None
 
 
-class PrepareOptions(_Signing, Reading, _Fields, total=False):
+class PrepareOptions(_Signing, _Bands, Reading, _Fields, total=False):
     """Those of :func:`lookalike.prepare`."""
 
     threads: int | None
 
 
-class TuneOptions(_Signing, Reading, _Fields, total=False):
+class TuneOptions(_Signing, _BandsOrAuto, Reading, _Fields, total=False):
     """Those of :func:`lookalike.tune`."""
 
 
-class CompareOptions(_Comparing, _Files, _Fields, total=False):
+class CompareOptions(_Comparing, _Bands, _Files, _Fields, total=False):
     """Those of :func:`lookalike.compare`."""
 
     threshold: float | None
@@ -157,7 +168,8 @@ OPTIONS: dict[str, str] = {
     "measure": "'jaccard', or 'containment': an excerpt inside a longer text",
     "exact": "miss no pair: candidates by shared rare shingles; slower",
     "num_hashes": "values in a signature, 1 to 8192; chosen for threshold and recall",
-    "bands": "bands of a signature; chosen",
+    "bands": "bands of a signature; chosen; 'auto': values, bands and rows that take the least "
+    "time for a sample of the documents, which are read once more (find, dedup, tune)",
     "rows": "rows of a band; chosen",
     "scheme": "'fss', or classic MinHash: 'multiply-shift', 'mod-prime', 'xor', 'xor-multiply'",
     "seed": "draws the hash functions; a whole number",

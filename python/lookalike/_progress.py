@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import FrameType
 from typing import Any
 
-from lookalike.errors import OptionError
+from lookalike.errors import OptionError, RunawayWarning
 
-__all__ = ["Progress", "shown"]
+__all__ = ["Progress", "shown", "warn"]
 
 #: Called with the name of the stage, how much of it is done, and of how much where that is known.
 Progress = Callable[[str, int, "int | None"], None]
@@ -35,6 +38,15 @@ def shown(progress: bool | Progress | None) -> Iterator[Progress | None]:
             "progress: expected True (for bars by tqdm), False, or a function of the stage, "
             f"what is done and the total, got {type(progress).__name__}"
         )
+
+
+def warn(text: str) -> None:
+    """Warns with :class:`RunawayWarning` at the line that called this package. The engine calls it."""
+    level = 1
+    caller: FrameType | None = sys._getframe()
+    while caller is not None and caller.f_globals.get("__name__", "").startswith("lookalike."):
+        level, caller = level + 1, caller.f_back
+    warnings.warn(text, RunawayWarning, stacklevel=level)
 
 
 class _Bar:

@@ -11,6 +11,8 @@
     └── StoreError        an index cannot be used as it is
         ├── MismatchError       it was made with other settings
         └── DamagedError        it was changed by something else
+
+A call that is slower than it need be warns with :class:`RunawayWarning`, a ``UserWarning``.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ __all__ = [
     "LookalikeError",
     "MismatchError",
     "OptionError",
+    "RunawayWarning",
     "StoreError",
 ]
 
@@ -64,3 +67,10 @@ class MismatchError(StoreError, ValueError):
 
 class DamagedError(StoreError):
     """What an index keeps is not what was written."""
+
+
+class RunawayWarning(UserWarning):
+    """Many documents look alike without being similar, so that most comparisons are in vain: the
+    result is right, and takes long. :func:`lookalike.find`, :func:`lookalike.dedup` and
+    :meth:`lookalike.Index.groups` warn once a call, while they work, and name options that take
+    less time. Where warnings are errors, the call stops."""

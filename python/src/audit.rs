@@ -37,7 +37,7 @@ pub(crate) fn audit(
     given.finish()?;
     reading.leave_out = vec![report.clone()];
     let inputs = Arc::new(Inputs::new(py, &documents, reference.as_ref(), reading)?);
-    inputs.refuse_streams()?;
+    inputs.refuse_streams("an audit")?;
     let theirs = Arc::clone(&inputs);
     call::reading(py, progress.as_ref(), move |watch| {
         let report = Report::open(&report)?;

@@ -6,8 +6,9 @@
 //! ```
 
 use crate::error::{LookalikeError, run_error};
+use lookalike::core::curve::Choice;
 use lookalike::error::Error;
-use lookalike::progress::{Interrupted, Progress, Stage};
+use lookalike::progress::{Interrupted, Progress, Runaway, Stage, Warning};
 use pyo3::prelude::*;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -27,6 +28,17 @@ pub(crate) struct Watch {
     unwanted: AtomicBool,
     done: AtomicU64,
     stages: Mutex<Stages>,
+    warning: Mutex<FirstWarning>,
+}
+
+/// The first warning of a run.
+#[derive(Default)]
+enum FirstWarning {
+    #[default]
+    None,
+    /// Not told yet.
+    New(Warning),
+    Told,
 }
 
 #[derive(Default)]
@@ -48,6 +60,22 @@ impl Watch {
     /// When the work is not wanted any more.
     pub(crate) fn go_on(&self) -> Result<(), Error> {
         Ok(self.advance(0)?)
+    }
+
+    /// The first warning, once.
+    fn warning(&self) -> Option<Warning> {
+        let mut first = self.warning.lock().unwrap_or_else(PoisonError::into_inner);
+        match std::mem::take(&mut *first) {
+            FirstWarning::None => None,
+            FirstWarning::Told => {
+                *first = FirstWarning::Told;
+                None
+            }
+            FirstWarning::New(warning) => {
+                *first = FirstWarning::Told;
+                Some(warning)
+            }
+        }
     }
 
     /// What was not told yet: stages that were completed, and the one that is under way.
@@ -84,6 +112,13 @@ impl Progress for Watch {
         // Not everything is counted that is done, such as the columns of a file that nobody reads.
         let done = total.unwrap_or_else(|| self.done.load(Ordering::Relaxed));
         stages.ended.push((stage, done, total));
+    }
+
+    fn warn(&self, warning: &Warning) {
+        let mut first = self.warning.lock().unwrap_or_else(PoisonError::into_inner);
+        if matches!(*first, FirstWarning::None) {
+            *first = FirstWarning::New(warning.clone());
+        }
     }
 }
 
@@ -161,7 +196,7 @@ fn look_after<T: Send>(
             Some((_, since)) if grace.is_some_and(|grace| since.elapsed() > grace) => break None,
             Some(_) => {}
             None => {
-                let told = py.check_signals().and_then(|()| tell(py, watch.news(false), progress));
+                let told = py.check_signals().and_then(|()| tell(py, watch, false, progress));
                 if let Err(error) = told {
                     watch.unwanted.store(true, Ordering::Relaxed);
                     raised = Some((error, Instant::now()));
@@ -174,7 +209,7 @@ fn look_after<T: Send>(
         return Err(error);
     }
     match result {
-        Some(Ok(result)) => tell(py, watch.news(true), progress).map(|()| result),
+        Some(Ok(result)) => tell(py, watch, true, progress).map(|()| result),
         Some(Err(error)) => Err(run_error(error)),
         None => Err(LookalikeError::new_err(
             "the engine stopped at an inner contradiction (above); this is a fault of lookalike, \
@@ -183,12 +218,37 @@ fn look_after<T: Send>(
     }
 }
 
-fn tell(py: Python<'_>, news: Vec<Standing>, progress: Option<&Py<PyAny>>) -> PyResult<()> {
+fn tell(
+    py: Python<'_>,
+    watch: &Watch,
+    is_done: bool,
+    progress: Option<&Py<PyAny>>,
+) -> PyResult<()> {
+    if let Some(Warning::Runaway(runaway)) = watch.warning() {
+        let text = runaway_text(&runaway);
+        staying(|| py.import("lookalike._progress")?.call_method1("warn", (text,)))?;
+    }
     let Some(progress) = progress else { return Ok(()) };
-    for (stage, done, total) in news {
+    for (stage, done, total) in watch.news(is_done) {
         staying(|| progress.call1(py, (stage.to_string(), done, total)))?;
     }
     Ok(())
+}
+
+/// What to say of documents that are compared in vain, and what would take less time.
+fn runaway_text(runaway: &Runaway) -> String {
+    let Runaway { documents, pairs, mean, better } = runaway;
+    let remedy = match better {
+        Some(Choice { num_hashes, bands, rows }) => format!(
+            "find with num_hashes={num_hashes}, bands={bands}, rows={rows}, or with bands='auto', \
+             takes less time; so do larger shingles (lookalike.tune says which)"
+        ),
+        None => "larger shingles take less time (lookalike.tune says which)".to_owned(),
+    };
+    format!(
+        "{documents} documents look alike without being similar (mean similarity {mean:.2}): up \
+         to {pairs} pairs of them are looked at. The result is right; {remedy}"
+    )
 }
 
 /// Calls what runs functions of Python while others use what is on this thread's stack.

@@ -4,6 +4,7 @@ use crate::call;
 use crate::error::{FileError, OptionError, run_error};
 use crate::inputs::{Input, Inputs};
 use crate::options::Options;
+use crate::parameters::{self, BetterSetting};
 use lookalike::core::params::Measure;
 use lookalike::dedup::SurvivorsProblem;
 use lookalike::dedup::{
@@ -21,23 +22,27 @@ use std::sync::Arc;
 /// What a list of removed documents can be.
 const LISTS: &[OutputFormat] = &[OutputFormat::Csv, OutputFormat::Jsonl];
 
-/// Writes the documents that stay; how many these are, how many went, and how many files there are.
+/// How many documents stay, how many went, how many files there are, the parameters of the run, and
+/// a setting that finds more.
+type Outcome<'py> = (u64, u64, u64, Bound<'py, PyDict>, BetterSetting<'py>);
+
+/// Writes the documents that stay.
 #[pyfunction]
 #[pyo3(signature = (paths, reference, options, output, annotate, removed, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "the package names each of them")]
-pub(crate) fn dedup(
-    py: Python<'_>,
+pub(crate) fn dedup<'py>(
+    py: Python<'py>,
     paths: Vec<PathBuf>,
     reference: Option<Input>,
-    options: &Bound<'_, PyDict>,
+    options: &Bound<'py, PyDict>,
     output: PathBuf,
     annotate: bool,
     removed: Option<PathBuf>,
     progress: Option<Py<PyAny>>,
-) -> PyResult<(u64, u64, u64)> {
+) -> PyResult<Outcome<'py>> {
     let options = Options::new(options)?;
     let wording = options.wording()?;
-    let mut find = options.find(options.params(wording)?)?;
+    let (mut find, wishes) = options.run(wording)?;
     let mut reading = options.reading(wording, crate::extraction::options(py)?)?;
     options.finish()?;
     reading.fields = find.fields();
@@ -47,6 +52,9 @@ pub(crate) fn dedup(
     let targets = Targets { paths: &paths, output, annotate, removed: target(removed.as_deref())? };
     let inputs = Inputs::new(py, &Input::Paths(paths.clone()), reference.as_ref(), reading)?;
     let inputs = Arc::new(inputs);
+    if wishes.is_some() {
+        inputs.refuse_streams("bands='auto'")?;
+    }
     let reference = inputs.paths().1;
     targets.check_places(reference)?;
     // Inputs may be pipes, of which another thread writes the other end, or nobody.
@@ -54,15 +62,19 @@ pub(crate) fn dedup(
     let collection = Arc::new(call::reading(py, None, move |_| Ok(theirs.open()?))?);
     // What cannot be written is told before the work.
     call::long(py, None, |_| Ok(targets.rehearse(&collection, reference, &find)))??;
-    let (read, options) = (Arc::clone(&collection), find.clone());
-    let find_all = move |watch: &call::Watch| find::in_collection(&read, &options, watch);
-    let findings = call::reading(py, progress.as_ref(), find_all)?;
+    let (read, theirs) = (Arc::clone(&collection), Arc::clone(&inputs));
+    let find_all = move |watch: &call::Watch| {
+        theirs.choose_bands(wishes.as_ref(), &mut find, watch)?;
+        Ok((find::in_collection(&read, &find, watch)?, find))
+    };
+    let (findings, find) = call::reading(py, progress.as_ref(), find_all)?;
     let (survivors, removed) = targets.create(&collection, reference, &find)?;
     let written = call::long(py, None, |watch| {
         apply(&findings, &collection, &find, survivors, removed, watch).map_err(without_field)
     })?;
     let Written { kept, removed, files, .. } = written;
-    Ok((kept, removed, files))
+    let better = parameters::better_setting(py, findings.better_setting.as_ref())?;
+    Ok((kept, removed, files, parameters::of_run(py, &find)?, better))
 }
 
 struct Targets<'a> {

@@ -1,15 +1,17 @@
 //! `find`: documents in, groups of near-duplicates out, as tables and files.
 
 use crate::call;
+use crate::decisions::Decisions;
 use crate::error::{DocumentError, FileError, LookalikeError, OptionError, run_error};
 use crate::ids::{IdColumn, IdKind};
 use crate::inputs::{Input, Inputs};
 use crate::options::Options;
+use crate::parameters::BetterSetting;
 use crate::skipped::SkippedColumns;
 use crate::table::Table;
 use crate::text_column::TextColumn;
+use arrow_array::ArrayRef;
 use arrow_array::builder::{Float64Builder, UInt64Builder};
-use arrow_array::{ArrayRef, BooleanArray, UInt64Array};
 use lookalike::audit::true_neighbours;
 use lookalike::core::params::Measure;
 use lookalike::core::verify::Overlap;
@@ -37,39 +39,45 @@ pub(crate) struct Findings {
 
 /// Finds the near-duplicates among documents.
 #[pyfunction]
-#[pyo3(signature = (documents, reference, options, progress=None))]
+#[pyo3(signature = (documents, reference, options, related, progress=None))]
 pub(crate) fn find(
     py: Python<'_>,
     documents: Input,
     reference: Option<Input>,
     options: &Bound<'_, PyDict>,
+    related: bool,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Findings> {
     let options = Options::new(options)?;
     let wording = options.wording()?;
-    let mut find = options.find(options.params(wording)?)?;
+    let (mut find, wishes) = options.run(wording)?;
     let mut reading = options.reading(wording, crate::extraction::options(py)?)?;
     options.finish()?;
     reading.fields = find.fields();
     find.skip_duplicate_ids = reading.skip_bad;
+    find.related = related;
     let ids = IdKind::of(&documents, reference.as_ref());
     let inputs = Arc::new(Inputs::new(py, &documents, reference.as_ref(), reading)?);
+    if wishes.is_some() {
+        inputs.refuse_streams("bands='auto'")?;
+    }
     let held = matches!(documents, Input::Documents(_));
-    let (theirs, options) = (Arc::clone(&inputs), find.clone());
-    let (findings, rows) = call::reading(py, progress.as_ref(), move |watch| {
-        let findings = in_collection(&theirs.open()?, &options, watch)?;
-        let rows = (held && options.skip_duplicate_ids).then(|| rows(&findings)).transpose()?;
-        Ok((findings, rows))
+    let theirs = Arc::clone(&inputs);
+    let (findings, options, rows) = call::reading(py, progress.as_ref(), move |watch| {
+        theirs.choose_bands(wishes.as_ref(), &mut find, watch)?;
+        let findings = in_collection(&theirs.open()?, &find, watch)?;
+        let rows = (held && find.skip_duplicate_ids).then(|| rows(&findings)).transpose()?;
+        Ok((findings, find, rows))
     })?;
     let findings = Arc::new(findings);
-    Ok(Findings { findings, options: find, inputs, ids, rows, of_index: false })
+    Ok(Findings { findings, options, inputs, ids, rows, of_index: false })
 }
 
 /// The fields that documents must have beside id and text for `keep` and `source_field`.
 #[pyfunction]
 pub(crate) fn fields(options: &Bound<'_, PyDict>) -> PyResult<Vec<String>> {
     let options = Options::new(options)?;
-    let find = options.find(options.params(options.wording()?)?)?;
+    let (find, _) = options.run(options.wording()?)?;
     Ok(find.fields())
 }
 
@@ -159,9 +167,10 @@ impl Findings {
     }
 
     /// What was decided about every row of documents in memory, in their order: `kept`, `group`,
-    /// `keeper` (an id), and the similarities with it. `rows` is how many there are.
+    /// `keeper` (an id), the similarities with it, `reason`, `neighbour` (an id) and the
+    /// similarities with that one. `rows` is how many there are.
     fn decisions(&self, py: Python<'_>, rows: usize) -> PyResult<Table> {
-        py.detach(|| Decisions::of(self, rows)).map_err(run_error)?.table()
+        py.detach(|| Decisions::of(self, rows)).map_err(run_error)?.table(self)
     }
 
     /// Numbers of everything.
@@ -201,7 +210,13 @@ impl Findings {
 
     /// The parameters of the run, and what they promise.
     fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        crate::parameters::dict(py, &self.options.params)
+        crate::parameters::of_run(py, &self.options)
+    }
+
+    /// The setting that finds more where the run found few documents: JSON, as
+    /// `docs/report.md` has it, and its options as arguments.
+    fn better_setting<'py>(&self, py: Python<'py>) -> PyResult<BetterSetting<'py>> {
+        crate::parameters::better_setting(py, self.findings.better_setting.as_ref())
     }
 
     /// Seconds of each stage, in order.
@@ -239,7 +254,7 @@ impl Findings {
                  what find makes of the same documents",
             ));
         }
-        self.inputs.refuse_streams()?;
+        self.inputs.refuse_streams("an audit")?;
         self.inputs.refuse_elsewhere()?;
         let given = Options::new(options)?;
         let seed = given.whole("seed")?.unwrap_or(1);
@@ -287,7 +302,7 @@ impl Findings {
         Self { findings, options, inputs, ids: IdKind::Files, rows: None, of_index: true }
     }
 
-    fn measures(&self) -> &'static [(&'static str, Measure)] {
+    pub(crate) fn measures(&self) -> &'static [(&'static str, Measure)] {
         match self.options.params.measure() {
             Measure::Jaccard => &[("jaccard", Measure::Jaccard)],
             Measure::Containment => {
@@ -313,8 +328,20 @@ impl Findings {
         })
     }
 
+    /// The document of a row; none where the row was skipped.
+    pub(crate) fn document_of(&self, row: usize) -> Option<u32> {
+        match &self.rows {
+            Some(rows) => u32::try_from(rows.binary_search(&(row as u64)).ok()?).ok(),
+            None => u32::try_from(row).ok().filter(|row| u64::from(*row) < self.documents()),
+        }
+    }
+
+    fn documents(&self) -> u64 {
+        self.findings.counts.documents
+    }
+
     /// The row of a document; none where it is a reference, or was read from a file.
-    fn row(&self, document: u32, reference: bool) -> Option<u64> {
+    pub(crate) fn row(&self, document: u32, reference: bool) -> Option<u64> {
         match (&self.rows, reference || !self.ids.is_held()) {
             (_, true) => None,
             (Some(rows), _) => rows.get(document as usize).copied(),
@@ -324,25 +351,25 @@ impl Findings {
 }
 
 /// Similarities, a column for each measure.
-struct Similarities {
+pub(crate) struct Similarities {
     measures: &'static [(&'static str, Measure)],
     columns: Vec<Float64Builder>,
 }
 
 impl Similarities {
-    fn new(measures: &'static [(&'static str, Measure)]) -> Self {
+    pub(crate) fn new(measures: &'static [(&'static str, Measure)]) -> Self {
         Self { measures, columns: measures.iter().map(|_| Float64Builder::new()).collect() }
     }
 
     /// The numbers that stand in files, with six decimals.
-    fn push(&mut self, overlap: Option<&Overlap>) {
+    pub(crate) fn push(&mut self, overlap: Option<&Overlap>) {
         for (column, (_, measure)) in self.columns.iter_mut().zip(self.measures) {
             let text = overlap.map(|overlap| overlap.six_decimals_of(*measure));
             column.append_option(text.and_then(|text| text.parse().ok()));
         }
     }
 
-    fn finish(mut self, null: bool) -> Vec<(&'static str, ArrayRef, bool)> {
+    pub(crate) fn finish(mut self, null: bool) -> Vec<(&'static str, ArrayRef, bool)> {
         let columns = self.columns.iter_mut().zip(self.measures);
         columns.map(|(column, (name, _))| (*name, Arc::new(column.finish()) as _, null)).collect()
     }
@@ -412,63 +439,6 @@ impl GroupColumns {
             columns.push(("row", Arc::new(self.rows.finish()), true));
             columns.push(("keeper_row", Arc::new(self.keeper_rows.finish()), true));
         }
-        Table::new(columns)
-    }
-}
-
-/// A row for each document in memory.
-struct Decisions {
-    kept: Vec<bool>,
-    groups: Vec<Option<u64>>,
-    keepers: ArrayRef,
-    similarities: Vec<(&'static str, ArrayRef, bool)>,
-}
-
-impl Decisions {
-    fn of(found: &Findings, rows: usize) -> Result<Self, Error> {
-        let (mut kept, mut groups) = (vec![found.rows.is_none(); rows], vec![None; rows]);
-        // What was skipped, and the later of two documents with one id, is left out.
-        for (document, row) in (0..).zip(found.rows.iter().flatten()) {
-            if let Some(kept) = kept.get_mut(*row as usize) {
-                *kept = !found.findings.standing(document).left_out;
-            }
-        }
-        let mut keepers: Vec<Option<(usize, Overlap)>> = vec![None; rows];
-        let mut names = Vec::new();
-        let place = |document, reference| {
-            let row = found.row(document, reference);
-            row.map(|row| row as usize).filter(|row| *row < rows)
-        };
-        for (number, group) in (1u64..).zip(found.findings.groups.iter()) {
-            let group = group.map_err(Error::of_io)?;
-            if let Some(row) = place(group.keeper.document, group.keeper.reference) {
-                groups[row] = Some(number);
-            }
-            let name = names.len();
-            names.push(group.keeper.id);
-            for duplicate in &group.duplicates {
-                let Some(row) = place(duplicate.document, false) else { continue };
-                (kept[row], groups[row]) = (false, Some(number));
-                keepers[row] = Some((name, duplicate.overlap));
-            }
-        }
-        let mut column = IdColumn::new(found.ids);
-        let mut similarities = Similarities::new(found.measures());
-        for keeper in &keepers {
-            column.push(keeper.as_ref().and_then(|(name, _)| names.get(*name)).map(String::as_str));
-            similarities.push(keeper.as_ref().map(|(_, overlap)| overlap));
-        }
-        let (keepers, similarities) = (column.finish(), similarities.finish(true));
-        Ok(Self { kept, groups, keepers, similarities })
-    }
-
-    fn table(self) -> PyResult<Table> {
-        let mut columns: Vec<(&str, ArrayRef, bool)> = vec![
-            ("kept", Arc::new(BooleanArray::from(self.kept)), false),
-            ("group", Arc::new(UInt64Array::from(self.groups)), true),
-            ("keeper", self.keepers, true),
-        ];
-        columns.extend(self.similarities);
         Table::new(columns)
     }
 }

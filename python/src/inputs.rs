@@ -3,7 +3,12 @@
 use crate::documents::Documents;
 use crate::error::{FileError, HELD, OptionError, SIDES};
 use crate::ids;
+use lookalike::core::params::Wishes;
+use lookalike::error::Error;
+use lookalike::find::FindOptions;
+use lookalike::progress::Progress;
 use lookalike::read::{Collection, HeldDocuments, ReadError, ReadOptions, Side};
+use lookalike::tune::choose_bands;
 use pyo3::prelude::*;
 use std::path::{Path, PathBuf, absolute};
 
@@ -100,8 +105,11 @@ impl Inputs {
         Collection::of_sides(self.documents.side(), self.reference.side(), &self.reading)
     }
 
-    /// Refuses what can be read only once, for work that reads its inputs again.
-    pub(crate) fn refuse_streams(&self) -> PyResult<()> {
+    /// Refuses what can be read only once, for a `reader` that reads its inputs again.
+    ///
+    /// # Errors
+    /// `OptionError` with the input.
+    pub(crate) fn refuse_streams(&self, reader: &str) -> PyResult<()> {
         let (documents, reference) = self.paths();
         let is_stream = |path: &&PathBuf| {
             let other = path.metadata().is_ok_and(|data| !data.is_file() && !data.is_dir());
@@ -110,11 +118,27 @@ impl Inputs {
         match documents.iter().chain(reference).find(is_stream) {
             None => Ok(()),
             Some(path) => Err(OptionError::new_err(format!(
-                "{} can be read only once, and an audit reads its inputs twice; name files or \
+                "{} can be read only once, and {reader} reads its inputs twice; name files or \
                  folders",
                 path.display()
             ))),
         }
+    }
+
+    /// Chooses bands and rows for the documents, where there are `wishes` to choose by.
+    ///
+    /// # Errors
+    /// Those of [`choose_bands`].
+    pub(crate) fn choose_bands(
+        &self,
+        wishes: Option<&Wishes>,
+        options: &mut FindOptions,
+        progress: &dyn Progress,
+    ) -> Result<(), Error> {
+        let Some(wishes) = wishes else { return Ok(()) };
+        let chosen = choose_bands(&self.open()?, wishes, progress)?;
+        (options.params, options.bands_sample) = (chosen.params, Some(chosen.documents));
+        Ok(())
     }
 
     /// Refuses to read again what would be looked for in another folder by now.

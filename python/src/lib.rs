@@ -16,6 +16,7 @@ mod cli;
 mod column;
 mod compare;
 mod datasketch;
+mod decisions;
 mod dedup;
 mod documents;
 mod error;

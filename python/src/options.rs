@@ -155,6 +155,39 @@ impl<'py> Options<'py> {
         })
     }
 
+    /// Whether bands and rows are chosen for the documents: `bands='auto'`, which is removed.
+    fn bands_auto(&self) -> PyResult<bool> {
+        let bands = self.0.get_item("bands")?;
+        let is_auto =
+            |value: Bound<'_, PyAny>| value.extract::<String>().is_ok_and(|v| v == "auto");
+        if !bands.is_some_and(is_auto) {
+            return Ok(false);
+        }
+        self.take("bands")?;
+        if self.0.get_item("rows")?.is_some_and(|rows| !rows.is_none()) {
+            let text = "bands='auto' chooses the rows, too: leave out rows";
+            return Err(OptionError::new_err(text));
+        }
+        Ok(true)
+    }
+
+    /// The number of bands.
+    fn bands(&self) -> PyResult<Option<usize>> {
+        let bands = self.0.get_item("bands")?;
+        if let Some(value) = bands.filter(|value| value.extract::<String>().is_ok()) {
+            let expected = "a whole number, or 'auto' for find, dedup and tune";
+            return Err(wrong("bands", expected, &value));
+        }
+        Ok(self.count("bands")?.map(NonZeroUsize::get))
+    }
+
+    /// What [`Params`] start from where bands may be chosen for the documents; the second is
+    /// whether they are.
+    pub(crate) fn wishes_or_auto(&self, shingle: ShingleRule) -> PyResult<(Wishes, bool)> {
+        let auto = self.bands_auto()?;
+        Ok((self.wishes(shingle)?, auto))
+    }
+
     /// What [`Params`] start from.
     pub(crate) fn wishes(&self, shingle: ShingleRule) -> PyResult<Wishes> {
         let default = Wishes::default();
@@ -166,7 +199,7 @@ impl<'py> Options<'py> {
             exact: self.flag("exact")?,
             recall: self.number("recall")?.unwrap_or(default.recall),
             num_hashes: count("num_hashes")?,
-            bands: count("bands")?,
+            bands: self.bands()?,
             rows: count("rows")?,
             scheme: self.choice("scheme")?.unwrap_or(default.scheme),
             seed: self.whole("seed")?.unwrap_or(default.seed),
@@ -177,6 +210,20 @@ impl<'py> Options<'py> {
     pub(crate) fn params(&self, wording: Wording) -> PyResult<Params> {
         let wishes = self.wishes(self.shingle(wording)?)?;
         Params::new(&wishes).map_err(|error| params_error(&error))
+    }
+
+    /// What is similar, who is kept and how the work is done; the wishes that bands and rows are
+    /// chosen by, where they are chosen for the documents.
+    pub(crate) fn run(&self, wording: Wording) -> PyResult<(FindOptions, Option<Wishes>)> {
+        let (wishes, auto) = self.wishes_or_auto(self.shingle(wording)?)?;
+        let params = Params::new(&wishes).map_err(|error| params_error(&error))?;
+        if auto && params.exact() {
+            return Err(OptionError::new_err(
+                "bands='auto' has nothing to choose: exact=True and measure='containment' find \
+                 all pairs without bands; leave it out",
+            ));
+        }
+        Ok((self.find(params)?, auto.then_some(wishes)))
     }
 
     /// How many work at a time; all processors by default.

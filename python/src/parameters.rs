@@ -1,6 +1,10 @@
 //! The parameters of a run as Python has them.
 
+use crate::error::LookalikeError;
 use lookalike::core::params::Params;
+use lookalike::find::{self, FindOptions};
+use lookalike::report::json::BetterSettingView;
+use lookalike::tune::SettingChanges;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -24,4 +28,41 @@ pub(crate) fn dict<'py>(py: Python<'py>, params: &Params) -> PyResult<Bound<'py,
         dict.set_item("rows", params.rows())?;
     }
     Ok(dict)
+}
+
+/// Those of a run, with how many documents its bands were chosen for.
+pub(crate) fn of_run<'py>(py: Python<'py>, options: &FindOptions) -> PyResult<Bound<'py, PyDict>> {
+    let dict = dict(py, &options.params)?;
+    if let Some(documents) = options.bands_sample {
+        dict.set_item("bands_sample", documents)?;
+    }
+    Ok(dict)
+}
+
+/// A setting that finds more: JSON as reports have it, and its options as arguments of `find`.
+pub(crate) type BetterSetting<'py> = Option<(String, Bound<'py, PyDict>)>;
+
+/// What a run with few results advises.
+pub(crate) fn better_setting<'py>(
+    py: Python<'py>,
+    setting: Option<&find::BetterSetting>,
+) -> PyResult<BetterSetting<'py>> {
+    let Some(setting) = setting else { return Ok(None) };
+    let json = serde_json::to_string(&BetterSettingView::from(setting));
+    let json = json.map_err(|error| LookalikeError::new_err(error.to_string()))?;
+    let SettingChanges { measure, shingle, stop_words, threshold } =
+        setting.better.setting.changes_from(&setting.used.setting);
+    let options = PyDict::new(py);
+    if let Some(measure) = measure {
+        options.set_item("measure", measure.to_string())?;
+    }
+    for (name, value) in [("shingle", shingle), ("stop_words", stop_words)] {
+        if let Some(value) = value {
+            options.set_item(name, value)?;
+        }
+    }
+    if let Some(threshold) = threshold {
+        options.set_item("threshold", threshold)?;
+    }
+    Ok(Some((json, options)))
 }

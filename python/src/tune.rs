@@ -43,7 +43,8 @@ pub(crate) fn tune(
 ) -> PyResult<Py<PyDict>> {
     let options = Options::new(options)?;
     let wording = options.wording()?;
-    let wishes = options.wishes(options.shingle(wording)?)?;
+    // What is chosen here is what bands='auto' chooses.
+    let (wishes, _) = options.wishes_or_auto(options.shingle(wording)?)?;
     let reading = options.reading(wording, crate::extraction::options(py)?)?;
     options.finish()?;
     let params = Params::new(&wishes).map_err(|error| params_error(&error))?;
@@ -83,6 +84,7 @@ fn planned<'py>(py: Python<'py>, plan: &Plan) -> PyResult<Bound<'py, PyDict>> {
     dict.set_item("bands", bands)?;
     dict.set_item("rows", rows)?;
     dict.set_item("predicted_recall", banding.recall)?;
+    dict.set_item("recall_caveat", plan.recall_caveat.map(|caveat| caveat.to_string()))?;
     dict.set_item("documents", plan.cost.documents)?;
     dict.set_item("candidates", banding.candidates)?;
     dict.set_item("microseconds_per_document", banding.cost_ns / 1000.0)?;

@@ -342,3 +342,58 @@ def test_a_stream_that_fails() -> None:
     for work in (lookalike.find, lookalike.dedup):
         with pytest.raises(DocumentError, match="the disk is gone"):
             work(Stream())
+
+
+def test_an_annotation_says_what_that_of_the_command_line_says(tmp_path: Path) -> None:
+    # c resembles b, which is a duplicate of a; a and c are less alike.
+    a = " ".join(f"w{n}" for n in range(40))
+    b = a.replace("w0 w1 w2 w3 ", "")
+    c = b.replace(" w36 w37 w38 w39", "")
+    texts = {"a": a, "b": b, "c": c, "empty": "...", "alone": OTHER, "same": a}
+    path = tmp_path / "in.jsonl"
+    path.write_text("".join(json.dumps({"id": i, "text": t}) + "\n" for i, t in texts.items()))
+    for measure in ("jaccard", "containment"):
+        options: Any = {"measure": measure, "threshold": 0.85 if measure == "jaccard" else 0.95}
+        if measure == "containment":
+            options["shingle"] = "words:3"
+        out = tmp_path / "out.jsonl"
+        lookalike.dedup(path, output=out, annotate=True, **options)
+        lines = [json.loads(line) for line in out.read_text().splitlines()]
+        theirs = {line["id"]: line["lookalike"] for line in lines}
+        ours = lookalike.dedup(list(texts.items()), annotate=True, **options)
+        named = {id_: what for (id_, _), what in ours}
+        for id_, said in theirs.items():
+            assert {name: named[id_][name] for name in said} == said, (measure, id_)
+            # In memory, members are there without a value, too.
+            for name in named[id_].keys() - said.keys() - {"jaccard"}:
+                assert named[id_][name] is None, (measure, id_, name)
+        reasons = {what["reason"] for what in theirs.values()}
+        related = {"related"} if measure == "jaccard" else set[str]()
+        assert reasons == {"keeper", "longest", "id", "empty", "unique"} | related
+
+
+def test_related_documents_name_their_neighbour() -> None:
+    a = " ".join(f"w{n}" for n in range(40))
+    b = a.replace("w0 w1 w2 w3 ", "")
+    c = b.replace(" w36 w37 w38 w39", "")
+    docs = [{"id": "a", "text": a}, {"id": "b", "text": b}, {"id": "c", "text": c}]
+    said = [what for _, what in lookalike.dedup(docs, threshold=0.87, annotate=True)]
+    assert [what["reason"] for what in said] == ["keeper", "longest", "related"]
+    assert [what["neighbour"] for what in said] == [None, None, "b"]
+    assert said[2]["kept"] and said[2]["group"] is None and said[2]["keeper"] is None
+    assert said[2]["neighbour_jaccard"] == round(28 / 32, 6)
+    bad: Any = [*docs, {"id": "d", "text": None}, {"id": "a", "text": OTHER}]
+    said = [what for _, what in lookalike.dedup(bad, threshold=0.87, annotate=True, skip_bad=True)]
+    assert [what["reason"] for what in said[3:]] == ["skipped", "skipped"]
+    assert [what["kept"] for what in said] == [True, False, True, False, False]
+    reference = lookalike.dedup([b, OTHER], reference=[a], annotate=True)
+    assert [what["reason"] for _, what in reference] == ["reference", "unique"]
+    pa = pytest.importorskip("pyarrow")
+    marked = lookalike.dedup(pa.Table.from_pylist(docs), threshold=0.87, annotate=True)
+    assert marked.column_names == ["id", "text"] + [
+        f"lookalike_{name}"
+        for name in ("kept", "group", "keeper", "jaccard", "reason", "neighbour", "neighbour_jaccard")
+    ]
+    assert marked["lookalike_neighbour"].to_pylist() == [None, None, "b"]
+    with pytest.raises(OptionError, match="'lookalike_reason', which is there already"):
+        lookalike.dedup(pa.table({"text": [a], "lookalike_reason": [1]}), annotate=True)

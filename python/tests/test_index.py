@@ -1314,3 +1314,16 @@ def test_closing_from_within_a_call(folder: Path) -> None:
     assert index.add(closes()).added == 2
     with Index.open(folder, wait=0) as again:
         assert list(again.ids()) == ["a", "b"]
+
+
+def test_groups_have_the_estimates_of_their_pairs(index: Index) -> None:
+    documents = texts(40)
+    index.add(documents)
+    found = index.groups(pairs=True, estimates=True)
+    expected = lookalike.find(documents, threshold=0.5, pairs=True, estimates=True)
+    names = ["id_a", "id_b", "jaccard", "estimated_jaccard", "error", "standard_error"]
+    assert found.pairs.column_names == names and len(found.pairs) > 0
+    assert found.pairs.to_pylist() == expected.pairs.to_pylist()
+    assert index.groups(pairs=True).pairs.column_names == names[:3]
+    with pytest.raises(OptionError, match="add pairs"):
+        index.groups(estimates=True)

@@ -2,9 +2,9 @@
 //! was left out of messages, and what another normal form would change.
 
 use crate::difference::thousands;
-use crate::summary::count;
+use crate::summary::{count, setting_options};
 use crate::text_width::one_line;
-use lookalike::find::{CutFromMail, EmptyCopies, Findings};
+use lookalike::find::{BetterSetting, CutFromMail, EmptyCopies, Findings};
 use lookalike::folding::FoldingEffect;
 use std::io;
 
@@ -17,6 +17,21 @@ pub(crate) fn of(findings: &Findings) -> io::Result<Vec<String>> {
     notes.extend(cut_from_mail(&findings.cut_from_mail));
     notes.extend(folding(&findings.folding));
     Ok(notes)
+}
+
+/// Which setting finds more, where the run found few documents.
+pub(crate) fn better_setting(findings: &Findings) -> Option<String> {
+    let BetterSetting { used, better } = findings.better_setting.as_ref()?;
+    Some(format!(
+        "{} of {} have a neighbour by these settings; {} have one by {}, and {} of them share a \
+         passage with it; that setting is for {} (docs/choosing.md)",
+        thousands(used.with_neighbour),
+        count(used.documents, "document"),
+        thousands(better.with_neighbour),
+        setting_options(&better.setting, &used.setting),
+        thousands(better.with_passage),
+        better.setting.job.name()
+    ))
 }
 
 fn empty_copies(copies: &EmptyCopies) -> io::Result<Option<String>> {

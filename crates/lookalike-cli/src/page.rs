@@ -57,7 +57,8 @@ pub(crate) fn write(output: Output, subject: &Subject<'_>) -> Result<(), Error> 
     let reasons = Reasons::new(&options.keep);
     let texts: Vec<&str> = reasons.texts().collect();
     let rows = parameters::rows(subject);
-    let notes = notes::of(findings).map_err(Error::of_io)?;
+    let mut notes = notes::of(findings).map_err(Error::of_io)?;
+    notes.extend(notes::better_setting(findings));
     let times: Vec<(String, f64)> = {
         let times = findings.times.iter();
         times.map(|(stage, elapsed)| (stage.to_string(), elapsed.as_secs_f64())).collect()

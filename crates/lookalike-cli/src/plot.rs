@@ -1,6 +1,7 @@
 //! The S-curve of a banding, drawn for a terminal and as SVG.
 
 use lookalike::core::curve::{candidate_probability, steepest};
+use lookalike::core::params::RecallCaveat;
 use std::fmt::Write;
 
 /// What is drawn: the probability of being a candidate over similarity, and the threshold.
@@ -12,6 +13,8 @@ pub(crate) struct Curve {
     pub(crate) rows: usize,
     /// Where the vertical line stands, 0 to 1.
     pub(crate) threshold: f64,
+    /// Why the probabilities may not be reached, if there is a reason.
+    pub(crate) caveat: Option<RecallCaveat>,
 }
 
 impl Curve {
@@ -117,7 +120,7 @@ impl Curve {
     /// A picture that needs nothing else: light or dark as the reader's system is, with a text for
     /// those who cannot see it.
     pub(crate) fn svg(self) -> String {
-        let Self { bands, rows, threshold } = self;
+        let Self { bands, rows, threshold, .. } = self;
         let (recall, steep) = (self.recall(), steepest(bands, rows));
         let x = |similarity: f64| LEFT + similarity * (RIGHT - LEFT);
         let y = |probability: f64| BOTTOM - probability * (BOTTOM - TOP);
@@ -133,12 +136,20 @@ impl Curve {
              candidate</title>\n\
              <desc id=\"desc\">The probability that a pair of documents shares a bucket, over its \
              Jaccard similarity: an S-shaped curve from 0 to 1, steepest at {steep:.3}. At the \
-             threshold of {threshold} it is {recall:.4}.{}</desc>\n\
+             threshold of {threshold} it is {recall:.4}.{}{}</desc>\n\
              <style>{STYLE}</style>\n\
              <rect class=\"ground\" width=\"720\" height=\"480\"/>\n\
              <text class=\"head\" x=\"{LEFT}\" y=\"36\">{bands} bands × {rows} rows</text>\n",
-            self.examples()
+            self.examples(),
+            self.caveat.map(|caveat| format!(" But {caveat}.")).unwrap_or_default()
         );
+        if let Some(RecallCaveat::XorScheme) = self.caveat {
+            let _ = writeln!(
+                out,
+                "<text class=\"label\" x=\"{LEFT}\" y=\"58\">The scheme xor finds fewer pairs of \
+                 small shingle sets.</text>"
+            );
+        }
         for fifth in 0..=5 {
             let value = f64::from(fifth) / 5.0;
             let (at_x, at_y) = (x(value), y(value));
@@ -213,7 +224,7 @@ text{fill:#c3cad4}.head{fill:#f2f4f7}.label{fill:#ffb27a}
 mod tests {
     use super::*;
 
-    const USUAL: Curve = Curve { bands: 21, rows: 6, threshold: 0.8 };
+    const USUAL: Curve = Curve { bands: 21, rows: 6, threshold: 0.8, caveat: None };
 
     #[test]
     fn the_terminal_shows_axes_curve_and_threshold() {
@@ -232,7 +243,7 @@ mod tests {
     fn every_column_has_a_point_for_any_banding() {
         for (bands, rows) in [(1, 1), (1, 128), (128, 1), (21, 6), (8192, 1)] {
             for threshold in [1e-300, 0.5, 1.0] {
-                let curve = Curve { bands, rows, threshold };
+                let curve = Curve { bands, rows, threshold, caveat: None };
                 let cells = curve.ascii_cells(40, 10);
                 assert!((0..40).all(|x| cells.iter().any(|row| row[x] == '*')), "{bands} {rows}");
                 let cells = curve.braille_cells(40, 10);

@@ -19,6 +19,8 @@ pub(crate) struct Bar {
     start: Instant,
     shown: AtomicBool,
     warned: AtomicBool,
+    /// Whether the documents are in an index, whose bands stay as they are.
+    is_of_index: bool,
 }
 
 impl Bar {
@@ -29,7 +31,15 @@ impl Bar {
             start: Instant::now(),
             shown: AtomicBool::new(false),
             warned: AtomicBool::new(false),
+            is_of_index: false,
         }
+    }
+
+    /// The same for the groups of an index.
+    pub(crate) fn of_index() -> Self {
+        let mut bar = Self::new();
+        bar.is_of_index = true;
+        bar
     }
 
     fn show(&self) {
@@ -89,17 +99,24 @@ impl Progress for Bar {
         if !self.warned.swap(true, Ordering::Relaxed) {
             let Warning::Runaway(runaway) = warning;
             // A failure to print has nowhere to be reported.
-            let print = || drop(terminal::stderr().message(&too_alike(runaway)));
+            let print = || drop(terminal::stderr().message(&too_alike(runaway, self.is_of_index)));
             self.inner.suspend(print);
         }
     }
 }
 
 /// What to say of documents that are compared in vain, and what would take less time.
-fn too_alike(runaway: &Runaway) -> String {
+fn too_alike(runaway: &Runaway, is_of_index: bool) -> String {
     let Runaway { documents, pairs, mean, better } = runaway;
     let (documents, pairs) = (thousands(*documents as u64), thousands(*pairs));
     let remedy = match better {
+        Some(Choice { num_hashes, bands, rows }) if is_of_index => format!(
+            "an index created with --num-hashes {num_hashes} --bands {bands} --rows {rows} takes \
+             less time; so does one of larger shingles (`lookalike tune` tells which)"
+        ),
+        None if is_of_index => {
+            "an index of larger shingles takes less time (`lookalike tune` tells which)".to_owned()
+        }
         Some(Choice { num_hashes, bands, rows }) => format!(
             "--num-hashes {num_hashes} --bands {bands} --rows {rows}, or --bands auto, takes less \
              time; so do larger shingles (`lookalike tune` tells which)"

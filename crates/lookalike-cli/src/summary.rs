@@ -5,10 +5,10 @@ use crate::notes;
 use crate::text_width::one_line;
 use lookalike::core::parameter::NamesParameters;
 use lookalike::extract::Failure;
-use lookalike::find::{BetterSetting, FindOptions, Findings};
+use lookalike::find::{FindOptions, Findings};
 use lookalike::read::{SkipReason, Skipped, limit_parameter};
 use lookalike::report::option_name;
-use lookalike::tune::Setting;
+use lookalike::tune::{Setting, SettingChanges};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -55,20 +55,10 @@ impl Summary<'_> {
 
     /// Which setting finds more, where the run found few documents.
     fn write_better_setting(&self, out: &mut impl Write) -> io::Result<()> {
-        let Some(BetterSetting { used, better }) = &self.findings.better_setting else {
-            return Ok(());
-        };
-        writeln!(
-            out,
-            "note: {} of {} have a neighbour by these settings; {} have one by {}, and {} of them \
-             share a passage with it; that setting is for {} (docs/choosing.md)",
-            thousands(used.with_neighbour),
-            count(used.documents, "document"),
-            thousands(better.with_neighbour),
-            setting_options(&better.setting, &used.setting),
-            thousands(better.with_passage),
-            better.setting.job.name()
-        )
+        match notes::better_setting(self.findings) {
+            Some(note) => writeln!(out, "note: {note}"),
+            None => Ok(()),
+        }
     }
 
     fn write_documents(&self, out: &mut impl Write) -> io::Result<()> {
@@ -176,23 +166,14 @@ impl Summary<'_> {
 
 /// The options by which a setting differs from the one in use.
 pub(crate) fn setting_options(setting: &Setting, used: &Setting) -> String {
-    let mut options = Vec::new();
-    if setting.measure != used.measure {
-        options.push(format!("--measure {}", setting.measure));
-    }
-    if (setting.rule.unit(), setting.rule.size()) != (used.rule.unit(), used.rule.size()) {
-        let rule = setting.rule.to_string();
-        let length = rule.split(' ').next().unwrap_or_default();
-        let is_bag = length == "words:1";
-        options.push(format!("--shingle {}", if is_bag { "bag" } else { length }));
-    }
-    let list = |setting: &Setting| setting.rule.stop_words().map(|list| list.name().to_owned());
-    if let Some(list) = list(setting).filter(|_| list(used).is_none()) {
-        options.push(format!("--stop-words {list}"));
-    }
-    if setting.threshold.to_bits() != used.threshold.to_bits() {
-        options.push(format!("--threshold {}", setting.threshold));
-    }
+    let SettingChanges { measure, shingle, stop_words, threshold } = setting.changes_from(used);
+    let options = [
+        measure.map(|measure| format!("--measure {measure}")),
+        shingle.map(|shingle| format!("--shingle {shingle}")),
+        stop_words.map(|list| format!("--stop-words {list}")),
+        threshold.map(|threshold| format!("--threshold {threshold}")),
+    ];
+    let options: Vec<String> = options.into_iter().flatten().collect();
     options.join(" ")
 }
 

@@ -32,13 +32,15 @@ fn note(err: &str) -> Option<&str> {
 fn few_results_name_the_setting_that_finds_more() {
     let place = Place::new();
     place.file("in.jsonl", jsonl(&revised_copies(20, 40)));
-    let run = place.run(&["find", "in.jsonl", "--json"]);
+    let run = place.run(&["find", "in.jsonl", "--json", "--report", "page.html"]);
     let options = "--measure containment --shingle words:2 --threshold 0.3";
     let expected = format!(
         "note: 0 of 80 documents {NOTE}; 40 have one by {options}, and 40 of them share a passage \
          with it; that setting is for copies with some words changed (docs/choosing.md)"
     );
     assert_eq!(note(&run.err), Some(expected.as_str()), "{}", run.err);
+    let on_page = format!("<p class=\"note\">{}.</p>", expected.strip_prefix("note: ").unwrap());
+    assert!(place.read("page.html").contains(&on_page), "{on_page}");
     let report: Value = serde_json::from_str(&run.out).unwrap();
     let better = &report["better_setting"];
     assert_eq!(better["in_use"]["with_neighbour"], 0, "{better}");
@@ -59,6 +61,49 @@ fn few_results_name_the_setting_that_finds_more() {
     place.file("drafts.jsonl", jsonl(&[("a".to_owned(), words(9_999, 160))]));
     let reference = place.run(&["find", "drafts.jsonl", "--reference", "in.jsonl"]);
     assert_eq!(note(&reference.err), None, "{}", reference.err);
+}
+
+/// English texts, copies of them in which every second word that is no stop word is another one,
+/// and documents that consist of stop words.
+fn rewritten_copies(copies: u64) -> Vec<(String, String)> {
+    const STOP_WORDS: [&str; 12] = [
+        "the", "of", "and", "to", "that", "with", "this", "from", "which", "have", "they", "would",
+    ];
+    let own = |seed: u64| words(seed, 60).split_whitespace().map(String::from).collect::<Vec<_>>();
+    let mut documents = Vec::new();
+    for n in 0..copies {
+        let shared = own(n + 1);
+        for copy in 0..2 {
+            let mut text = shared[..8].join(" ");
+            text.push_str(" this is a text that was written by one of us");
+            for (i, (word, other)) in shared.iter().zip(own(1_000 + 2 * n + copy)).enumerate() {
+                let number: usize = other[1..].parse().unwrap();
+                let word = if i % 2 == 0 { word } else { &other };
+                let (first, second) = (number % 12, number / 12 % 12);
+                let stop_words = [STOP_WORDS[first], STOP_WORDS[second]].join(" ");
+                text += &[" ", word, " ", &stop_words].concat();
+            }
+            documents.push((format!("d{n}-{copy}"), text));
+        }
+    }
+    let only = ["this is of the and", "that was to be by us", "it has some of those in it"];
+    documents.extend(only.map(|text| (text.to_owned(), text.to_owned())));
+    documents
+}
+
+#[test]
+fn find_and_tune_name_the_same_number_of_documents() {
+    let place = Place::new();
+    place.file("in.jsonl", jsonl(&rewritten_copies(30)));
+    let find = place.run(&["find", "in.jsonl", "--json"]);
+    let tune = place.run(&["tune", "in.jsonl"]);
+    assert!(find.err.contains("--shingle bag --stop-words en"), "{}", find.err);
+    assert!(find.err.contains("0 of 63 documents have a neighbour"), "{}", find.err);
+    assert!(tune.out.contains("60 of 63 documents have a neighbour by it"), "{}", tune.out);
+    let report: Value = serde_json::from_str(&find.out).unwrap();
+    for setting in ["in_use", "better"] {
+        assert_eq!(report["better_setting"][setting]["documents"], 63, "{report}");
+    }
 }
 
 #[test]
@@ -83,6 +128,55 @@ fn nothing_is_advised_where_nothing_finds_more() {
         let run = place.run(&["find", "in.jsonl", "--json"]);
         assert_eq!(note(&run.err), None, "{name}: {}", run.err);
         assert!(!run.out.contains("better_setting"), "{name}");
+    }
+}
+
+const CAVEAT: &str = "the predicted recall does not hold for the scheme xor";
+
+/// What all commands that predict a recall print and write with options.
+fn predictions(place: &Place, options: &[&str]) -> Vec<(String, String)> {
+    let run = |args: &[&str], options: &[&str]| {
+        let run = place.run(&[args, options].concat());
+        assert!(run.code == Some(0), "{args:?}: {}", run.err);
+        run.out + &run.err
+    };
+    let mut texts: Vec<(String, String)> = Vec::new();
+    let mut predicts = |args: &str, options: &[&str], files: &[&str]| {
+        let words: Vec<&str> = args.split(' ').collect();
+        texts.push((args.to_owned(), run(&words, options)));
+        texts.extend(files.iter().map(|file| (format!("{args}: {file}"), place.read(file))));
+    };
+    predicts("find in.jsonl --report report.html --json", options, &["report.html"]);
+    predicts("find in.jsonl", options, &[]);
+    predicts("dedup in.jsonl -o out.jsonl", options, &[]);
+    predicts("tune", options, &[]);
+    predicts("tune --json --svg curve.svg", options, &["curve.svg"]);
+    predicts("tune in.jsonl", options, &[]);
+    predicts("compare a.txt b.txt", options, &[]);
+    predicts("index create store", options, &[]);
+    run(&["index", "add", "store", "in.jsonl"], &[]);
+    predicts("index stats store", &[], &[]);
+    predicts("index stats store --json", &[], &[]);
+    predicts("index groups store", &[], &[]);
+    for args in ["query store a.txt", "query store a.txt --json", "query store a.txt --nearest 1"] {
+        predicts(args, &[], &[]);
+    }
+    place.run(&[&["find", "in.jsonl", "-q", "--report", "report.json"], options].concat()).ok();
+    predicts("audit report.json in.jsonl", &[], &[]);
+    predicts("audit report.json in.jsonl --json", &[], &[]);
+    texts
+}
+
+#[test]
+fn every_prediction_of_the_scheme_xor_has_its_caveat() {
+    for (scheme, has_caveat) in [("xor", true), ("fss", false)] {
+        let place = Place::new();
+        let documents = collection(30);
+        place.file("in.jsonl", jsonl(&documents));
+        place.file("a.txt", &documents[0].1).file("b.txt", &documents[1].1);
+        for (what, text) in predictions(&place, &["--scheme", scheme]) {
+            assert_eq!(text.contains(CAVEAT), has_caveat, "{scheme}, {what}: {text}");
+        }
     }
 }
 

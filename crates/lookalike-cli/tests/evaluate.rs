@@ -115,6 +115,34 @@ fn estimates_of_signatures_are_listed_and_summarised() {
     assert!(json("plain.csv").get("estimates").is_none());
     let text = place.run(&["evaluate", "p.csv", "plain.csv"]).ok();
     assert!(text.contains("expected RMS error"), "{text}");
+    // Each pair is in the range of its exact similarity.
+    let ranges = csv["estimates"]["ranges"].as_array().unwrap();
+    for range in ranges {
+        let [from, to] = ["from", "to"].map(|name| range[name].as_f64().unwrap());
+        let is_inside = |exact: f64| exact >= from && (exact < to || from >= 1.0);
+        let mut errors = Vec::new();
+        for line in pairs.lines().skip(1) {
+            let fields: Vec<f64> =
+                line.split(',').skip(2).map(|field| field.parse().unwrap()).collect();
+            errors.extend(is_inside(fields[0]).then_some((fields[2], fields[3])));
+        }
+        let count = errors.len() as f64;
+        let mean = |of: &dyn Fn(&(f64, f64)) -> f64| errors.iter().map(of).sum::<f64>() / count;
+        assert_eq!(range["pairs"].as_u64(), Some(errors.len() as u64));
+        for (name, expected) in [
+            ("bias", mean(&|(error, _)| *error)),
+            ("mean_absolute_error", mean(&|(error, _)| error.abs())),
+            ("rms_error", mean(&|(error, _)| error * error).sqrt()),
+            ("expected_rms_error", mean(&|(_, theory)| theory * theory).sqrt()),
+        ] {
+            assert!((range[name].as_f64().unwrap() - expected).abs() < 1e-9, "{name}: {range}");
+        }
+        let shown = if from < to { format!("  {from:.1} to {to:.1} ") } else { "  1 ".to_owned() };
+        assert!(text.contains(&shown), "{shown}: {text}");
+    }
+    let in_ranges: u64 = ranges.iter().map(|range| range["pairs"].as_u64().unwrap()).sum();
+    assert_eq!(in_ranges, count);
+    assert!(ranges.len() >= 2, "{ranges:?}");
 }
 
 #[test]

@@ -365,6 +365,13 @@ fn candidates_that_run_away_are_warned_about_with_a_remedy() {
     assert_eq!(flags.len(), 6, "{warning}");
     let quick = run(&[&flags[..], &["-o", "quick.jsonl"]].concat());
     assert!(!quick.err.contains("warning"), "{}", quick.err);
+    // An index keeps its bands.
+    let create = ["index", "create", "ix", "in.jsonl"];
+    place.run(&[&create[..], &["--shingle", "bag", "--threshold", "0.85"]].concat()).ok();
+    let groups = place.run(&["index", "groups", "ix", "-o", "index.jsonl"]);
+    let warning = groups.err.lines().next().unwrap();
+    assert!(warning.contains("an index created with --num-hashes"), "{warning}");
+    assert!(!warning.contains("--bands auto"), "{warning}");
     // Words that are not common to all run away nowhere.
     let words = place.run(&["find", "in.jsonl", "-o", "words.jsonl"]);
     assert!(!words.err.contains("warning"), "{}", words.err);

@@ -194,6 +194,26 @@ fn killed_late(scenario: &Scenario, place: &Place) -> Vec<String> {
     journal(&temp)
 }
 
+/// Estimates come of the signatures, which are stored with the first step.
+#[test]
+fn estimates_are_the_same_after_an_interruption() {
+    let place = place_with_inputs();
+    let args = [&["a.jsonl.gz", "--pairs", "p.csv", "--estimates"], SMALL].concat();
+    let scenario = Scenario::new("estimates", &args);
+    let (expected, _) = scenario.expected(&place);
+    assert!(expected[1].starts_with("id_a,id_b,jaccard,estimated_jaccard,error,standard_error\n"));
+    assert!(expected[1].lines().count() > 100, "{}", expected[1].lines().count());
+    for step in ["\"Prepared\"", "\"Batch\""] {
+        let is_done = |steps: &[String]| steps.iter().any(|line| line.contains(step));
+        let mut child = halted(|| scenario.start(&place), &place.path("t"), is_done);
+        child.kill().unwrap();
+        end(child);
+        let (code, message) = end(start(&place.path(""), &scenario.resumed()));
+        assert_eq!(code, Some(0), "{message}");
+        scenario.check(&place, &expected, step);
+    }
+}
+
 fn copy_folder(from: &Path, to: &Path) {
     fs::create_dir(to).unwrap();
     // One that others can look into is refused.

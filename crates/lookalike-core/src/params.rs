@@ -450,7 +450,7 @@ impl Params {
     /// Why [`predicted_recall`](Self::predicted_recall) may not be reached, if there is a reason:
     /// the prediction is for hash functions that treat the shingles of a set independently.
     pub fn recall_caveat(&self) -> Option<RecallCaveat> {
-        (!self.exact && self.scheme == Scheme::Xor).then_some(RecallCaveat::XorScheme)
+        if self.exact { None } else { RecallCaveat::of(self.scheme) }
     }
 
     /// Values per signature; not used where candidates are [exact](Self::exact).
@@ -484,6 +484,13 @@ impl Params {
 pub enum RecallCaveat {
     /// The values of a signature by [`Scheme::Xor`] depend on each other where sets are small.
     XorScheme,
+}
+
+impl RecallCaveat {
+    /// The caveat for candidates by signatures of a scheme; `None` where the prediction holds.
+    pub fn of(scheme: Scheme) -> Option<Self> {
+        (scheme == Scheme::Xor).then_some(Self::XorScheme)
+    }
 }
 
 impl fmt::Display for RecallCaveat {

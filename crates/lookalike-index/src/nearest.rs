@@ -75,7 +75,8 @@ pub(crate) fn nearest(
     }
     let matches = read(snapshot, search.best.sorted(), question.wanted)?;
     let found = matches.len() as u64;
-    Ok(Answer { matches, candidates: search.candidates, found, predicted_recall })
+    let (candidates, recall_caveat) = (search.candidates, settings.recall_caveat());
+    Ok(Answer { matches, candidates, found, predicted_recall, recall_caveat })
 }
 
 /// All documents by their number of equal bytes.

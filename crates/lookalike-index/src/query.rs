@@ -8,7 +8,7 @@ use crate::filter::Filter;
 use crate::nearest::{Nearest, nearest};
 use crate::set;
 use crate::settings::{Containment, Settings, Store};
-use lookalike_core::params::Measure;
+use lookalike_core::params::{Measure, RecallCaveat};
 use lookalike_core::verify::{self, Overlap};
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -120,6 +120,8 @@ pub struct Answer {
     /// The probability that a document exactly at the threshold is found; for the nearest, one as
     /// similar as the last match.
     pub predicted_recall: f64,
+    /// Why `predicted_recall` may not be reached, if there is a reason.
+    pub recall_caveat: Option<RecallCaveat>,
 }
 
 /// Candidates that are looked at together.
@@ -194,7 +196,8 @@ pub fn query(
     scratch.numbers = numbers;
     let matches = read(snapshot, best.sorted(), question.wanted)?;
     let predicted_recall = settings.predicted_recall(threshold);
-    Ok(Answer { matches, candidates, found, predicted_recall })
+    let recall_caveat = settings.recall_caveat();
+    Ok(Answer { matches, candidates, found, predicted_recall, recall_caveat })
 }
 
 pub(crate) type Each<'a> = &'a mut dyn FnMut(&mut Candidate, Similarity);

@@ -8,7 +8,7 @@ use lookalike_core::curve;
 use lookalike_core::error::ParamsError;
 use lookalike_core::parameter::Parameter;
 use lookalike_core::params::{
-    Case, Measure, Params, Scheme, ShingleRule, StopWords, TokenRule, Wishes,
+    Case, Measure, Params, RecallCaveat, Scheme, ShingleRule, StopWords, TokenRule, Wishes,
 };
 use serde::{Deserialize, Serialize};
 
@@ -181,6 +181,13 @@ impl Settings {
             }
             None => curve::candidate_probability(similarity, self.bands, self.rows),
         }
+    }
+
+    /// Why [`predicted_recall`](Self::predicted_recall) may not be reached, if there is a reason.
+    pub fn recall_caveat(&self) -> Option<RecallCaveat> {
+        let has_bands = self.containment.is_none() && self.sketches.is_none();
+        let scheme = self.scheme.parse::<Scheme>().ok().filter(|_| has_bands);
+        scheme.and_then(RecallCaveat::of)
     }
 
     /// Checks that signatures made with `asked` may be compared with those of the index, and that

@@ -52,6 +52,9 @@ pub(crate) async fn settings(State(app): State<Arc<App>>, request: Request) -> A
             list.insert("words".to_owned(), words.into());
         }
         all.extend(more);
+        if let Some(caveat) = settings.recall_caveat() {
+            all.insert("recall_caveat".to_owned(), caveat.to_string().into());
+        }
     }
     json(StatusCode::OK, &all.map_err(|error| Problem::internal(error.to_string()))?)
 }

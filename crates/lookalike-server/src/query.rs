@@ -53,6 +53,8 @@ struct Found {
     #[serde(skip_serializing_if = "Option::is_none")]
     nearest: Option<u64>,
     predicted_recall: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recall_caveat: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -216,6 +218,7 @@ impl Asked {
             threshold: if nearest.is_some() { 0.0 } else { question.threshold },
             nearest,
             predicted_recall: rounded(answer.predicted_recall),
+            recall_caveat: answer.recall_caveat.map(|caveat| caveat.to_string()),
         };
         matches.into_object("matches", &rest)
     }

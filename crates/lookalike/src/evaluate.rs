@@ -24,7 +24,7 @@ mod rows;
 mod table;
 
 use crate::error::Error;
-pub use estimates::Estimates;
+pub use estimates::{EstimateRange, Estimates};
 use partition::Partition;
 use std::io::BufRead;
 use std::path::Path;
@@ -89,6 +89,8 @@ pub struct Evaluation {
     pub adjusted_rand_index: Option<f64>,
     /// The errors of the signatures' estimates, where the report's pairs have them.
     pub estimates: Option<Estimates>,
+    /// The same by range of exact similarity, ascending.
+    pub estimate_ranges: Vec<EstimateRange>,
 }
 
 impl Evaluation {
@@ -174,7 +176,9 @@ pub fn evaluate(
     let found = table::read(report, &mut ids)?;
     let wanted = table::read(truth, &mut ids)?;
     let ids = ids.sort();
-    let estimates = found.estimates(options.threshold);
+    let errors = found.errors(options.threshold);
+    let estimate_ranges = EstimateRange::all(&errors);
+    let estimates = Estimates::of(errors);
     let found_groups = ids.partition(&found);
     let wanted_groups = wanted.has_groups().then(|| ids.partition(&wanted));
     let rand = wanted_groups.as_ref().map(|w| partition::adjusted_rand_index(&found_groups, w));
@@ -190,7 +194,7 @@ pub fn evaluate(
     };
     let mut evaluation = compare(&found, &wanted, ids.names());
     evaluation.adjusted_rand_index = rand;
-    evaluation.estimates = estimates;
+    (evaluation.estimates, evaluation.estimate_ranges) = (estimates, estimate_ranges);
     Ok(evaluation)
 }
 
@@ -237,6 +241,7 @@ fn compare(found: &Side, wanted: &Side, names: &[String]) -> Evaluation {
         different: (found.has_scores() && wanted.has_scores()).then_some(different),
         adjusted_rand_index: None,
         estimates: None,
+        estimate_ranges: Vec::new(),
     }
 }
 

@@ -19,7 +19,8 @@ mod settings;
 pub use auto::{ChosenBands, choose_bands};
 pub use plan::{Measured, Plan, plan, rules_to_try};
 pub use settings::{
-    Job, Setting, SettingProfile, Texts, better_setting, measure_settings, settings_to_compare,
+    Job, Setting, SettingChanges, SettingProfile, Texts, better_setting, measure_settings,
+    settings_to_compare,
 };
 
 use crate::error::Error;

@@ -156,16 +156,18 @@ pub(super) fn expect_texts(index: &Index, texts: bool) -> Result<(), String> {
 
 impl Found {
     /// A list of matches, and what it says of all of them: found, candidates, threshold,
-    /// predicted recall, shingles.
+    /// predicted recall, its caveat, shingles.
     ///
     /// # Errors
     /// What the interpreter gives.
     pub(super) fn python<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let Answer { matches, candidates, found, predicted_recall } = &self.answer;
+        let Answer { matches, candidates, found, predicted_recall, recall_caveat } = &self.answer;
         let rows = matches.iter().map(|found| row(py, found));
         let rows = rows.collect::<PyResult<Vec<_>>>()?;
         let rows = PyList::new(py, rows)?;
-        (rows, found, candidates, self.threshold, predicted_recall, self.shingles).into_pyobject(py)
+        let caveat = recall_caveat.map(|caveat| caveat.to_string());
+        let (threshold, shingles) = (self.threshold, self.shingles);
+        (rows, found, candidates, threshold, predicted_recall, caveat, shingles).into_pyobject(py)
     }
 }
 

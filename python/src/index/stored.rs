@@ -124,11 +124,13 @@ impl StoredIndex {
         self.opened.process()
     }
 
-    /// Settings as JSON, and the predicted recall.
-    fn settings(&self, py: Python<'_>) -> PyResult<(String, f64)> {
+    /// Settings as JSON, the predicted recall, and why it may not be reached.
+    fn settings(&self, py: Python<'_>) -> PyResult<(String, f64, Option<String>)> {
         self.opened.detached(py, |handle| {
             let settings = handle.index.settings();
-            Ok((settings.to_json(), settings.predicted_recall(settings.threshold)))
+            let recall = settings.predicted_recall(settings.threshold);
+            let caveat = settings.recall_caveat().map(|caveat| caveat.to_string());
+            Ok((settings.to_json(), recall, caveat))
         })
     }
 

@@ -208,11 +208,13 @@ impl Told<'_> {
             )?;
             let (shared, bands) = (estimate.bands_shared, params.bands());
             let chance = curve::candidate_probability(overlap.jaccard(), bands, params.rows());
-            writeln!(
-                out,
-                "Bands shared      {shared} of {bands}; pairs this alike are candidates with \
-                 probability {chance:.4}"
-            )?;
+            write!(out, "Bands shared      {shared} of {bands}; ")?;
+            match params.recall_caveat() {
+                Some(caveat) => writeln!(out, "warning: {caveat}")?,
+                None => {
+                    writeln!(out, "pairs this alike are candidates with probability {chance:.4}")?;
+                }
+            }
         }
         let color = if self.likeness.similar { AnsiColor::Green } else { AnsiColor::Yellow };
         let style = Style::new(color.on_default().bold());

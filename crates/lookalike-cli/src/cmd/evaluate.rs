@@ -7,7 +7,9 @@ use crate::options;
 use crate::terminal;
 use crate::text_width::one_line;
 use lookalike::core::error::ParamsError;
-use lookalike::evaluate::{Estimates, EvaluateOptions, Evaluation, Example, Kind, evaluate};
+use lookalike::evaluate::{
+    EstimateRange, Estimates, EvaluateOptions, Evaluation, Example, Kind, evaluate,
+};
 use serde_json::{Value, json};
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
@@ -91,9 +93,44 @@ fn write_text(out: &mut impl Write, evaluation: &Evaluation) -> io::Result<()> {
         writeln!(out, "{:<22}{rms_error:>13.6}", "RMS error")?;
         writeln!(out, "{:<22}{expected_rms_error:>13.6}", "expected RMS error")?;
     }
+    estimate_ranges(out, &evaluation.estimate_ranges)?;
     examples(out, "false positives", Some(&evaluation.false_positives))?;
     examples(out, "missed", Some(&evaluation.missed))?;
     examples(out, "similarity differs", evaluation.different.as_ref())
+}
+
+/// The errors of estimates by exact similarity, a line each.
+fn estimate_ranges(out: &mut impl Write, ranges: &[EstimateRange]) -> io::Result<()> {
+    if ranges.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\nestimates by exact similarity:")?;
+    let names = ["similarity", "pairs", "bias", "mean absolute", "RMS", "expected RMS"];
+    let [range, pairs, bias, absolute, rms, expected] = names;
+    writeln!(out, "  {range:<16}{pairs:>11}{bias:>11}{absolute:>15}{rms:>11}{expected:>14}")?;
+    for EstimateRange { from, to, estimates } in ranges {
+        let range = if from < to { format!("{from:.1} to {to:.1}") } else { "1".to_owned() };
+        let Estimates { pairs, bias, mean_absolute_error, rms_error, expected_rms_error } =
+            estimates;
+        let pairs = thousands(*pairs);
+        writeln!(
+            out,
+            "  {range:<16}{pairs:>11}{bias:>11.6}{mean_absolute_error:>15.6}{rms_error:>11.6}\
+             {expected_rms_error:>14.6}"
+        )?;
+    }
+    Ok(())
+}
+
+/// The members of a summary of errors.
+fn estimates_json(estimates: &Estimates) -> Value {
+    json!({
+        "pairs": estimates.pairs,
+        "bias": estimates.bias,
+        "mean_absolute_error": estimates.mean_absolute_error,
+        "rms_error": estimates.rms_error,
+        "expected_rms_error": estimates.expected_rms_error,
+    })
 }
 
 /// Six decimals, of which 1.000000 is 1 and nothing else.
@@ -149,13 +186,14 @@ fn as_json(evaluation: &Evaluation) -> Value {
         "adjusted_rand_index": evaluation.adjusted_rand_index,
     });
     if let Some(estimates) = evaluation.estimates {
-        json["estimates"] = json!({
-            "pairs": estimates.pairs,
-            "bias": estimates.bias,
-            "mean_absolute_error": estimates.mean_absolute_error,
-            "rms_error": estimates.rms_error,
-            "expected_rms_error": estimates.expected_rms_error,
-        });
+        json["estimates"] = estimates_json(&estimates);
+        let of_range = |range: &EstimateRange| {
+            let mut json = estimates_json(&range.estimates);
+            (json["from"], json["to"]) = (json!(range.from), json!(range.to));
+            json
+        };
+        let ranges: Vec<Value> = evaluation.estimate_ranges.iter().map(of_range).collect();
+        json["estimates"]["ranges"] = json!(ranges);
     }
     json
 }

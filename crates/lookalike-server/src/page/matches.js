@@ -40,6 +40,9 @@ const recall = (answer) => {
     ? `with a similarity of exactly ${answer.threshold}` : "as similar as the last one shown";
   const text = `A document ${least} is found with a ` +
     `probability of ${chance}; more similar ones more surely.`;
+  if (answer.recall_caveat) {
+    return make("p", { class: "warning" }, `${text} But ${visible(answer.recall_caveat)}.`);
+  }
   if (answer.predicted_recall >= LOW) return make("p", { class: "note" }, text);
   if (answer.nearest !== undefined) return make("p", { class: "note" }, text);
   return make("p", { class: "warning" }, `${text} This index was made for more similar documents.`);

@@ -50,8 +50,8 @@ const ROWS = [
   ["containment", "Similarity is containment, and how candidates are found"],
   ["format", "The version of what is stored"],
 ];
-const ELSEWHERE = ["name", "predicted_recall", "writable", "version", "exact",
-  "token_needed"];
+const ELSEWHERE = ["name", "predicted_recall", "recall_caveat", "writable", "version",
+  "exact", "token_needed"];
 
 const value = (name, data) => {
   if (name === "stop_words") return data ? visible(data.name ?? data) : "none";
@@ -77,6 +77,9 @@ const layout = ({ containment, bands, rows }) => containment
   ? `${counted(containment.anchors, "anchor")}: 1 − (1 − s)^${containment.anchors}`
   : `${counted(bands, "band")} of ${counted(rows, "row")}: 1 − (1 − s^${rows})^${bands}`;
 
+const caveat = (all) =>
+  make("p", { class: "warning" }, `Documents can be missing: ${visible(all.recall_caveat)}.`);
+
 const sureness = (all) => make("div", { class: "beside" },
   make("div", {},
     make("p", { class: "lead" }, `A document with a similarity of exactly ${all.threshold} is ` +
@@ -94,7 +97,8 @@ export const showIndex = async (params, signal) => {
     const [all, stats] = await Promise.all([settings(),
       request("GET", "v1/stats", { signal })]);
     if (signal.aborted) return;
-    show("", [counts(stats), make("h2", {}, "How surely are documents found?"), sureness(all),
+    show("", [counts(stats), make("h2", {}, "How surely are documents found?"),
+      all.recall_caveat ? caveat(all) : sureness(all),
       make("h2", {}, "What was it created with?"), chosen(all),
       make("p", { class: "note" }, `Program: lookalike ${visible(all.version)}. State of the ` +
         `index: ${visible(stats.version)}. ` +

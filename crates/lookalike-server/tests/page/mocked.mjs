@@ -117,6 +117,26 @@ const nothingFound = withMock({
   assert.equal(await browser.run(`return ${focused}`), "query-text");
 });
 
+const CAVEAT = "the predicted recall does not hold for the scheme xor";
+
+/** Where the prediction of the recall does not hold, the page says so. */
+const recallCaveat = withMock({
+  "GET /v1/settings": () => ({ json: { ...SETTINGS, scheme: "xor", recall_caveat: CAVEAT } }),
+  "POST /v1/query": ({ body }) => ({
+    json: {
+      matches: [match("found", 0.9)], found: 1, candidates: 1, shingles: 9,
+      threshold: body.threshold, predicted_recall: 0.99, recall_caveat: CAVEAT,
+    },
+  }),
+}, async (browser, server) => {
+  await search(browser);
+  await browser.see(`more similar ones more surely. But ${CAVEAT}.`);
+  await browser.open(`${server.url}#/index`);
+  await browser.see(`Documents can be missing: ${CAVEAT}.`);
+  const text = await browser.run(`return ${visibleText}`);
+  assert.ok(!text.includes("with a probability of"), text);
+});
+
 const byKeyboard = withMock({}, async (browser) => {
   const on = async (what) => assert.equal(await browser.run(`return ${focused}`), what);
   await browser.press(KEYS.tab);
@@ -663,6 +683,7 @@ export const CASES = {
   "a text is searched, and a match compared": searching,
   "a document is searched by its id": searchingById,
   "nothing found is told with what that means": nothingFound,
+  "a prediction that does not hold has its caveat": recallCaveat,
   "everything goes by keyboard": byKeyboard,
   "texts stand side by side": sideBySide,
   "the same words are shown as each text has them": sameWords,

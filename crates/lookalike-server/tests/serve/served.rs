@@ -1,7 +1,7 @@
 //! A server in this process that is gone at the end of the test.
 
 use crate::client::Client;
-use lookalike::core::params::{Measure, Params, Wishes};
+use lookalike::core::params::{Measure, Params, Scheme, Wishes};
 use lookalike::read::Wording;
 use lookalike::store::backend::{Backend, Change, Done, Problem, Snapshot, Stats};
 use lookalike::store::memory::MemoryBackend;
@@ -67,6 +67,12 @@ impl Drop for Served {
 pub(crate) fn settings(store: Store) -> Settings {
     let params = Params::new(&Wishes { threshold: 0.5, ..Wishes::default() }).unwrap();
     Settings::new(&params, &Wording::default().to_string(), store).unwrap()
+}
+
+/// Those of an index with signatures of a scheme.
+pub(crate) fn with_scheme(scheme: Scheme) -> Settings {
+    let params = Params::new(&Wishes { threshold: 0.5, scheme, ..Wishes::default() }).unwrap();
+    Settings::new(&params, &Wording::default().to_string(), Store::Sets).unwrap()
 }
 
 /// Those of an index for containment.

@@ -1,7 +1,8 @@
 //! Queries, comparisons and groups say what the library says.
 
 use crate::client::Client;
-use crate::served::{Served, containment};
+use crate::served::{Served, containment, with_scheme};
+use lookalike::core::params::Scheme;
 use lookalike::store::settings::Store;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -75,6 +76,32 @@ fn the_nearest_are_found_at_any_similarity() {
         json!({ "id": "a", "nearest": 3, "threshold": 0.5 }),
     ] {
         client.post("/v1/query", &bad).problem(400, "bad-member");
+    }
+}
+
+#[test]
+fn predictions_of_the_scheme_xor_have_their_caveat() {
+    let served = Served::with_settings(with_scheme(Scheme::Xor), |_| {});
+    let client = &served.client;
+    fill(client);
+    let usual = Served::start();
+    fill(&usual.client);
+    let query = json!({ "text": FOX });
+    let nearest = json!({ "text": FOX, "nearest": 2 });
+    let predictions = |client: &Client| {
+        [
+            client.get("/v1/settings").ok(200),
+            client.post("/v1/query", &query).ok(200),
+            client.post("/v1/query", &nearest).ok(200),
+        ]
+    };
+    for answer in predictions(client) {
+        let caveat = answer["recall_caveat"].as_str().unwrap_or_else(|| panic!("{answer}"));
+        assert!(caveat.contains("does not hold for the scheme xor"), "{caveat}");
+    }
+    for answer in predictions(&usual.client) {
+        assert!(answer["predicted_recall"].is_number(), "{answer}");
+        assert_eq!(answer.get("recall_caveat"), None, "{answer}");
     }
 }
 

@@ -44,6 +44,44 @@ impl Estimates {
     }
 }
 
+/// The errors of pairs whose exact similarity is in a range.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct EstimateRange {
+    /// The least exact similarity.
+    pub from: f64,
+    /// Similarities are below that; 1 where `from` is 1, too, which are equal sets.
+    pub to: f64,
+    /// Their errors.
+    pub estimates: Estimates,
+}
+
+/// Ranges that the similarities from 0 to below 1 are divided into.
+const RANGES: u32 = 10;
+/// Files have similarities with six decimals.
+const MILLION: u32 = 1_000_000;
+
+impl EstimateRange {
+    /// Tenths of the similarities from 0 to below 1, then equal sets; those without a pair are left
+    /// out, and so are pairs whose exact similarity is not known.
+    pub(super) fn all(errors: &(impl Iterator<Item = PairError> + Clone)) -> Vec<Self> {
+        let in_range = |range: u32| {
+            let errors = errors.clone().filter(move |error| error.range() == Some(range));
+            let start = |range: u32| f64::from(range.min(RANGES)) / f64::from(RANGES);
+            let (from, to) = (start(range), start(range + 1));
+            Estimates::of(errors).map(|estimates| Self { from, to, estimates })
+        };
+        (0..=RANGES).filter_map(in_range).collect()
+    }
+}
+
+impl PairError {
+    /// The place of the range of its exact similarity.
+    fn range(&self) -> Option<u32> {
+        let millionths = (self.exact? * f64::from(MILLION)).round() as u32;
+        Some(millionths.min(MILLION) / (MILLION / RANGES))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -92,7 +130,31 @@ mod tests {
     }
 
     #[test]
+    fn ranges_are_tenths_and_equal_sets() {
+        let error =
+            |exact: Option<f64>, error: f64| PairError { exact, error, standard_error: 0.1 };
+        let errors = [
+            error(Some(0.599_999), 0.1),
+            error(Some(0.6), 0.2),
+            error(Some(0.7), -0.1),
+            error(Some(0.65), -0.4),
+            error(Some(0.999_999), 0.3),
+            error(Some(1.0), 0.0),
+            error(None, 0.9),
+        ];
+        let ranges = EstimateRange::all(&errors.into_iter());
+        let bounds: Vec<_> = ranges.iter().map(|range| (range.from, range.to)).collect();
+        assert_eq!(bounds, [(0.5, 0.6), (0.6, 0.7), (0.7, 0.8), (0.9, 1.0), (1.0, 1.0)]);
+        let pairs: Vec<u64> = ranges.iter().map(|range| range.estimates.pairs).collect();
+        assert_eq!(pairs, [1, 2, 1, 1, 1]);
+        let Estimates { bias, mean_absolute_error, rms_error, .. } = ranges[1].estimates;
+        assert!((bias + 0.1).abs() < 1e-12 && (mean_absolute_error - 0.3).abs() < 1e-12);
+        assert!((rms_error - 0.1f64.sqrt()).abs() < 1e-12);
+    }
+
+    #[test]
     fn no_errors_have_no_summary() {
+        assert_eq!(EstimateRange::all(&std::iter::empty()), []);
         assert_eq!(Estimates::of(std::iter::empty()), None);
     }
 }

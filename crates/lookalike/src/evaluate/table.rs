@@ -1,6 +1,6 @@
 //! Report and truth files → pairs and groups by number.
 
-use super::estimates::{Estimates, PairError};
+use super::estimates::PairError;
 use super::partition::Partition;
 use super::rows;
 use super::{Pair, Score};
@@ -110,12 +110,15 @@ pub(super) struct Table {
 
 impl Table {
     /// The errors of estimates of pairs that reach the threshold.
-    pub(super) fn estimates(&self, threshold: Option<f64>) -> Option<Estimates> {
-        let reaches = |pair: &&PairError| match (pair.exact, threshold) {
+    pub(super) fn errors(
+        &self,
+        threshold: Option<f64>,
+    ) -> impl Iterator<Item = PairError> + Clone + '_ {
+        let reaches = move |pair: &&PairError| match (pair.exact, threshold) {
             (Some(exact), Some(threshold)) => exact >= threshold,
             _ => true,
         };
-        Estimates::of(self.errors.iter().filter(reaches).copied())
+        self.errors.iter().filter(reaches).copied()
     }
 
     pub(super) fn has_groups(&self) -> bool {

@@ -106,12 +106,18 @@ impl FoldingView {
     }
 }
 
-/// Only where a run found few documents and another setting finds more.
-#[derive(Serialize)]
-struct BetterSettingView {
+/// A setting that finds more than that of a run; `docs/report.md` has the members.
+#[derive(Debug, Serialize)]
+pub struct BetterSettingView {
     #[serde(rename = "in_use")]
     used: SettingView,
     better: SettingView,
+}
+
+impl From<&BetterSetting> for BetterSettingView {
+    fn from(BetterSetting { used, better }: &BetterSetting) -> Self {
+        Self { used: used.into(), better: better.into() }
+    }
 }
 
 /// A setting, and how many documents have a neighbour by it; `docs/report.md` has the members.
@@ -280,10 +286,9 @@ fn text_notes(out: &mut dyn Write, findings: &Findings) -> io::Result<()> {
         serde_json::to_writer(&mut *out, &findings.wording.to_string())?;
         out.write_all(b",\n")?;
     }
-    if let Some(BetterSetting { used, better }) = &findings.better_setting {
+    if let Some(better) = &findings.better_setting {
         out.write_all(b"\"better_setting\":")?;
-        let view = BetterSettingView { used: used.into(), better: better.into() };
-        serde_json::to_writer(&mut *out, &view)?;
+        serde_json::to_writer(&mut *out, &BetterSettingView::from(better))?;
         out.write_all(b",\n")?;
     }
     if findings.folding.changed() > 0 {

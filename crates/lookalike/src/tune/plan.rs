@@ -7,7 +7,7 @@ use crate::progress::Progress;
 use crate::read::{Collection, Words};
 use lookalike_core::curve::{self, Banding, Choice, Cost};
 use lookalike_core::error::ParamsError;
-use lookalike_core::params::{Params, ShingleRule, Unit, Wishes};
+use lookalike_core::params::{Params, RecallCaveat, ShingleRule, Unit, Wishes};
 
 /// A sample of a collection, and what shingle rules make of it.
 #[derive(Debug)]
@@ -111,6 +111,8 @@ pub struct Plan {
     pub best: Choice,
     /// Whether documents were measured: at least two with a token.
     pub measured: bool,
+    /// Why runs may find less than predicted, if there is a reason.
+    pub recall_caveat: Option<RecallCaveat>,
 }
 
 /// Chooses bands and rows for `params`, which were made of `wishes`.
@@ -146,7 +148,8 @@ pub fn plan(
     } else {
         curve::choose_for(threshold, recall, wishes.num_hashes, &cost)?
     };
-    Ok(Plan { threshold, recall, cost, usual, best, measured: used.is_some() })
+    let (measured, recall_caveat) = (used.is_some(), params.recall_caveat());
+    Ok(Plan { threshold, recall, cost, usual, best, measured, recall_caveat })
 }
 
 impl Plan {

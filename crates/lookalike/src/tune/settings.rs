@@ -102,6 +102,25 @@ impl Setting {
         }
     }
 
+    /// The options that lead from another setting to this one.
+    pub fn changes_from(&self, used: &Self) -> SettingChanges {
+        let length = |setting: &Self| (setting.rule.unit(), setting.rule.size());
+        let shingle = match length(self) {
+            same if same == length(used) => None,
+            (Unit::Words, 1) => Some("bag".to_owned()),
+            // The rest of a rule is the same in both.
+            _ => self.rule.to_string().split(' ').next().map(str::to_owned),
+        };
+        let stop_words = self.rule.stop_words().filter(|_| used.rule.stop_words().is_none());
+        let is_same_threshold = self.threshold.to_bits() == used.threshold.to_bits();
+        SettingChanges {
+            measure: (self.measure != used.measure).then_some(self.measure),
+            shingle,
+            stop_words: stop_words.map(|list| list.name().to_owned()),
+            threshold: (!is_same_threshold).then_some(self.threshold),
+        }
+    }
+
     /// Whether it finds every pair that `other` finds.
     fn covers(&self, other: &Self) -> bool {
         self.measure == other.measure
@@ -110,12 +129,26 @@ impl Setting {
     }
 }
 
+/// Options of one setting that differ from those of another; `None` where they are the same.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SettingChanges {
+    /// Jaccard or containment.
+    pub measure: Option<Measure>,
+    /// Unit and length of shingles, such as `words:2`, or `bag`.
+    pub shingle: Option<String>,
+    /// The language whose stop words are left out.
+    pub stop_words: Option<String>,
+    /// The least similarity of a pair.
+    pub threshold: Option<f64>,
+}
+
 /// How many documents of some have a neighbour by a setting.
 #[derive(Debug, Clone)]
 pub struct SettingProfile {
     /// The setting.
     pub setting: Setting,
-    /// Documents with a token, each compared with each.
+    /// Documents with a token by the setting in use, each compared with each. Some of them may have
+    /// no shingle by another setting, such as one without stop words, and so no neighbour.
     pub documents: u64,
     /// How many of them are in a pair at the threshold or above. By containment, a pair counts
     /// where the smaller set has 10 shingles or more.
@@ -228,6 +261,25 @@ fn most_frequent_language(texts: &[String]) -> Option<&'static str> {
     counts.into_iter().rev().max_by_key(|(_, count)| *count).map(|(language, _)| language)
 }
 
+/// Numbers of the documents that are compared.
+struct Documents {
+    /// All of them.
+    count: u64,
+    /// Pairs of which at least one is no reference.
+    pairs: u64,
+}
+
+impl Documents {
+    /// Those whose set is not empty.
+    fn with_token(sets: &[Vec<u64>], texts: &Texts<'_>) -> Self {
+        let full = || (0..sets.len()).filter(|document| !sets[*document].is_empty());
+        let count = full().count() as u64;
+        let references = full().filter(|document| texts.is_reference(*document)).count() as u64;
+        let pairs_of = |n: u64| n * n.saturating_sub(1) / 2;
+        Self { count, pairs: pairs_of(count) - pairs_of(references) }
+    }
+}
+
 /// Measures settings exactly; those for which not all documents can be compared within the limits
 /// are left out.
 ///
@@ -241,8 +293,12 @@ pub fn measure_settings(
     let Some(used) = settings.first() else { return Ok(Vec::new()) };
     let Some(passages) = passages(&used.rule, texts, progress)? else { return Ok(Vec::new()) };
     let mut profiles = Vec::new();
+    let mut with_token = None;
     for setting in settings {
-        profiles.extend(neighbours(setting, texts, &passages, progress)?);
+        let sets = texts.sets(&setting.rule, progress)?;
+        // Shares of all settings are of the same documents.
+        let with_token = with_token.get_or_insert_with(|| Documents::with_token(&sets, texts));
+        profiles.extend(neighbours(setting, &sets, texts, with_token, &passages, progress)?);
     }
     Ok(profiles)
 }
@@ -274,16 +330,17 @@ fn passages(
 
 fn neighbours(
     setting: &Setting,
+    sets: &[Vec<u64>],
     texts: &Texts<'_>,
+    documents: &Documents,
     passages: &HashSet<(usize, usize)>,
     progress: &dyn Progress,
 ) -> Result<Option<SettingProfile>, Interrupted> {
-    let Setting { measure, threshold, ref rule, .. } = *setting;
-    let sets = texts.sets(rule, progress)?;
+    let Setting { measure, threshold, .. } = *setting;
     let mut similarities = Vec::new();
     let (mut has_neighbour, mut pairs) = (vec![false; sets.len()], 0);
     let mut has_passage = vec![false; sets.len()];
-    let compared = shared_shingles(&sets, texts.most_meetings, progress, |a, b, intersection| {
+    let compared = shared_shingles(sets, texts.most_meetings, progress, |a, b, intersection| {
         if texts.is_reference(a) && texts.is_reference(b) {
             return;
         }
@@ -306,17 +363,12 @@ fn neighbours(
     if compared < sets.len() {
         return Ok(None);
     }
-    let full = |document: &usize| !sets[*document].is_empty();
-    let documents = (0..sets.len()).filter(full).count() as u64;
-    let references = (0..sets.len()).filter(full).filter(|d| texts.is_reference(*d)).count() as u64;
-    let pairs_of = |n: u64| n * n.saturating_sub(1) / 2;
-    let total = pairs_of(documents) - pairs_of(references);
     similarities.sort_unstable_by(|a, b| f64::total_cmp(b, a));
-    let above = (total / BACKGROUND_PAIRS) as usize;
+    let above = (documents.pairs / BACKGROUND_PAIRS) as usize;
     let count = |has: &[bool]| has.iter().filter(|has| **has).count() as u64;
     Ok(Some(SettingProfile {
         setting: setting.clone(),
-        documents,
+        documents: documents.count,
         with_neighbour: count(&has_neighbour),
         with_passage: count(&has_passage),
         pairs,

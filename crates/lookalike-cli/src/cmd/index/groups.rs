@@ -76,7 +76,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     termination::clean_up(targets.all().map(Target::path))?;
     drop((targets.create()?, targets.create_reports()?));
     let findings = {
-        let bar = (!args.result.is_quiet()).then(Bar::new);
+        let bar = (!args.result.is_quiet()).then(Bar::of_index);
         let progress: &dyn Progress = bar.as_ref().map_or(&Silent, |bar| bar);
         index::groups(&index, &options, time::now(), progress)?
     };

@@ -10,6 +10,7 @@ use crate::difference::thousands;
 use crate::summary::{count, percent, write_reasons};
 use crate::terminal::{self, Stdout, Style};
 use crate::text_width::{one_line, shorten, visible};
+use lookalike::core::params::RecallCaveat;
 use lookalike::index::time;
 use lookalike::read::Skipped;
 use lookalike::store::Index;
@@ -40,6 +41,7 @@ pub(super) struct Asking<'a> {
     not_shown: u64,
     /// The threshold, and the least predicted recall.
     recall: Option<(f64, f64)>,
+    recall_caveat: Option<RecallCaveat>,
     skipped: Vec<Skipped>,
 }
 
@@ -56,6 +58,7 @@ impl<'a> Asking<'a> {
             without_shingles: 0,
             not_shown: 0,
             recall: None,
+            recall_caveat: index.settings().recall_caveat(),
             skipped: Vec::new(),
         }
     }
@@ -137,6 +140,9 @@ impl<'a> Asking<'a> {
         if let Some(count) = nearest {
             value["nearest"] = json!(count);
         }
+        if let Some(caveat) = answer.recall_caveat {
+            value["recall_caveat"] = json!(caveat.to_string());
+        }
         value
     }
 
@@ -176,6 +182,9 @@ impl<'a> Asking<'a> {
                 err,
                 "{found} % of documents at similarity {threshold} are found (predicted)"
             )?;
+        }
+        if let Some(caveat) = self.recall_caveat {
+            writeln!(err, "warning: {caveat}")?;
         }
         Ok(self.with_matches > 0)
     }

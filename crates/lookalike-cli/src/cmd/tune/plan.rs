@@ -32,13 +32,13 @@ impl Plan {
 
     /// The curve of what was chosen.
     pub(super) fn curve(&self) -> Curve {
-        let Chosen { best, threshold, .. } = self.chosen;
-        Curve { bands: best.bands, rows: best.rows, threshold }
+        let Chosen { best, threshold, recall_caveat: caveat, .. } = self.chosen;
+        Curve { bands: best.bands, rows: best.rows, threshold, caveat }
     }
 
     /// Writes the choice, its curve and what else could be chosen.
     pub(super) fn write(&self, out: &mut impl Write, args: &Args) -> io::Result<()> {
-        let Chosen { threshold, recall, cost, best, usual, measured } = &self.chosen;
+        let Chosen { threshold, recall, cost, best, usual, measured, recall_caveat } = &self.chosen;
         let banding = self.chosen.banding(*best);
         heading(out, "Bands and rows", &format!("threshold {threshold}, recall {recall}"))?;
         let flags =
@@ -60,15 +60,22 @@ impl Plan {
                 time(*usual)
             )?;
         }
+        if recall_caveat.is_none() {
+            write!(
+                out,
+                "A pair at the threshold is found with probability {:.4}. ",
+                banding.recall
+            )?;
+        }
         writeln!(
             out,
-            "A pair at the threshold is found with probability {:.4}. The curve is steepest at \
-             {:.3}; (1/b)^(1/r) is {:.3}.",
-            banding.recall,
+            "The curve is steepest at {:.3}; (1/b)^(1/r) is {:.3}.",
             banding.steepest,
             curve::midpoint(best.bands, best.rows)
         )?;
-        if !banding.reaches {
+        if let Some(caveat) = recall_caveat {
+            writeln!(out, "warning: {caveat}")?;
+        } else if !banding.reaches {
             writeln!(out, "That is less than the recall of {recall} asked for.")?;
         }
         writeln!(out)?;
@@ -162,7 +169,7 @@ impl Plan {
             .collect();
         let alternatives: Vec<Value> =
             self.alternatives.iter().map(|(length, found)| banding(*length, found)).collect();
-        json!({
+        let mut all = json!({
             "threshold": chosen.threshold,
             "recall": chosen.recall,
             "documents": chosen.cost.documents,
@@ -171,7 +178,11 @@ impl Plan {
             "alternatives": alternatives,
             "curve": curve,
             "measured": measured.map(|measured| measured.json(chosen.threshold)),
-        })
+        });
+        if let Some(caveat) = chosen.recall_caveat {
+            all["recall_caveat"] = json!(caveat.to_string());
+        }
+        all
     }
 }
 

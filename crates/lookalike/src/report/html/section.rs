@@ -188,7 +188,13 @@ fn banding(
             "an audit (find --audit 2000) checks a sample against all documents",
         )?,
     }
-    out.write_all(b"</dl>\n<div class=\"beside\">\n<figure>")?;
+    out.write_all(b"</dl>\n")?;
+    if caveat.is_some() {
+        // The curve and its table are predictions.
+        let Curve { bands, rows, .. } = curve;
+        return writeln!(out, "<p class=\"note\">{bands} bands of {rows} rows.</p>");
+    }
+    out.write_all(b"<div class=\"beside\">\n<figure>")?;
     writeln!(
         out,
         "{curve}<figcaption>How probable it is that a pair is found, by its similarity. Pairs in \

@@ -1,0 +1,176 @@
+//! What was decided about each document in memory: what `docs/dedup.md` says of `--annotate`.
+
+use crate::find::{Findings, Similarities};
+use crate::ids::IdColumn;
+use crate::table::Table;
+use crate::text_column::TextColumn;
+use arrow_array::{ArrayRef, BooleanArray, UInt64Array};
+use lookalike::core::params::Measure;
+use lookalike::core::verify::Overlap;
+use lookalike::error::Error;
+use pyo3::prelude::*;
+use std::sync::Arc;
+
+/// Another document, and the overlap with it.
+#[derive(Debug, Clone)]
+struct Other {
+    /// The place of its id among those of the table.
+    name: usize,
+    overlap: Overlap,
+}
+
+/// What was decided about a document.
+#[derive(Debug, Clone)]
+struct Decision {
+    kept: bool,
+    group: Option<u64>,
+    /// The place of the reason among those of the table.
+    reason: usize,
+    /// The keeper of a duplicate, or the neighbour of a related document.
+    other: Option<Other>,
+}
+
+impl Decision {
+    fn keeper(&self) -> Option<&Other> {
+        self.other.as_ref().filter(|_| self.reason != RELATED)
+    }
+
+    fn neighbour(&self) -> Option<&Other> {
+        self.other.as_ref().filter(|_| self.reason == RELATED)
+    }
+}
+
+/// Reasons of documents that are in no group or lead one, and of rows that are no document.
+const REASONS: [&str; 5] = ["unique", "related", "empty", "keeper", "skipped"];
+const UNIQUE: usize = 0;
+const RELATED: usize = 1;
+const EMPTY: usize = 2;
+const KEEPER: usize = 3;
+const SKIPPED: usize = 4;
+
+/// A row for each document in memory.
+pub(crate) struct Decisions {
+    rows: Vec<Decision>,
+    /// Ids of keepers and neighbours.
+    names: Vec<String>,
+    /// [`REASONS`], then those of duplicates: the rules of `keep`, `id` and `reference`.
+    reasons: Vec<String>,
+}
+
+impl Decisions {
+    /// Of a run over `rows` documents in memory.
+    ///
+    /// # Errors
+    /// A temporary file cannot be read.
+    pub(crate) fn of(found: &Findings, rows: usize) -> Result<Self, Error> {
+        let rules = found.options.keep.rules();
+        let mut reasons: Vec<String> = REASONS.map(str::to_owned).to_vec();
+        reasons.extend(rules.iter().map(ToString::to_string));
+        reasons.extend(["id".to_owned(), "reference".to_owned()]);
+        let rows = (0..rows).map(|row| Self::alone(found, row)).collect();
+        let mut decisions = Self { rows, names: Vec::new(), reasons };
+        decisions.add_groups(found, REASONS.len() + rules.len())?;
+        for related in found.findings.related.iter() {
+            let related = related.map_err(Error::of_io)?;
+            let name = decisions.name(related.neighbour);
+            if let Some(decision) = decisions.decision(found.row(related.document, false)) {
+                decision.reason = RELATED;
+                decision.other = Some(Other { name, overlap: related.overlap });
+            }
+        }
+        Ok(decisions)
+    }
+
+    /// The decision about a row that is in no group.
+    fn alone(found: &Findings, row: usize) -> Decision {
+        let standing = found.document_of(row).map(|document| found.findings.standing(document));
+        let (kept, reason) = match standing {
+            // What was skipped, and the later of two documents with one id, is left out.
+            None => (false, SKIPPED),
+            Some(standing) if standing.left_out => (false, SKIPPED),
+            Some(standing) if standing.empty => (true, EMPTY),
+            Some(_) => (true, UNIQUE),
+        };
+        Decision { kept, group: None, reason, other: None }
+    }
+
+    /// Takes the groups; `by_id` is the place of the reason `id`.
+    fn add_groups(&mut self, found: &Findings, by_id: usize) -> Result<(), Error> {
+        for (number, group) in (1u64..).zip(found.findings.groups.iter()) {
+            let group = group.map_err(Error::of_io)?;
+            let keeper = group.keeper;
+            if let Some(decision) = self.decision(found.row(keeper.document, keeper.reference)) {
+                (decision.group, decision.reason) = (Some(number), KEEPER);
+            }
+            let name = self.name(keeper.id);
+            for duplicate in &group.duplicates {
+                let row = found.row(duplicate.document, false);
+                let Some(decision) = self.decision(row) else { continue };
+                (decision.kept, decision.group) = (false, Some(number));
+                decision.other = Some(Other { name, overlap: duplicate.overlap });
+                decision.reason = match duplicate.decided_by {
+                    _ if keeper.reference => by_id + 1,
+                    Some(rule) => REASONS.len() + usize::from(rule),
+                    None => by_id,
+                };
+            }
+        }
+        Ok(())
+    }
+
+    fn name(&mut self, id: String) -> usize {
+        self.names.push(id);
+        self.names.len() - 1
+    }
+
+    fn decision(&mut self, row: Option<u64>) -> Option<&mut Decision> {
+        self.rows.get_mut(usize::try_from(row?).ok()?)
+    }
+
+    /// The columns `kept`, `group`, `keeper`, the similarities with that one, `reason`,
+    /// `neighbour`, and the similarities with that one.
+    ///
+    /// # Errors
+    /// What the table refuses.
+    pub(crate) fn table(self, found: &Findings) -> PyResult<Table> {
+        let kept: Vec<bool> = self.rows.iter().map(|row| row.kept).collect();
+        let groups: Vec<Option<u64>> = self.rows.iter().map(|row| row.group).collect();
+        let (keepers, with_keeper) = self.others(found, Decision::keeper);
+        let (neighbours, with_neighbour) = self.others(found, Decision::neighbour);
+        let mut reasons = TextColumn::default();
+        for row in &self.rows {
+            reasons.push(self.reasons.get(row.reason).map(String::as_str));
+        }
+        let mut columns: Vec<(&str, ArrayRef, bool)> = vec![
+            ("kept", Arc::new(BooleanArray::from(kept)), false),
+            ("group", Arc::new(UInt64Array::from(groups)), true),
+            ("keeper", keepers, true),
+        ];
+        columns.extend(with_keeper);
+        columns.push(("reason", reasons.finish(), false));
+        columns.push(("neighbour", neighbours, true));
+        let neighbour_names = found.measures().iter().map(|(_, measure)| match measure {
+            Measure::Jaccard => "neighbour_jaccard",
+            Measure::Containment => "neighbour_containment",
+        });
+        let with_neighbour = neighbour_names.zip(with_neighbour);
+        columns.extend(with_neighbour.map(|(name, (_, column, null))| (name, column, null)));
+        Table::new(columns)
+    }
+
+    /// Ids of other documents, and the similarities with them.
+    fn others<'a>(
+        &'a self,
+        found: &Findings,
+        other: impl Fn(&'a Decision) -> Option<&'a Other>,
+    ) -> (ArrayRef, Vec<(&'static str, ArrayRef, bool)>) {
+        let (mut ids, mut similarities) =
+            (IdColumn::new(found.ids), Similarities::new(found.measures()));
+        for row in &self.rows {
+            let other = other(row);
+            ids.push(other.and_then(|other| self.names.get(other.name)).map(String::as_str));
+            similarities.push(other.map(|other| &other.overlap));
+        }
+        (ids.finish(), similarities.finish(true))
+    }
+}
