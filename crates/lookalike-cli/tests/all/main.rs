@@ -1,4 +1,7 @@
-//! The tests of the command, one module for each subject. `terminal` is a test program of its own.
+//! The tests of the command, one module for each subject.
+//!
+//! `terminal` is a test program of its own: a process that another thread starts would inherit the
+//! open end of the test's terminal, and the test would wait for the end of that process.
 
 #[path = "../command/mod.rs"]
 mod command;

@@ -1,4 +1,7 @@
-//! The tests of the library, one module for each subject. `html` is a test program of its own.
+//! The tests of the library, one module for each subject.
+//!
+//! `html` is a test program of its own: it starts a browser, and a process has the locks of its
+//! parent's other threads, such as those of indexes, until it executes its program.
 
 mod audit;
 mod candidates;
