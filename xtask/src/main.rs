@@ -37,7 +37,7 @@ const DATABASE_TESTS: [&str; 8] = [
     "--features",
     "postgres",
     "--test",
-    "postgres",
+    "processes",
 ];
 
 fn main() -> ExitCode {

@@ -5,7 +5,7 @@
 //! cargo run -p lookalike-core --example known_answers
 //! ```
 //!
-//! `tests/vectors.rs` checks the stored file with the same [`answer`].
+//! `tests/all/vectors.rs` checks the stored file with the same [`answer`].
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a program for developers")]
 
 use lookalike_core::hash::token_hash;

@@ -48,10 +48,10 @@ pub trait Place {
 /// `$is_there` says that there is none to be had, having said so.
 macro_rules! suite {
     ($fresh:expr) => {
-        conformance::suite!($fresh, true);
+        $crate::conformance::suite!($fresh, true);
     };
     ($fresh:expr, $is_there:expr) => {
-        conformance::suite!($fresh, $is_there;
+        $crate::conformance::suite!($fresh, $is_there;
             histories_equal_the_model,
             long_histories_equal_the_model,
             every_store_keeps_what_it_says,
@@ -86,7 +86,7 @@ macro_rules! suite {
             #[test]
             fn $name() {
                 if $is_there {
-                    conformance::$name($fresh);
+                    $crate::conformance::$name($fresh);
                 }
             }
         )*

@@ -1,4 +1,4 @@
-//! The page as a whole, without a browser; `tests/html.rs` opens it in one.
+//! The page as a whole, without a browser; `tests/html/main.rs` opens it in one.
 
 use super::*;
 use lookalike_core::params::ShingleRule;

@@ -1,0 +1,369 @@
+//! Full disks, folders that take no files, inputs that change, too little memory: a message with
+//! the place and the remedy, and nothing left behind.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+use crate::command::Place;
+use crate::crash::{
+    end, gzip, halted, is_prepared, names, short_documents, signal, start, stored_run,
+};
+use std::fmt::Write as _;
+use std::fs;
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+const BINARY: &str = env!("CARGO_BIN_EXE_lookalike");
+
+/// A command of the shell, in the folder; `$0` is the binary.
+fn shell(place: &Place, script: &str) -> (Option<i32>, String) {
+    let command = Command::new("sh")
+        .args(["-c", script, BINARY])
+        .current_dir(place.path(""))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn();
+    end(command.unwrap())
+}
+
+fn says(outcome: (Option<i32>, String), parts: &[&str]) {
+    let (code, message) = outcome;
+    assert_eq!(code, Some(1), "{message}");
+    assert!(message.starts_with("error: ") && !message.contains("panicked"), "{message}");
+    for part in parts {
+        assert!(message.contains(part), "{part}: {message}");
+    }
+}
+
+/// Compressed, so that its texts go to a temporary file, too.
+fn place_with_input() -> Place {
+    let place = Place::new();
+    fs::create_dir(place.path("t")).unwrap();
+    let documents = short_documents(0, 30_000);
+    place.file("a.jsonl", &documents).file("a.jsonl.gz", gzip(documents.as_bytes()));
+    place
+}
+
+#[test]
+fn folders_that_take_no_temporary_files() {
+    let place = place_with_input();
+    place.file("file", "");
+    let limited = ["find", "a.jsonl.gz", "--memory", "60MiB", "--threads", "1", "-o", "g.csv"];
+    for (folder, problem) in [("no/such", "No such file"), ("file", "Not a directory")] {
+        for resume in [&[][..], &["--resume"]] {
+            let args = [&limited[..], &["--temp-dir", folder], resume].concat();
+            let message = place.run(&args).fails(1);
+            assert!(message.contains(&format!("temporary files in {folder}")), "{message}");
+            assert!(message.contains(problem) && message.contains("--temp-dir names"), "{message}");
+        }
+    }
+    assert_eq!(names(&place.path("")), ["a.jsonl", "a.jsonl.gz", "file", "t"]);
+}
+
+/// A file that may not grow stands for a disk that is full: everywhere, in whatever file it is.
+#[test]
+fn files_that_may_not_grow() {
+    let place = place_with_input();
+    let find = "exec \"$0\" find a.jsonl.gz --memory 60MiB --threads 1 --temp-dir t -q -o g.csv";
+    // From 512 bytes on; the texts take more than 4 MiB, which is 8,192 blocks.
+    for blocks in [1, 100, 2_000, 8_000] {
+        let limit = format!("trap '' XFSZ; ulimit -f {blocks}; {find}");
+        let outcome = shell(&place, &limit);
+        says(outcome, &["temporary file", "t/lookalike-", "--temp-dir"]);
+        assert_eq!(names(&place.path("")), ["a.jsonl", "a.jsonl.gz", "t"]);
+        assert_eq!(names(&place.path("t")), [""; 0], "{blocks}");
+    }
+    let (code, message) = shell(&place, find);
+    assert_eq!(code, Some(0), "{message}");
+    let expected = place.read("g.csv");
+    fs::remove_file(place.path("g.csv")).unwrap();
+
+    // With --resume the folder stays, and with room for its files the run goes on.
+    for blocks in [1, 100, 8_000] {
+        let limit = format!("trap '' XFSZ; ulimit -f {blocks}; {find} --resume");
+        says(shell(&place, &limit), &["temporary file", "--temp-dir"]);
+        assert_eq!(names(&place.path("t")).len(), 1);
+        assert_eq!(names(&place.path("")), ["a.jsonl", "a.jsonl.gz", "t"]);
+    }
+    let (code, message) = shell(&place, &format!("{find} --resume"));
+    assert_eq!(code, Some(0), "{message}");
+    assert!(place.read("g.csv") == expected, "another result");
+    assert_eq!(names(&place.path("t")), [""; 0]);
+}
+
+#[test]
+fn outputs_that_may_not_grow() {
+    let place = place_with_input();
+    place.file("g.csv", "old").file("p.csv", "old");
+    let find = "exec \"$0\" find a.jsonl -q";
+    for output in ["-o g.csv", "-o g.jsonl", "--pairs p.csv", "-o g.parquet"] {
+        let name = output.split(' ').nth(1).unwrap();
+        let limited = format!("trap '' XFSZ; ulimit -f 8; {find} {output}");
+        says(shell(&place, &limited), &["cannot write", name, "untouched"]);
+    }
+    assert_eq!(place.read("g.csv") + &place.read("p.csv"), "oldold");
+    assert_eq!(names(&place.path("")), ["a.jsonl", "a.jsonl.gz", "g.csv", "p.csv", "t"]);
+}
+
+/// A disk that is really full, where the system lets a test mount one.
+#[test]
+fn a_small_disk() {
+    let place = place_with_input();
+    let mounted = |size: &str, script: &str| {
+        let script = format!("mount -t tmpfs -o size={size} none t || exit 77\n{script}");
+        let inner = Command::new("unshare")
+            .args(["-rm", "sh", "-c", &script, BINARY])
+            .current_dir(place.path(""))
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn();
+        inner.ok().map(end).filter(|(code, _)| *code == Some(1))
+    };
+    let find = "exec \"$0\" find a.jsonl.gz --memory 60MiB --threads 1 -q";
+    let full = ["No space left", "make room"];
+    let Some(outcome) = mounted("1m", &format!("{find} --temp-dir t -o g.csv")) else {
+        let told = "SKIPPED: no disk can be mounted here, so that a full one is not tried";
+        writeln!(std::io::stderr(), "{told}").unwrap();
+        return;
+    };
+    says(outcome, &full);
+    says(mounted("1m", &format!("{find} --temp-dir t --resume -o g.csv")).unwrap(), &full);
+    says(mounted("64k", &format!("{find} --temp-dir . -o t/g.csv")).unwrap(), &full);
+    assert_eq!(names(&place.path("")), ["a.jsonl", "a.jsonl.gz", "t"]);
+}
+
+/// What happens to the input while the run stands still between its passes, and what it says then.
+#[test]
+fn inputs_that_change_between_the_passes() {
+    let place = place_with_input();
+    let args = [
+        "find",
+        "b.jsonl",
+        "--memory",
+        "60MiB",
+        "--threads",
+        "1",
+        "-q",
+        "-o",
+        "g.csv",
+        "--temp-dir",
+        "t",
+        "--resume",
+    ];
+    let path = place.path("b.jsonl");
+    let shorter = || fs::File::options().write(true).open(&path).unwrap().set_len(1 << 20).unwrap();
+    let newer = || {
+        let file = fs::File::options().append(true).open(&path).unwrap();
+        let time = file.metadata().unwrap().modified().unwrap();
+        file.set_modified(time + Duration::from_secs(3)).unwrap();
+    };
+    let changes: [(&dyn Fn(), &[&str]); 4] = [
+        (&shorter, &["b.jsonl"]),
+        (&|| crate::crash::change_unseen(&path), &["b.jsonl"]),
+        (&newer, &["b.jsonl", "bytes, changed", "s after 1970"]),
+        (&|| fs::remove_file(&path).unwrap(), &["b.jsonl"]),
+    ];
+    let between = |steps: &[String]| {
+        is_prepared(steps) && !steps.iter().any(|line| line.contains("\"Batch\""))
+    };
+    for (change, said) in changes {
+        fs::copy(place.path("a.jsonl"), &path).unwrap();
+        let begin = || {
+            drop(fs::remove_file(place.path("g.csv")));
+            start(&place.path(""), &args)
+        };
+        let child = halted(begin, &place.path("t"), between);
+        change();
+        signal(&child, "-CONT");
+        says(end(child), said);
+        assert!(!fs::exists(place.path("g.csv")).unwrap());
+        let run = stored_run(&place.path("t")).unwrap();
+        fs::remove_dir_all(run).unwrap();
+    }
+}
+
+/// The least memory that works, as the messages tell; in MiB.
+fn least(place: &Place, args: &[&str]) -> u64 {
+    least_from(place, args, 1)
+}
+
+/// The same, where as much as `limit` is known to be needed.
+fn least_from(place: &Place, args: &[&str], mut limit: u64) -> u64 {
+    loop {
+        let memory = format!("{limit}MiB");
+        let run = place.run(&[args, &["--memory", &memory]].concat());
+        if run.code == Some(0) {
+            return limit;
+        }
+        let message = run.fails(1);
+        let told = message.split("needs at least ").nth(1).unwrap().trim();
+        let more = told.trim_end_matches("MiB").parse().unwrap();
+        assert!(more > limit, "{message}");
+        limit = more;
+    }
+}
+
+#[test]
+fn the_least_memory_is_told_and_works() {
+    let place = place_with_input();
+    let args = ["find", "a.jsonl", "--threads", "1", "-q", "-o", "g.csv", "--temp-dir", "t"];
+    let memory = least(&place, &args);
+    let below = format!("{}MiB", memory - 1);
+    let message = place.run(&[&args[..], &["--memory", &below]].concat()).fails(1);
+    assert!(message.contains(&format!("at least {memory}MiB")), "{message}");
+    assert_eq!(names(&place.path("t")), [""; 0]);
+}
+
+/// The largest amount of memory that a run has held, in KiB, as Linux tells while it runs.
+fn peak(place: &Place, args: &[&str]) -> u64 {
+    let mut child = start(&place.path(""), args);
+    let status = format!("/proc/{}/status", child.id());
+    let mut peak = 0;
+    while child.try_wait().unwrap().is_none() {
+        let text = fs::read_to_string(&status).unwrap_or_default();
+        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let kib = line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok());
+        peak = peak.max(kib.unwrap_or(0));
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let (code, message) = end(child);
+    assert_eq!(code, Some(0), "{message}");
+    peak
+}
+
+/// A few documents of some MiB each, two of them alike.
+fn long_documents() -> String {
+    let mut lines = String::new();
+    for i in 0..5u64 {
+        let text = crate::command::words(i / 2 + 1, 400_000);
+        writeln!(lines, "{{\"id\":\"long{i}\",\"text\":\"{text}{i}\"}}").unwrap();
+    }
+    lines
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_limit_holds() {
+    let place = Place::new();
+    let documents = short_documents(0, 60_000) + &long_documents();
+    place.file("a.jsonl", &documents).file("a.jsonl.gz", gzip(documents.as_bytes()));
+    fs::create_dir(place.path("t")).unwrap();
+    let variants: [&[&str]; 5] = [
+        &["a.jsonl"],
+        &["a.jsonl.gz", "--threads", "1"],
+        &["a.jsonl.gz", "--pairs", "p.csv"],
+        &["a.jsonl", "--exact", "--threads", "1"],
+        &["a.jsonl", "--measure", "containment", "--threads", "1"],
+    ];
+    for variant in variants {
+        let args = [&["find"], variant, &["-q", "-o", "g.csv", "--temp-dir", "t"]].concat();
+        let memory = least(&place, &args);
+        for mib in [memory, 128.max(memory)] {
+            let limit = format!("{mib}MiB");
+            let kib = peak(&place, &[&args[..], &["--memory", &limit]].concat());
+            assert!(kib <= mib * 1024 * 11 / 10, "{variant:?}: {kib} KiB with {limit}");
+        }
+    }
+}
+
+/// Millions of lines that are no records do not fit in any memory; they are listed all the same.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_limit_holds_for_what_is_skipped() {
+    let place = Place::new();
+    fs::create_dir(place.path("t")).unwrap();
+    // The second time their ids are repeated.
+    let documents = short_documents(0, 10_000);
+    let mut lines = documents.clone();
+    for i in 0..300_000 {
+        let id = if i % 2 == 0 { "id" } else { "key" };
+        writeln!(lines, "{{\"{id}\":\"bad{i}\",\"words{}\":0}}", i % 1000).unwrap();
+    }
+    lines += &documents;
+    place.file("a.jsonl", &lines);
+    let args = ["find", "a.jsonl", "--skip-bad", "--skipped", "s.csv", "--report", "r.json"];
+    let args = [&args[..], &["-q", "-o", "g.csv", "--temp-dir", "t", "--threads", "2"]].concat();
+    let written = |extra: &[&str]| {
+        let kib = peak(&place, &[&args[..], extra].concat());
+        let report = place.read("r.json").rsplit_once("\"times\":").unwrap().0.to_owned();
+        (kib, [place.read("g.csv"), place.read("s.csv"), report])
+    };
+    let (_, expected) = written(&[]);
+    assert_eq!(expected[1].lines().count(), 1 + 300_000 + 10_000);
+    let mib = least(&place, &args);
+    let limit = format!("{mib}MiB");
+    for extra in [&["--memory", &limit][..], &["--memory", &limit, "--resume"]] {
+        let (kib, found) = written(extra);
+        assert!(kib <= mib * 1024 * 11 / 10, "{kib} KiB with {extra:?}");
+        assert!(found == expected, "{extra:?}: other bytes");
+        assert_eq!(names(&place.path("t")), [""; 0]);
+    }
+}
+
+/// JSONL of `count` documents that are counted under `sources` sources with long names.
+#[cfg(target_os = "linux")]
+fn with_sources(count: u64, sources: u64) -> String {
+    let mut lines = String::new();
+    for i in 0..count {
+        let (source, text) = (i * 7 % sources, i / 2);
+        writeln!(lines, "{{\"id\":\"d{i}\",\"text\":\"w{text}\",\"from\":\"{source:0300}\"}}")
+            .unwrap();
+    }
+    lines
+}
+
+/// Names of sources are held, and counted.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_limit_holds_for_names_of_sources() {
+    let place = Place::new();
+    fs::create_dir(place.path("t")).unwrap();
+    place.file("a.jsonl", with_sources(60_000, 50_000));
+    let args = ["find", "a.jsonl", "--source-field", "from", "--report", "r.json", "-q"];
+    let args = [&args[..], &["-o", "g.csv", "--temp-dir", "t", "--threads", "2"]].concat();
+    let written = |extra: &[&str]| {
+        let kib = peak(&place, &[&args[..], extra].concat());
+        (kib, place.read("r.json").rsplit_once("\"times\":").unwrap().0.to_owned())
+    };
+    let (_, expected) = written(&[]);
+    let sources = expected.rsplit_once("\"sources\":[\n").unwrap().1;
+    assert_eq!(sources.lines().count(), 50_000);
+    for (i, line) in (0u64..).zip(sources.lines().take(9)) {
+        let counts = "\"documents\":2,\"bytes\":";
+        let named = format!("{{\"name\":\"{:0300}\",{counts}", i * 7);
+        assert!(line.starts_with(&named), "{line}");
+    }
+    // Without the names it would be 57.
+    let named = 50_000 * 600 / (1 << 20);
+    let mib = least_from(&place, &args, 57 + named);
+    assert!(mib > 57 + named, "names of 300 bytes are not counted");
+    let limit = format!("{mib}MiB");
+    for extra in [&["--memory", &limit][..], &["--memory", &limit, "--resume"]] {
+        let (kib, found) = written(extra);
+        assert!(kib <= mib * 1024 * 11 / 10, "{kib} KiB with {extra:?}");
+        assert!(found == expected, "{extra:?}: other bytes");
+    }
+}
+
+/// A field with a value for every document makes no table that anybody reads.
+#[test]
+fn a_field_with_too_many_values_is_refused() {
+    let place = Place::new();
+    let mut lines = String::new();
+    for i in 0..100_000 {
+        writeln!(lines, "{{\"id\":\"d{i}\",\"text\":\"w\",\"from\":\"s{i}\"}}").unwrap();
+    }
+    place.file("most.jsonl", &lines);
+    lines += "{\"id\":\"d\",\"text\":\"w\",\"from\":\"s\"}\n";
+    place.file("more.jsonl", &lines);
+    let args = ["--source-field", "from", "-q", "-o", "g.csv"];
+    let message = place.run(&[&["find", "more.jsonl"], &args[..]].concat()).fails(1);
+    let said = ["\"from\" has at least 100001 values", "at most 100000", "with fewer values"];
+    for part in said {
+        assert!(message.contains(part), "{part}: {message}");
+    }
+    assert_eq!(names(&place.path("")), ["more.jsonl", "most.jsonl"]);
+    place.run(&[&["find", "most.jsonl"], &args[..]].concat()).ok();
+}

@@ -1,0 +1,580 @@
+//! Folders as people have them: every kind of file, in archives and mailboxes, and files that
+//! cannot be read.
+#![allow(clippy::unwrap_used, reason = "this is a test")]
+
+use crate::command::{Place, collection, jsonl, root, words};
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+
+/// Copies the files of `fixtures/extract`, without what tells how they were made.
+fn fixtures(place: &Place, folder: &str) {
+    let from = root().join("fixtures/extract");
+    for kind in ["html", "mail", "office", "pdf"] {
+        for entry in fs::read_dir(from.join(kind)).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_str().unwrap();
+            let ending = Path::new(name).extension().and_then(|ending| ending.to_str());
+            if !matches!(ending, Some("txt" | "py")) {
+                place.file(&format!("{folder}/{kind}/{name}"), fs::read(&path).unwrap());
+            }
+        }
+    }
+}
+
+fn message(number: u32, body: &str) -> String {
+    format!(
+        "From a@b.example Thu Jan  1 00:00:{number:02} 1970\nFrom: a@b.example\nTo: c@d.example\n\
+         Subject: number {number}\nMessage-ID: <m{number}@b.example>\n\
+         Date: Thu, 01 Jan 1970 00:00:{number:02} +0000\n\n{body}\n\n"
+    )
+}
+
+/// Groups as `{"keeper": …, "duplicates": […]}`, by their ids.
+fn groups(place: &Place, args: &[&str]) -> Vec<Vec<String>> {
+    let all = ["find", "-q", "-o", "g.csv"].iter().chain(args).copied().collect::<Vec<_>>();
+    place.run(&all).ok();
+    let mut groups: Vec<Vec<String>> = Vec::new();
+    for line in place.read("g.csv").lines().skip(1) {
+        let fields: Vec<&str> = line.split(',').collect();
+        if fields[2] == "keeper" {
+            groups.push(Vec::new());
+        }
+        groups.last_mut().unwrap().push(fields[1].to_owned());
+    }
+    groups
+}
+
+#[test]
+fn a_folder_of_everything() {
+    let place = Place::new();
+    fixtures(&place, "docs");
+    let found = groups(&place, &["docs", "--skipped", "s.csv"]);
+    let docx = ["office/text.docx", "office/utf16.docx"];
+    assert!(found.contains(&docx.map(str::to_owned).to_vec()), "{found:?}");
+    // The same file in two kinds of archive.
+    let archived = ["office/gnu.tar/a.txt", "office/pax.tar/a.txt", "office/plain.zip/a.txt"];
+    assert!(found.contains(&archived.map(str::to_owned).to_vec()), "{found:?}");
+    let skipped = place.read("s.csv");
+    for (name, reason) in [
+        ("docs/office/locked.epub", "encrypted"),
+        ("docs/office/password.odt", "encrypted"),
+        ("docs/pdf/encrypted.pdf", "encrypted"),
+        ("docs/pdf/scanned.pdf", "a PDF of 2 pages without text"),
+        ("docs/mail/crawl.warc", "damaged"),
+        ("docs/office/pax.tar", "a link"),
+    ] {
+        let listed = |line: &str| line.starts_with(name) && line.contains(reason);
+        assert!(skipped.lines().any(listed), "{name} {reason}\n{skipped}");
+    }
+    assert!(!place.read("g.csv").contains("scanned"));
+}
+
+#[test]
+fn archives_give_what_folders_give_in_any_memory() {
+    let place = Place::new();
+    fixtures(&place, "docs");
+    for (name, text) in [("a.txt", words(1, 90)), ("b.txt", words(1, 90) + "end")] {
+        place.file(&format!("docs/{name}"), text);
+    }
+    let tar = |args: &[&str]| {
+        let done =
+            std::process::Command::new("tar").args(args).current_dir(place.path(".")).status();
+        assert!(done.unwrap().success());
+    };
+    tar(&["--sort=name", "-czf", "docs.tgz", "docs"]);
+    let expected = groups(&place, &["docs"]);
+    assert!(expected.len() > 3, "{expected:?}");
+    let little: &[&str] = &["docs.tgz", "--memory", "80MiB", "--threads", "2"];
+    for args in [&["docs.tgz"][..], little] {
+        let found = groups(&place, args);
+        let own = |id: &String| id.replacen("docs.tgz/docs/", "", 1);
+        let mut found: Vec<Vec<String>> =
+            found.iter().map(|group| group.iter().map(own).collect()).collect();
+        found.sort();
+        let mut wanted = expected.clone();
+        wanted.sort();
+        assert_eq!(found, wanted, "{args:?}");
+    }
+}
+
+#[test]
+fn a_mailbox_is_searched_and_thinned_message_by_message() {
+    let place = Place::new();
+    let (first, second) = (words(1, 60), words(2, 60));
+    let reply = format!("{second}\n\nOn Thu, a@b.example wrote:\n> {first}\n");
+    let box_ = [message(1, &first), message(2, &reply), message(3, &first)].concat();
+    place.file("in.mbox", &box_);
+    let newest = ["in.mbox", "--keep", "field:date", "--id-field", "message-id"];
+    assert_eq!(groups(&place, &newest), [["m3@b.example", "m1@b.example"]]);
+    assert_eq!(groups(&place, &["in.mbox"]), [["in.mbox:1", "in.mbox:23"]]);
+    place.run(&["dedup", "in.mbox", "-o", "out.mbox", "-q"]).ok();
+    assert_eq!(place.read("out.mbox"), [message(1, &first), message(2, &reply)].concat());
+    // What a reply quotes does not count, unless it is kept.
+    place.file("one.eml", &message(1, &first)[42..]).file("two.eml", &message(2, &reply)[42..]);
+    let contained = ["one.eml", "two.eml", "--measure", "containment"];
+    assert_eq!(groups(&place, &contained).len(), 0);
+    let kept = [&contained[..], &["--quotes", "keep"]].concat();
+    assert_eq!(groups(&place, &kept).len(), 1);
+}
+
+#[test]
+fn a_run_says_what_it_cut_from_mail() {
+    let place = Place::new();
+    let (own, other) = (words(1, 60), words(2, 60));
+    let reply = format!("{own}\n\nOn Thu, a@b.example wrote:\n> {other}\n");
+    place.file(
+        "in.mbox",
+        [message(1, &reply), message(2, &format!("{other}\n-- \nAnn\n"))].concat(),
+    );
+    let run = place.run(&["find", "in.mbox", "--signatures", "cut", "--report", "r.json"]);
+    let err = &run.err;
+    assert!(err.contains("1 message read without quoted text; --quotes keep reads it"), "{err}");
+    assert!(err.contains("1 message read without signatures: 2 words, "), "{err}");
+    let report: serde_json::Value = serde_json::from_str(&place.read("r.json")).unwrap();
+    let cut = &report["cut_from_mail"];
+    assert_eq!(cut["quoting_messages"], 1);
+    assert_eq!((&cut["signed_messages"], &cut["signature_words"]), (&1.into(), &2.into()));
+}
+
+#[test]
+fn copies_without_text_are_told_and_never_matched() {
+    let place = Place::new();
+    let png = [&b"\x89PNG\r\n\x1a\n\0\0\0"[..], words(5, 50).as_bytes()].concat();
+    place.file("in/a.png", &png).file("in/b.png", &png).file("in/c.png", [&png[..], b"x"].concat());
+    let scanned = fs::read(root().join("fixtures/extract/pdf/scanned.pdf")).unwrap();
+    place.file("in/d.pdf", &scanned).file("in/e.txt", &scanned).file("in/f.txt", words(9, 30));
+    let run = place.run(&["find", "in", "--skipped", "s.csv", "--report", "r.json"]);
+    assert!(
+        run.err.contains("2 of them are the same bytes as another: in/b.png as in/a.png"),
+        "{}",
+        run.err
+    );
+    let skipped = place.read("s.csv");
+    assert!(skipped.contains("the same bytes as in/a.png"), "{skipped}");
+    assert!(skipped.contains("the same bytes as in/d.pdf"), "{skipped}");
+    assert_eq!(skipped.matches("the same bytes").count(), 2, "{skipped}");
+    let report: serde_json::Value = serde_json::from_str(&place.read("r.json")).unwrap();
+    let twins: Vec<&serde_json::Value> =
+        report["skipped"].as_array().unwrap().iter().map(|each| &each["same_bytes_as"]).collect();
+    assert_eq!(twins.iter().filter(|twin| twin.is_string()).count(), 2);
+    assert_eq!(report["counts"]["groups"], 0);
+}
+
+#[test]
+fn a_named_file_without_text_is_an_error() {
+    let place = Place::new();
+    let file = |name: &str| fs::read(root().join("fixtures/extract").join(name)).unwrap();
+    place.file("a.pdf", file("pdf/encrypted.pdf")).file("b.docx", file("office/text.docx"));
+    let message = place.run(&["find", "a.pdf", "b.docx"]).fails(1);
+    assert!(message.contains("a.pdf: encrypted") && message.contains("--skip-bad"), "{message}");
+    place.run(&["find", "a.pdf", "b.docx", "--skip-bad", "-q"]).ok();
+    let message = place.run(&["compare", "a.pdf", "b.docx"]).fails(1);
+    assert!(message.contains("encrypted"), "{message}");
+    place.file("z.zip", file("office/plain.zip"));
+    let message = place.run(&["compare", "z.zip", "b.docx"]).fails(2);
+    assert!(message.contains("documents; compare takes two texts"), "{message}");
+}
+
+#[test]
+fn limits_are_told_and_can_be_moved() {
+    let place = Place::new();
+    fixtures(&place, "docs");
+    place.file("docs/a.txt", words(1, 50));
+    let reason = |args: &[&str]| {
+        let all = [&["find", "docs", "-q", "-o", "g.csv", "--skipped", "s.csv"], args].concat();
+        place.run(&all).ok();
+        place.read("s.csv")
+    };
+    for (option, value, said) in [
+        ("--max-file-size", "1KiB", "more than 1024 bytes"),
+        ("--max-pages", "1", "more than 1 pages"),
+        ("--max-depth", "0", "more than 0 levels of files in files"),
+        ("--max-expanded", "1KiB", "more than 1024 expanded bytes"),
+        ("--max-members", "1", "more than 1 members"),
+        ("--max-seconds", "0", "not read after 0 s"),
+    ] {
+        let skipped = reason(&[option, value]);
+        assert!(skipped.contains(&format!("{said} ({option} allows more)")), "{skipped}");
+    }
+}
+
+#[test]
+fn spellings_and_words_are_one_where_that_is_asked_for() {
+    let place = Place::new();
+    let accents = "élan vital café crème naïve façade déjà vu rôle fête";
+    let decomposed: String = accents
+        .chars()
+        .flat_map(|c| match c {
+            'é' => vec!['e', '\u{301}'],
+            'è' => vec!['e', '\u{300}'],
+            'ê' => vec!['e', '\u{302}'],
+            'ï' => vec!['i', '\u{308}'],
+            'ç' => vec!['c', '\u{327}'],
+            'à' => vec!['a', '\u{300}'],
+            'ô' => vec!['o', '\u{302}'],
+            c => vec![c],
+        })
+        .collect();
+    place.file("in/a.txt", accents).file("in/b.txt", decomposed);
+    assert_eq!(groups(&place, &["in"]).len(), 0);
+    assert_eq!(groups(&place, &["in", "--normalize", "nfc"]), [["a.txt", "b.txt"]]);
+    place.file("th/a.txt", "ภาษาไทยสนุก").file("th/b.txt", "ภาษา ไทย สนุก");
+    assert_eq!(groups(&place, &["th", "--segment", "dictionary", "--shingle", "words:2"]).len(), 1);
+    let auto = ["en", "--shingle", "bag", "--language", "auto"];
+    let first = "The river was flowing through the valley, and the people of the village were \
+                 there with their horses and the merchants from the castle.";
+    let second = "A river that is flowing through a valley; some people of a village, and what \
+                  horses they have, and some merchants who are from a castle.";
+    place.file("en/a.txt", first).file("en/b.txt", second);
+    assert_eq!(groups(&place, &auto[..3]).len(), 0);
+    assert_eq!(groups(&place, &auto), [["b.txt", "a.txt"]]);
+}
+
+fn tool(place: &Place, program: &str, args: &[&str]) {
+    let done = std::process::Command::new(program).args(args).current_dir(place.path(".")).status();
+    assert!(done.unwrap().success(), "{program} {args:?}");
+}
+
+/// Keeps the first `share` of a file's bytes.
+fn truncate(place: &Place, name: &str, share: f64) {
+    let bytes = fs::read(place.path(name)).unwrap();
+    fs::write(place.path(name), &bytes[..(bytes.len() as f64 * share) as usize]).unwrap();
+}
+
+fn json(place: &Place, args: &[&str]) -> serde_json::Value {
+    let out = place.run(&[&["find", "--json"], args].concat()).ok();
+    serde_json::from_str(&out).unwrap()
+}
+
+fn table(rows: std::ops::Range<u64>) -> String {
+    let row = |n| format!("{n},{}\n", words(n % 50 + 1, 40));
+    std::iter::once("id,text\n".to_owned()).chain(rows.map(row)).collect()
+}
+
+#[test]
+fn tables_in_a_folder_are_records_where_they_have_the_columns() {
+    let place = Place::new();
+    place
+        .file("in/a.csv", table(0..50))
+        .file("in/b.csv", table(50..100))
+        .file("in/c.tsv", table(100..120).replace(',', "\t"))
+        .file("in/prices.csv", "item,price\nbread,3\n");
+    let found = json(&place, &["in"]);
+    assert_eq!(found["counts"]["documents"], 121);
+    assert_eq!(found["counts"]["duplicates"], 70);
+    let as_text = found["read_as_text"].as_array().unwrap();
+    assert_eq!(as_text.len(), 1, "{as_text:?}");
+    assert_eq!(as_text[0]["source"], "in/prices.csv");
+    assert!(as_text[0]["reason"].as_str().unwrap().contains("no column \"id\""), "{as_text:?}");
+    for quiet in [&["find", "in"][..], &["find", "in", "-q"]] {
+        let run = place.run(quiet);
+        assert!(run.err.contains("1 table is read as one text, not as records; in/prices.csv"));
+    }
+    let run = place.run(&["dedup", "in", "-o", "out/"]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    let rows = |name: &str| place.read(name).lines().count() - 1;
+    assert_eq!(rows("out/a.csv") + rows("out/b.csv") + rows("out/c.tsv"), 50);
+    assert_eq!(place.read("out/prices.csv"), "item,price\nbread,3\n");
+}
+
+#[test]
+fn broken_containers_in_a_folder_are_listed_and_the_rest_is_read() {
+    let place = Place::new();
+    let documents = collection(400);
+    let messages: String =
+        (0..400).map(|n| message(n % 60, &words(u64::from(n) + 9, 120))).collect();
+    let record = |n: u64| {
+        let text = words(n + 3, 120);
+        format!(
+            "WARC/1.0\r\nWARC-Type: conversion\r\nWARC-Record-ID: <urn:{n}>\r\n\
+             Content-Type: text/plain\r\nContent-Length: {}\r\n\r\n{text}\r\n\r\n",
+            text.len()
+        )
+    };
+    place
+        .file("in/a.jsonl", jsonl(&documents))
+        .file("in/m.mbox", &messages)
+        .file("in/w.warc", (0..400).map(record).collect::<String>())
+        .file("in/p.parquet", b"PAR1 and no footer")
+        .file("in/log.jsonl", "{\"time\":1,\"level\":\"info\"}\n{\"time\":2}\n")
+        .file("in/ok.txt", words(7, 50));
+    for (id, text) in &documents {
+        place.file(&format!("t/{id}.txt"), text);
+    }
+    tool(&place, "tar", &["--sort=name", "-cf", "in/t.tar", "t"]);
+    for name in ["a.jsonl", "m.mbox", "w.warc", "t.tar"] {
+        tool(&place, "gzip", &["-n", &format!("in/{name}")]);
+        truncate(&place, &format!("in/{name}.gz"), 0.9);
+    }
+    for skip in [&[][..], &["--skip-bad"]] {
+        let found = json(&place, &[&["in", "--skipped", "s.csv"], skip].concat());
+        let skipped = place.read("s.csv");
+        for name in ["a.jsonl.gz", "m.mbox.gz", "w.warc.gz", "t.tar.gz"] {
+            let listed = |line: &&str| line.contains(name) && line.contains("cannot be read: ");
+            assert_eq!(skipped.lines().filter(listed).count(), 1, "{name} {skip:?}\n{skipped}");
+            let sources = found["sources"].as_array().unwrap();
+            let read = sources.iter().find(|s| s["name"] == format!("in/{name}"));
+            let read = read.unwrap_or_else(|| panic!("{name}: {sources:?}"))["documents"].as_u64();
+            assert!(read.is_some_and(|read| (200..700).contains(&read)), "{name} {read:?}");
+        }
+        assert!(skipped.contains("no whole Parquet file"), "{skipped}");
+        assert!(skipped.contains("in/log.jsonl,1,") && skipped.contains("no field"), "{skipped}");
+    }
+    // A file that is named is an error, unless bad records are skipped.
+    let message = place.run(&["find", "in/a.jsonl.gz"]).fails(1);
+    assert!(message.contains("in/a.jsonl.gz: cannot be read"), "{message}");
+    let found = json(&place, &["in/a.jsonl.gz", "in/p.parquet", "--skip-bad"]);
+    assert!(found["counts"]["documents"].as_u64().unwrap() > 200, "{}", found["counts"]);
+    assert_eq!(found["counts"]["skipped"], 2);
+}
+
+#[test]
+fn limits_hold_for_compressed_texts_and_records() {
+    let place = Place::new();
+    let zeros = "a".repeat(20 << 20);
+    let records = |text: &str| {
+        format!(
+            "{{\"id\":1,\"text\":\"x y z\"}}\n{{\"id\":2,\"text\":\"{text}\"}}\n\
+             {{\"id\":3,\"text\":\"u\"}}\n"
+        )
+    };
+    place.file("in/a.txt", &zeros).file("in/b.jsonl", records(&zeros)).file("in/c.txt", "x y");
+    place.file("long.jsonl", records(&zeros));
+    tool(&place, "gzip", &["in/a.txt", "in/b.jsonl"]);
+    let args = ["in", "--max-expanded", "1MiB", "--skipped", "s.csv"];
+    let found = json(&place, &args);
+    assert_eq!(found["counts"]["skipped"], 2, "{}", found["skipped"]);
+    let skipped = place.read("s.csv");
+    assert_eq!(skipped.matches("more than 1048576 bytes").count(), 2, "{skipped}");
+    // Without an explicit limit on the whole there is one on each record.
+    assert_eq!(json(&place, &["in"])["counts"]["documents"], 5);
+    let little = ["--memory", "64MiB", "--threads", "1"];
+    // A limit on memory changes nothing that is found: what does not fit ends the run.
+    for args in [&["long.jsonl"][..], &["long.jsonl", "--skip-bad"], &["in"]] {
+        let message = place.run(&[&["find"], args, &little].concat()).fails(1);
+        assert!(message.contains("64MiB is too small: this run needs at least"), "{message}");
+    }
+    // A stream has the limits of a file.
+    let gzip = std::fs::read(place.path("in/b.jsonl.gz")).unwrap();
+    let expanded = ["find", "-", "--max-expanded", "1MiB"];
+    let message = place.run_with_input(&expanded, &gzip).fails(1);
+    assert!(message.contains("more than 1048576 bytes"), "{message}");
+    let mut encoder = zstd::Encoder::new(Vec::new(), 1).unwrap();
+    encoder.window_log(26).unwrap();
+    encoder.write_all("{\"id\":1,\"text\":\"x y z\"}\n".repeat(50_000).as_bytes()).unwrap();
+    let wide = encoder.finish().unwrap();
+    place.file("wide.jsonl.zst", &wide);
+    for format in [&[][..], &["--format", "jsonl"]] {
+        let args = [&["find", "-"], &little[..], format].concat();
+        let message = place.run_with_input(&args, &wide).fails(1);
+        assert!(message.contains("a zstd window of more than 8388608 bytes"), "{message}");
+    }
+}
+
+#[test]
+fn equal_ids_in_two_files_of_a_folder_are_told_apart_by_file() {
+    let place = Place::new();
+    let records = jsonl(&collection(20));
+    place.file("in/a.jsonl", &records).file("in/b.jsonl", &records).file("in/c.txt", words(3, 9));
+    for memory in [&[][..], &["--memory", "80MiB", "--threads", "2"], &["--exact"]] {
+        let args = [&["in", "--report", "r.json"], memory].concat();
+        let found = groups(&place, &args);
+        let first = found.iter().find(|group| group.contains(&"a.jsonl/g1".to_owned())).unwrap();
+        assert_eq!(first, &["a.jsonl/g1", "b.jsonl/g1"]);
+        let report: serde_json::Value = serde_json::from_str(&place.read("r.json")).unwrap();
+        assert_eq!(report["ids_by_file"], true);
+        place.run(&["audit", "r.json", "in", "-q"]).ok();
+    }
+    place.run(&["find", "in", "--audit", "20", "-q"]).ok();
+    place.run(&["dedup", "in", "-o", "out/", "-q"]).ok();
+    assert_eq!(place.read("out/b.jsonl"), "");
+    // Within one file, and between files that are named, an id that repeats is an error.
+    place.run(&["find", "in/a.jsonl", "in/b.jsonl"]).fails(1);
+}
+
+#[test]
+fn documents_count_under_the_file_they_are_in() {
+    let place = Place::new();
+    fixtures(&place, "docs");
+    let (odt, docx, zip) =
+        ("docs/office/text.odt", "docs/office/text.docx", "docs/office/plain.zip");
+    let dry = place.run(&["dedup", odt, docx, "--dry-run"]).ok();
+    assert!(dry.contains("  docs/office/text.odt\n") && dry.contains("  docs/office/text.docx\n"));
+    let found = json(&place, &[zip, odt]);
+    let names: Vec<&str> =
+        found["sources"].as_array().unwrap().iter().map(|s| s["name"].as_str().unwrap()).collect();
+    assert_eq!(names, [zip, odt]);
+}
+
+#[test]
+fn utf_16_without_a_mark_is_read() {
+    let place = Place::new();
+    let wide = |text: &str, big: bool| -> Vec<u8> {
+        let bytes = |unit: u16| if big { unit.to_be_bytes() } else { unit.to_le_bytes() };
+        text.encode_utf16().flat_map(bytes).collect()
+    };
+    let text = format!("{} Grüße 世界 😀", words(1, 60));
+    place
+        .file("in/a.txt", wide(&text, false))
+        .file("in/b.txt", wide(&text, true))
+        .file("in/c.txt", &text)
+        .file("in/d.jsonl", wide(&jsonl(&[("d".to_owned(), text.clone())]), false))
+        .file("in/e.bin", (0..2000u16).flat_map(u16::to_le_bytes).collect::<Vec<u8>>());
+    assert_eq!(groups(&place, &["in"]), [["a.txt", "b.txt", "c.txt", "d"]]);
+}
+
+#[test]
+fn empty_files_of_a_folder_are_empty_documents() {
+    let place = Place::new();
+    for end in ["csv", "jsonl", "mbox", "tar", "zip", "warc", "tsv"] {
+        place.file(&format!("in/empty.{end}"), "");
+    }
+    place.file("in/none.zip", b"PK\x05\x06\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0");
+    place.file("in/none.tar", [0; 10240]);
+    let found = json(&place, &["in", "--skipped", "s.csv"]);
+    assert_eq!(found["counts"]["documents"], 7, "{found}");
+    assert_eq!(found["counts"]["empty"], 7);
+    let skipped = place.read("s.csv");
+    for name in ["empty.jsonl", "empty.mbox", "none.zip", "none.tar"] {
+        assert!(skipped.contains(name), "{name}\n{skipped}");
+    }
+}
+
+#[test]
+fn ids_do_not_depend_on_how_a_file_was_given() {
+    let place = Place::new();
+    let text = words(1, 60);
+    place.file("in/noext", [message(1, &text), message(2, &text)].concat());
+    let named = groups(&place, &["in/noext"]);
+    let found = groups(&place, &["in"]);
+    assert_eq!(named, [["in/noext:1", "in/noext:10"]]);
+    assert_eq!(found, [["noext:1", "noext:10"]]);
+}
+
+#[test]
+fn a_field_that_no_document_has_is_reported() {
+    let place = Place::new();
+    place.file("in.jsonl", jsonl(&collection(5)));
+    let run = place.run(&["find", "in.jsonl", "--keep", "field:date"]);
+    assert!(run.err.contains("no document has a value in the field \"date\""), "{}", run.err);
+    let run = place.run(&["find", "in.jsonl", "--keep", "field:text"]);
+    assert!(!run.err.contains("no document has a value"), "{}", run.err);
+}
+
+#[test]
+fn files_are_chosen_by_pattern_type_and_list() {
+    let place = Place::new();
+    for name in ["in/a.txt", "in/b.md", "in/sub/c.txt", "in/sub/d.log", "in/skip/e.txt"] {
+        place.file(name, words(1, 60));
+    }
+    place.file("in/.ignore", "*.log\n").file("in/sub/f.json", words(1, 60));
+    let ids = |args: &[&str]| -> Vec<String> {
+        let mut ids = groups(&place, args).concat();
+        ids.sort();
+        ids
+    };
+    assert_eq!(ids(&["in", "--include", "*.txt"]), ["a.txt", "skip/e.txt", "sub/c.txt"]);
+    // A pattern wins over an ignore file, as with ripgrep.
+    assert_eq!(ids(&["in", "--include", "*.log", "--include", "/a.txt"]), ["a.txt", "sub/d.log"]);
+    let some = ["in", "--exclude", "skip/", "--exclude", "*.md", "--skipped", "s.csv"];
+    assert_eq!(ids(&some), ["a.txt", "sub/c.txt", "sub/f.json"]);
+    let skipped = place.read("s.csv");
+    assert!(!skipped.contains("b.md") && skipped.contains("d.log"), "{skipped}");
+    assert_eq!(ids(&["in", "--type", "md", "--type", "json"]), ["b.md", "sub/f.json"]);
+    let message = place.run(&["find", "in", "--type", "nope"]).fails(2);
+    assert!(message.contains("--type cannot be \"nope\"") && message.contains("json"), "{message}");
+    place.run(&["find", "in", "--include", "a[b"]).fails(2);
+    place.file("list", "in/a.txt\nin/b.md\n\n").file("list0", b"in/a.txt\0in/sub/c.txt\0");
+    assert_eq!(ids(&["--files-from", "list"]), ["in/a.txt", "in/b.md"]);
+    let both = ids(&["in/b.md", "--files-from", "list0", "-0"]);
+    assert_eq!(both, ["in/a.txt", "in/b.md", "in/sub/c.txt"]);
+    let run = place.run_with_input(&["find", "--files-from", "-", "--json"], b"in/a.txt\nin/b.md");
+    assert!(run.ok().contains("\"documents\":2"));
+    place.file("none", "\n");
+    place.run(&["find", "--files-from", "none"]).fails(1);
+    place.run(&["find", "--files-from", "nowhere"]).fails(1);
+    for command in [&["dedup", "--dry-run"][..], &["tune"], &["index", "create", "ix"]] {
+        let run = place.run(&[command, &["--files-from", "list"]].concat());
+        assert_eq!(run.code, Some(0), "{command:?} {run:?}");
+    }
+    place.run(&["index", "add", "ix", "in", "--include", "/sub/c.txt"]).ok();
+    place.run(&["find", "--files-from", "list", "--report", "r.json", "-q"]).ok();
+    place.run(&["audit", "r.json", "--files-from", "list", "-q"]).ok();
+}
+
+#[test]
+fn a_document_of_a_file_is_compared_and_queried_by_its_id() {
+    let place = Place::new();
+    let (first, second) = (words(1, 60), words(2, 60));
+    place.file("t/x.txt", &first).file("t/sub/y.txt", &second).file("b.txt", &first);
+    place.file("in.mbox", [message(1, &first), message(2, &second)].concat());
+    tool(&place, "tar", &["-czf", "a.tgz", "t"]);
+    let exact = |a: &str, b: &str| {
+        let out = place.run(&["compare", a, b, "--json"]).ok();
+        serde_json::from_str::<serde_json::Value>(&out).unwrap()["similar"].as_bool().unwrap()
+    };
+    assert!(exact("a.tgz/t/x.txt", "b.txt"));
+    assert!(!exact("a.tgz/t/sub/y.txt", "b.txt"));
+    assert!(exact("in.mbox:1", "a.tgz/t/x.txt"));
+    let message = place.run(&["compare", "a.tgz/t/none.txt", "b.txt"]).fails(1);
+    assert!(message.contains("a.tgz holds no document with the id"), "{message}");
+    place.run(&["index", "create", "ix", "b.txt", "-q"]).ok();
+    let out = place.run(&["query", "ix", "a.tgz/t/x.txt"]).ok();
+    assert!(out.contains("b.txt"), "{out}");
+    let out = place.run(&["query", "ix", "a.tgz/t/sub/y.txt", "--json"]).ok();
+    assert!(!out.contains("b.txt"), "{out}");
+}
+
+#[test]
+fn a_tar_archive_with_a_repeated_name_is_read_like_any_other() {
+    let place = Place::new();
+    place.file("docs/other.txt", words(7, 60)).file("a.txt", words(1, 60));
+    let tar = |args: &[&str]| {
+        let done =
+            std::process::Command::new("tar").args(args).current_dir(place.path(".")).status();
+        assert!(done.unwrap().success());
+    };
+    tar(&["-cf", "docs/x.tar", "a.txt"]);
+    tar(&["-rf", "docs/x.tar", "a.txt"]);
+    assert_eq!(groups(&place, &["docs"]), [["x.tar/a.txt", "x.tar/a.txt#2"]]);
+    place.run(&["dedup", "docs", "-o", "kept", "-q"]).ok();
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_that_nothing_is_written_to_is_named() {
+    use std::io::{BufRead, BufReader, Write};
+    use std::process::{Command, Stdio};
+    let place = Place::new();
+    let fifo = place.path("records");
+    assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    let mut run = Command::new(env!("CARGO_BIN_EXE_lookalike"))
+        .args(["find", "records"])
+        .current_dir(place.path("."))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut err = BufReader::new(run.stderr.take().unwrap());
+    let (sender, said) = std::sync::mpsc::channel();
+    let reader = std::thread::spawn(move || {
+        let mut line = String::new();
+        err.read_line(&mut line).unwrap();
+        sender.send(line).unwrap();
+        // Until the end, so that the run can write the rest.
+        std::io::copy(&mut err, &mut std::io::sink()).unwrap();
+    });
+    // The run ends only when it gets its input.
+    let Ok(line) = said.recv_timeout(std::time::Duration::from_secs(120)) else {
+        run.kill().unwrap();
+        panic!("nothing was written while the run waited for its input");
+    };
+    assert!(line.starts_with("waiting for input: records is a pipe"), "{line}");
+    let mut records = std::fs::OpenOptions::new().write(true).open(&fifo).unwrap();
+    records.write_all(b"{\"id\":\"a\",\"text\":\"some words\"}\n").unwrap();
+    drop(records);
+    assert!(run.wait().unwrap().success());
+    reader.join().unwrap();
+}

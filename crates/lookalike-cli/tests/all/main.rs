@@ -1,0 +1,26 @@
+//! The tests of the command, one module for each subject.
+//!
+//! `terminal` is a test program of its own: a process that another thread starts would inherit the
+//! open end of the test's terminal, and the test would wait for the end of that process.
+
+#[path = "../command/mod.rs"]
+mod command;
+#[path = "../crash/mod.rs"]
+mod crash;
+
+mod advice;
+mod audit;
+mod bad_input;
+mod compare;
+mod dedup;
+mod evaluate;
+mod faults;
+mod files;
+mod find;
+mod golden;
+mod index;
+mod report;
+mod resume;
+mod same_bytes;
+mod serve;
+mod tune;

@@ -1,0 +1,415 @@
+//! Runs that are stopped go on where they were and end with the same bytes, or say why not.
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+use crate::command::Place;
+use crate::crash::{
+    Random, change_unseen, end, gzip, halted, is_prepared, journal, names, short_documents, start,
+};
+use crate::crash::{signal, stored_run};
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Many chunks, bands and batches out of few documents.
+const SMALL: &[&str] = &["--memory", "47MiB", "--threads", "1", "--bands", "24", "--rows", "4"];
+
+const TWO_THREADS: [&str; 9] =
+    ["a.jsonl.gz", "b.jsonl", "--skip-bad", "--memory", "57MiB", "--threads", "2", "--bands", "24"];
+
+/// A run: its inputs and options, and the files it writes.
+struct Scenario {
+    name: &'static str,
+    args: Vec<&'static str>,
+    files: Vec<&'static str>,
+}
+
+impl Scenario {
+    fn new(name: &'static str, args: &[&'static str]) -> Self {
+        let mut all = vec!["find"];
+        all.extend_from_slice(args);
+        all.extend(["-q", "-o", "g.jsonl"]);
+        let mut files = vec!["g.jsonl"];
+        for option in ["--pairs", "--skipped", "--report"] {
+            if let Some(at) = args.iter().position(|arg| *arg == option) {
+                files.push(args[at + 1]);
+            }
+        }
+        Self { name, args: all, files }
+    }
+
+    fn resumed(&self) -> Vec<&'static str> {
+        [&self.args[..], &["--temp-dir", "t", "--resume"]].concat()
+    }
+
+    /// What an uninterrupted run writes, and how long it takes. The files are gone afterwards.
+    fn expected(&self, place: &Place) -> (Vec<String>, Duration) {
+        let begun = Instant::now();
+        place.run(&self.args).ok();
+        let time = begun.elapsed();
+        (self.take(place), time)
+    }
+
+    fn take(&self, place: &Place) -> Vec<String> {
+        let take = |name: &&str| {
+            let content = without_times(&place.read(name));
+            fs::remove_file(place.path(name)).unwrap();
+            content
+        };
+        self.files.iter().map(take).collect()
+    }
+
+    /// Starts the resumable run in a folder without results.
+    fn start(&self, place: &Place) -> std::process::Child {
+        self.files.iter().for_each(|name| drop(fs::remove_file(place.path(name))));
+        start(&place.path(""), &self.resumed())
+    }
+
+    /// Nothing but the result is left, and it is the right one.
+    fn check(&self, place: &Place, expected: &[String], when: &str) {
+        assert_eq!(names(&place.path("t")), [""; 0], "{}, {when}", self.name);
+        let parts = names(&place.path("")).into_iter().filter(|name| name.contains(".part"));
+        assert_eq!(parts.collect::<Vec<_>>(), [""; 0], "{}, {when}", self.name);
+        let found = self.take(place);
+        for ((found, expected), file) in found.iter().zip(expected).zip(&self.files) {
+            assert!(found == expected, "{}, {when}: {file} is not what it was", self.name);
+        }
+    }
+}
+
+/// A report up to its times, which come last; other files as they are.
+fn without_times(content: &str) -> String {
+    content.rsplit_once("\"times\":").map_or(content, |(report, _)| report).to_owned()
+}
+
+/// The plain input `b.jsonl`: documents of many sources, behind them more bad records than are
+/// held.
+fn with_bad_records() -> String {
+    let mut lines = String::new();
+    for (i, line) in short_documents(500_000, 13_000).lines().enumerate() {
+        let fields = line.strip_prefix('{').unwrap();
+        writeln!(lines, "{{\"from\":\"source {}\",{fields}", i * 7 % 1_300).unwrap();
+    }
+    lines + &"no record\n{\"id\":\"x\"}\n".repeat(3_000)
+}
+
+/// Two inputs with bad records, plain and compressed.
+fn place_with_inputs() -> Place {
+    let place = Place::new();
+    fs::create_dir(place.path("t")).unwrap();
+    let a = short_documents(0, 26_000);
+    place.file("a.jsonl", &a).file("b.jsonl", with_bad_records());
+    place.file("a.jsonl.gz", gzip(a.as_bytes()));
+    place
+}
+
+fn scenarios() -> Vec<Scenario> {
+    let with = |args: &[&'static str]| [args, SMALL].concat();
+    let bad = ["--skip-bad", "--skipped", "s.csv"];
+    let pairs = ["--pairs", "p.csv", "--source-field", "from", "--report", "r.json"];
+    vec![
+        Scenario::new("plain", &with(&[&["a.jsonl", "b.jsonl"], &bad[..], &pairs].concat())),
+        Scenario::new("compressed", &with(&[&["a.jsonl.gz", "b.jsonl"], &bad[..]].concat())),
+        Scenario::new(
+            "exact",
+            &["a.jsonl.gz", "--exact", "--memory", "47MiB", "--threads", "1", "--pairs", "p.csv"],
+        ),
+        // Threads write side by side.
+        Scenario::new("two threads", &TWO_THREADS),
+    ]
+}
+
+/// Starts the run again and again, kills it at a moment of its time each, then lets it end. How
+/// many times it was killed before it ended by itself.
+fn kill_and_resume(
+    scenario: &Scenario,
+    place: &Place,
+    expected: &[String],
+    time: Duration,
+    random: &mut Random,
+) -> usize {
+    let (temp, args) = (place.path("t"), scenario.resumed());
+    let mut before: Vec<String> = Vec::new();
+    for kills in 0..8 {
+        let mut child = start(&place.path(""), &args);
+        std::thread::sleep(time * random.below(120) as u32 / 100);
+        if child.try_wait().unwrap().is_some() {
+            let (code, message) = end(child);
+            assert_eq!(code, Some(0), "{}: {message}", scenario.name);
+            scenario.check(place, expected, "ended by itself");
+            return kills;
+        }
+        child.kill().unwrap();
+        end(child);
+        if stored_run(&temp).is_none() {
+            // Killed before the folder was made, or while it was removed, which comes last.
+            assert!(before.is_empty() || fs::exists(place.path("g.jsonl")).unwrap());
+            before.clear();
+        } else {
+            let now = journal(&temp);
+            assert!(now.starts_with(&before), "{}: a step that was done is lost", scenario.name);
+            let prepared = is_prepared(&before);
+            let chunks = |journal: &[String]| {
+                journal.iter().filter(|line| line.contains("\"Chunk\"")).count()
+            };
+            assert!(!prepared || chunks(&now) == chunks(&before), "the input is read again");
+            before = now;
+        }
+        // Behind the last step the result may be there already; if so, it is whole.
+        for (file, expected) in scenario.files.iter().zip(expected) {
+            let found = fs::read_to_string(place.path(file)).map(|found| without_times(&found));
+            assert!(found.is_err() || found.unwrap() == *expected, "{file} is half written");
+        }
+    }
+    let (code, message) = end(start(&place.path(""), &args));
+    assert_eq!(code, Some(0), "{}: {message}", scenario.name);
+    scenario.check(place, expected, "after eight kills");
+    8
+}
+
+#[test]
+fn killed_at_any_moment_it_ends_with_the_same_bytes() {
+    let place = place_with_inputs();
+    let mut random = Random::new(7);
+    let mut kills = 0;
+    let scenarios = scenarios();
+    let expected: Vec<_> = scenarios.iter().map(|scenario| scenario.expected(&place)).collect();
+    while kills < 60 {
+        for (scenario, (expected, time)) in scenarios.iter().zip(&expected) {
+            kills += kill_and_resume(scenario, &place, expected, *time, &mut random);
+        }
+    }
+}
+
+/// A run that was killed when its journal had as many steps as are ever stored, or nearly so.
+fn killed_late(scenario: &Scenario, place: &Place) -> Vec<String> {
+    let temp = place.path("t");
+    let late = |steps: &[String]| steps.iter().any(|line| line.contains("\"Batch\""));
+    let mut child = halted(|| scenario.start(place), &temp, late);
+    child.kill().unwrap();
+    end(child);
+    journal(&temp)
+}
+
+/// Estimates come of the signatures, which are stored with the first step.
+#[test]
+fn estimates_are_the_same_after_an_interruption() {
+    let place = place_with_inputs();
+    let args = [&["a.jsonl.gz", "--pairs", "p.csv", "--estimates"], SMALL].concat();
+    let scenario = Scenario::new("estimates", &args);
+    let (expected, _) = scenario.expected(&place);
+    assert!(expected[1].starts_with("id_a,id_b,jaccard,estimated_jaccard,error,standard_error\n"));
+    assert!(expected[1].lines().count() > 100, "{}", expected[1].lines().count());
+    for step in ["\"Prepared\"", "\"Batch\""] {
+        let is_done = |steps: &[String]| steps.iter().any(|line| line.contains(step));
+        let mut child = halted(|| scenario.start(&place), &place.path("t"), is_done);
+        child.kill().unwrap();
+        end(child);
+        let (code, message) = end(start(&place.path(""), &scenario.resumed()));
+        assert_eq!(code, Some(0), "{message}");
+        scenario.check(&place, &expected, step);
+    }
+}
+
+fn copy_folder(from: &Path, to: &Path) {
+    fs::create_dir(to).unwrap();
+    // One that others can look into is refused.
+    fs::set_permissions(to, fs::metadata(from).unwrap().permissions()).unwrap();
+    for name in names(from) {
+        fs::copy(from.join(&name), to.join(&name)).unwrap();
+    }
+}
+
+/// Every prefix of the journal is what a kill may leave, with more in the other files than it says.
+#[test]
+fn every_prefix_of_the_journal_leads_to_the_same_bytes() {
+    let place = place_with_inputs();
+    let torn = ["", "0123456789abcdef {\"Batch\"", "0123456789abcdef {}\n"];
+    for scenario in scenarios() {
+        let (expected, _) = scenario.expected(&place);
+        let steps = killed_late(&scenario, &place);
+        let run = stored_run(&place.path("t")).unwrap();
+        fs::rename(&run, place.path("kept")).unwrap();
+        let stride = steps.len().div_ceil(6);
+        for (i, length) in (0..steps.len()).step_by(stride).chain([steps.len()]).enumerate() {
+            copy_folder(&place.path("kept"), &run);
+            let whole: String = steps[..length].iter().map(|step| step.clone() + "\n").collect();
+            fs::write(run.join("steps"), whole + torn[i % torn.len()]).unwrap();
+            let (code, message) = end(start(&place.path(""), &scenario.resumed()));
+            assert_eq!(code, Some(0), "{}, {length} steps: {message}", scenario.name);
+            scenario.check(&place, &expected, &format!("{length} steps"));
+        }
+        fs::remove_dir_all(place.path("kept")).unwrap();
+    }
+}
+
+/// The texts of compressed input are stored with the first step, so that it is not read again: here
+/// it could not be.
+#[test]
+fn what_was_read_is_not_read_again() {
+    let place = place_with_inputs();
+    let scenario = Scenario::new("compressed", &[&["a.jsonl.gz"], SMALL].concat());
+    let (expected, _) = scenario.expected(&place);
+    let mut child = halted(|| scenario.start(&place), &place.path("t"), is_prepared);
+    child.kill().unwrap();
+    end(child);
+    change_unseen(&place.path("a.jsonl.gz"));
+    let (code, message) = end(start(&place.path(""), &scenario.resumed()));
+    assert_eq!(code, Some(0), "{message}");
+    scenario.check(&place, &expected, "without its input");
+}
+
+/// More memory or less, more threads or fewer: still the same run.
+#[test]
+fn it_goes_on_with_another_limit_and_other_threads() {
+    let place = place_with_inputs();
+    let scenario = &scenarios()[0];
+    let (expected, _) = scenario.expected(&place);
+    for other in [&["--memory", "80MiB", "--threads", "2"][..], &["--threads", "2"]] {
+        killed_late(scenario, &place);
+        let kept: Vec<_> = scenario.resumed().into_iter().collect();
+        let at = kept.iter().position(|arg| *arg == "--memory").unwrap();
+        let args = [&kept[..at], &kept[at + 4..], other].concat();
+        let (code, message) = end(start(&place.path(""), &args));
+        assert_eq!(code, Some(0), "{message}");
+        scenario.check(&place, &expected, "with another limit");
+    }
+}
+
+#[test]
+fn another_run_is_refused_with_both_sides() {
+    let place = place_with_inputs();
+    let scenario = Scenario::new("plain", &[&["a.jsonl", "b.jsonl", "--skip-bad"], SMALL].concat());
+    let (expected, _) = scenario.expected(&place);
+    killed_late(&scenario, &place);
+    let args = scenario.resumed();
+    let refused = |args: &[&str], said: &[&str]| {
+        let message = place.run(args).fails(1);
+        for part in ["is another one", "remove the folder", "--temp-dir"].iter().chain(said) {
+            assert!(message.contains(part), "{part}: {message}");
+        }
+    };
+    refused(&[&args[..], &["--threshold", "0.9"]].concat(), &["0.8", "0.9"]);
+    refused(&[&args[..], &["--keep", "first"]].concat(), &["longest", "first"]);
+    refused(&[&args[..], &["--group", "components"]].concat(), &["Stars", "Components"]);
+    refused(&[&args[..], &["--line-ids"]].concat(), &["line_ids"]);
+    refused(&[&args[..], &["--pairs", "p.csv"]].concat(), &["pairs was false and is true"]);
+    // The same files, of which one is now a reference.
+    let files = args.iter().position(|arg| *arg == "b.jsonl").unwrap();
+    let with_reference = [&args[..files], &["--reference", "b.jsonl"], &args[files + 1..]].concat();
+    refused(&with_reference, &["reference_sources was 0 and is 1"]);
+
+    // Inputs of other times, and of other lengths.
+    let b = place.path("b.jsonl");
+    let file = fs::File::options().append(true).open(&b).unwrap();
+    let before = file.metadata().unwrap().modified().unwrap();
+    let length = file.metadata().unwrap().len();
+    file.set_modified(before + Duration::from_secs(5)).unwrap();
+    refused(&args, &["inputs.b.jsonl was", &format!("{length} bytes, changed"), "and is"]);
+    file.set_len(length - 1).unwrap();
+    refused(&args, &[&format!("{length} bytes"), &format!("{} bytes", length - 1)]);
+    file.set_len(length).unwrap();
+    drop(file);
+    fs::write(&b, with_bad_records()).unwrap();
+    fs::File::options().append(true).open(&b).unwrap().set_modified(before).unwrap();
+    let (code, message) = end(start(&place.path(""), &args));
+    assert_eq!(code, Some(0), "{message}");
+    scenario.check(&place, &expected, "as it was started");
+}
+
+#[test]
+fn what_cannot_be_resumed_says_so() {
+    let place = place_with_inputs();
+    let input = short_documents(0, 10);
+    let stdin = ["find", "-", "--temp-dir", "t", "--resume"];
+    let message = place.run_with_input(&stdin, input.as_bytes()).fails(1);
+    assert!(message.contains("stdin") && message.contains("--resume"), "{message}");
+    place.run(&["find", "a.jsonl", "--resume"]).fails(2);
+    assert_eq!(names(&place.path("t")), [""; 0]);
+
+    // Two runs at the same time.
+    let scenario = Scenario::new("plain", &[&["a.jsonl"], SMALL].concat());
+    let (expected, _) = scenario.expected(&place);
+    let args = scenario.resumed();
+    let started = |steps: &[String]| !steps.is_empty();
+    let first = halted(|| scenario.start(&place), &place.path("t"), started);
+    let message = place.run(&args).fails(1);
+    assert!(message.contains("in use by another run"), "{message}");
+    if cfg!(unix) {
+        signal(&first, "-CONT");
+    }
+    assert_eq!(end(first).0, Some(0));
+    scenario.check(&place, &expected, "beside a second one");
+}
+
+#[test]
+fn a_damaged_folder_is_refused_and_never_a_wrong_result() {
+    let place = place_with_inputs();
+    let inputs = ["a.jsonl.gz", "b.jsonl", "--skip-bad"];
+    let scenario = Scenario::new("compressed", &[&inputs, SMALL].concat());
+    let (expected, _) = scenario.expected(&place);
+    let steps = killed_late(&scenario, &place);
+    let run = stored_run(&place.path("t")).unwrap();
+    fs::rename(&run, place.path("kept")).unwrap();
+    let refused = |damage: &dyn Fn(&Path)| {
+        copy_folder(&place.path("kept"), &run);
+        damage(&run);
+        let message = place.run(&scenario.resumed()).fails(1);
+        assert!(message.contains(&format!("remove the folder {}", "t/lookalike-")), "{message}");
+        assert!(!fs::exists(place.path("g.jsonl")).unwrap(), "{message}");
+        fs::remove_dir_all(&run).unwrap();
+        message
+    };
+    for name in ["columns", "rows", "skipped", "texts", "buckets", "results"] {
+        let message = refused(&|run| {
+            let file = fs::File::options().write(true).open(run.join(name)).unwrap();
+            file.set_len(10).unwrap();
+        });
+        assert!(message.contains(name) && message.contains("10 are there"), "{message}");
+        let message = refused(&|run| fs::remove_file(run.join(name)).unwrap());
+        assert!(message.contains(name), "{message}");
+    }
+    let message = refused(&|run| {
+        let broken = steps[0].replacen("Chunk", "Chink", 1) + "\n" + &steps[1] + "\n";
+        fs::write(run.join("steps"), broken).unwrap();
+    });
+    assert!(message.contains("line 1 does not match its checksum"), "{message}");
+    let message = refused(&|run| fs::write(run.join("run.json"), "{}").unwrap());
+    assert!(message.contains("run.json"), "{message}");
+
+    // With the folder removed, as was said, it starts anew; so it does beside what a run that was
+    // stopped while it removed its folder has left.
+    copy_folder(&place.path("kept"), &run.with_extension("run.done"));
+    let (code, message) = end(start(&place.path(""), &scenario.resumed()));
+    assert_eq!(code, Some(0), "{message}");
+    scenario.check(&place, &expected, "anew");
+}
+
+/// A folder that others could have made, or filled.
+#[cfg(unix)]
+#[test]
+fn a_folder_that_others_may_write_to_is_refused() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let place = place_with_inputs();
+    let scenario = Scenario::new("plain", &[&["a.jsonl"], SMALL].concat());
+    let (expected, _) = scenario.expected(&place);
+    killed_late(&scenario, &place);
+    let run = stored_run(&place.path("t")).unwrap();
+    let set_mode = |mode| fs::set_permissions(&run, PermissionsExt::from_mode(mode)).unwrap();
+    set_mode(0o777);
+    let message = place.run(&scenario.resumed()).fails(1);
+    for part in ["mode 777, expected 700", "remove it if it is yours", "--temp-dir"] {
+        assert!(message.contains(part), "{part}: {message}");
+    }
+    set_mode(0o700);
+    place.file("victim", "precious");
+    fs::rename(run.join("rows"), run.join("kept")).unwrap();
+    symlink(place.path("victim"), run.join("rows")).unwrap();
+    let message = place.run(&scenario.resumed()).fails(1);
+    assert!(message.contains("rows: it is a link"), "{message}");
+    assert_eq!(place.read("victim"), "precious");
+    fs::rename(run.join("kept"), run.join("rows")).unwrap();
+    let (code, message) = end(start(&place.path(""), &scenario.resumed()));
+    assert_eq!(code, Some(0), "{message}");
+    scenario.check(&place, &expected, "with a private folder");
+}

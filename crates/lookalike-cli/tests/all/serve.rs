@@ -1,0 +1,280 @@
+//! `lookalike serve`, as a process of its own.
+
+#![cfg(feature = "serve")]
+#![expect(clippy::unwrap_used, reason = "helpers of tests, too")]
+
+use crate::command::Place;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+struct Served {
+    child: Child,
+    address: String,
+}
+
+impl Served {
+    fn start(place: &Place, args: &[&str]) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_lookalike"))
+            .args(["serve", "docs", "--listen", "127.0.0.1:0"])
+            .args(args)
+            .current_dir(place.path("."))
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        let address = line.trim().rsplit("http://").next().unwrap().to_owned();
+        Self { child, address }
+    }
+
+    fn ask(&self, method: &str, path: &str, body: &str) -> Option<(u16, String)> {
+        ask(&self.address, method, path, body)
+    }
+
+    fn signal(&self, name: &str) {
+        let id = self.child.id().to_string();
+        assert!(Command::new("kill").args([name, &id]).status().unwrap().success());
+    }
+
+    fn end(mut self) -> (Option<i32>, String) {
+        let mut said = String::new();
+        self.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        (self.child.wait().unwrap().code(), said)
+    }
+}
+
+/// Status and body; nothing where the server is gone before it answers.
+fn ask(address: &str, method: &str, path: &str, body: &str) -> Option<(u16, String)> {
+    let mut stream = TcpStream::connect(address).ok()?;
+    let length = body.len();
+    let head = format!(
+        "{method} {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\
+         content-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
+    );
+    stream.write_all(head.as_bytes()).ok()?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).ok()?;
+    let (head, body) = answer.split_once("\r\n\r\n")?;
+    Some((head.split(' ').nth(1)?.parse().ok()?, body.to_owned()))
+}
+
+fn place() -> Place {
+    let place = Place::new();
+    place.run(&["index", "create", "docs"]).ok();
+    place
+}
+
+#[test]
+fn what_was_acknowledged_outlives_a_kill() {
+    let place = place();
+    let served = Served::start(&place, &["--log", "off"]);
+    let (next, acknowledged) = (AtomicU32::new(0), Mutex::new(Vec::new()));
+    let send = |address: &str| loop {
+        let id = format!("d{}", next.fetch_add(1, Ordering::Relaxed));
+        let body = format!("{{\"text\":\"the words of document {id} are these\"}}");
+        match ask(address, "PUT", &format!("/v1/documents/{id}"), &body) {
+            Some((201, _)) => acknowledged.lock().unwrap().push(id),
+            Some((status, body)) => panic!("{status} {body}"),
+            None => return,
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| send(&served.address));
+        }
+        while acknowledged.lock().unwrap().len() < 200 {
+            std::thread::sleep(std::time::Duration::from_millis(2));
+        }
+        served.signal("-KILL");
+    });
+    assert_eq!(served.end().0, None);
+    let acknowledged = acknowledged.into_inner().unwrap();
+    assert!(acknowledged.len() >= 200);
+    let served = Served::start(&place, &["--log", "off"]);
+    for id in &acknowledged {
+        let (status, body) = served.ask("GET", &format!("/v1/documents/{id}"), "").unwrap();
+        assert_eq!(status, 200, "{id} was acknowledged and is gone: {body}");
+    }
+    served.signal("-TERM");
+    assert_eq!(served.end().0, Some(0));
+    assert!(!place.run(&["index", "check", "docs"]).ok().contains("damaged"));
+}
+
+#[test]
+fn it_stops_when_it_is_told_and_logs_without_texts() {
+    let place = place();
+    let served = Served::start(&place, &["--log", "json"]);
+    let secret = "the very secret words of a text nobody else may see";
+    let body = format!("{{\"text\":\"{secret}\"}}");
+    assert_eq!(served.ask("PUT", "/v1/documents/hidden-id", &body).unwrap().0, 201);
+    assert_eq!(served.ask("POST", "/v1/query", &body).unwrap().0, 200);
+    served.signal("-INT");
+    let (code, log) = served.end();
+    assert_eq!(code, Some(0), "{log}");
+    assert!(!log.contains("secret") && !log.contains("hidden-id"), "{log}");
+    let lines: Vec<serde_json::Value> =
+        log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(
+        (&lines[0]["route"], &lines[0]["status"]),
+        (&"/v1/documents/{id}".into(), &201.into())
+    );
+    assert_eq!((&lines[1]["method"], &lines[1]["route"]), (&"POST".into(), &"/v1/query".into()));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_hang_up_does_not_end_it() {
+    let place = place();
+    let mut served = Served::start(&place, &[]);
+    // A server that answers has taken over the signals.
+    assert_eq!(served.ask("GET", "/v1/health", "").unwrap().0, 200);
+    served.signal("-HUP");
+    let mut log = BufReader::new(served.child.stderr.take().unwrap());
+    let mut line = String::new();
+    while !line.contains("SIGHUP is ignored") {
+        line.clear();
+        assert!(log.read_line(&mut line).unwrap() > 0, "the server has ended");
+    }
+    assert_eq!(served.ask("GET", "/v1/health", "").unwrap().0, 200);
+    served.signal("-TERM");
+    assert_eq!(served.child.wait().unwrap().code(), Some(0));
+}
+
+#[cfg(unix)]
+#[test]
+fn tokens_that_others_can_read_are_warned_about() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = place();
+    place.file("tokens", "write 0123456789abcdef\n");
+    place.file("serve.toml", "read-tokens = [\"0123456789abcdef\"]\n");
+    for (option, name) in [("--token-file", "tokens"), ("--config", "serve.toml")] {
+        for (mode, warned) in [(0o644, true), (0o600, false)] {
+            let path = place.path(name);
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+            let run = place.run(&["serve", "docs", option, name, "--print-config"]);
+            let message = format!("other users can read the tokens in {name} (mode 644)");
+            assert_eq!(run.err.contains(&message), warned, "{mode:o}: {}", run.err);
+            assert!(!run.err.contains("0123456789abcdef"), "{}", run.err);
+        }
+    }
+}
+
+/// The most memory that a process has had, in MiB.
+#[cfg(target_os = "linux")]
+fn peak_memory(child: &Child) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() / 1024
+}
+
+/// Bodies that take many times their size where they are parsed or worked on without a limit.
+#[cfg(target_os = "linux")]
+fn hostile_bodies() -> Vec<(&'static str, &'static str, String)> {
+    const SIZE: usize = 8_000_000;
+    let list = |element: &str| element.repeat(SIZE / element.len());
+    let metadata = |list: String| format!("{{\"text\":\"a\",\"metadata\":{{\"a\":[{list}0]}}}}");
+    let words = |seed| crate::command::words(seed, SIZE / 14);
+    let compare = format!(
+        "{{\"a\":{{\"text\":\"{}\"}},\"b\":{{\"text\":\"{}\"}},\"differences\":true}}",
+        words(1),
+        words(2)
+    );
+    let letters = format!("{{\"text\":\"{}\"}}", list("a b c d e f g "));
+    vec![
+        ("PUT", "/v1/documents/a", metadata(list("[],"))),
+        ("PUT", "/v1/documents/b", metadata(list("{\"\":0},"))),
+        ("PUT", "/v1/documents/c", metadata(list("\"\","))),
+        ("POST", "/v1/query", format!("{{\"text\":\"a\",\"filters\":[{}\"\"]}}", list("\"\","))),
+        ("POST", "/v1/compare", compare),
+        ("POST", "/v1/query", letters.clone()),
+        ("PUT", "/v1/documents/d", letters),
+    ]
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_is_bounded_by_the_settings() {
+    let place = place();
+    let mut served = Served::start(
+        &place,
+        &[
+            "--log",
+            "off",
+            "--max-held",
+            "64MiB",
+            "--max-body",
+            "16MiB",
+            "--max-text",
+            "8MiB",
+            "--workers",
+            "4",
+            "--request-time",
+            "5min",
+        ],
+    );
+    let bodies = hostile_bodies();
+    std::thread::scope(|scope| {
+        for body in bodies.iter().chain(&bodies) {
+            let address = &served.address;
+            scope.spawn(move || {
+                let (method, path, body) = body;
+                let (status, answer) = ask(address, method, path, body).unwrap();
+                assert!(matches!(status, 200 | 201 | 400 | 503), "{path}: {status} {answer}");
+            });
+        }
+    });
+    let peak = peak_memory(&served.child);
+    writeln!(std::io::stderr(), "peak {peak} MiB").unwrap();
+    // Bodies and answers; the work on one large body, 40 bytes for each; four threads.
+    assert!(peak < 64 + 8 * 40 + 4 * 32, "{peak} MiB");
+    assert_eq!(served.ask("GET", "/v1/health", "").unwrap().0, 200);
+    served.child.kill().unwrap();
+    served.child.wait().unwrap();
+}
+
+#[test]
+fn what_cannot_be_served_is_told() {
+    let place = place();
+    let message = place.run(&["serve", "docs", "--listen", "0.0.0.0:0"]).fails(2);
+    assert!(message.contains("--token-file"), "{message}");
+    let message = place.run(&["serve", "docs", "--listen", "here"]).fails(2);
+    assert!(message.contains("--listen: expected an address"), "{message}");
+    let message = place.run(&["serve", "docs", "--max-body", "much"]).fails(2);
+    assert!(message.contains("--max-body: expected a size"), "{message}");
+    place.file("tokens", "write short\n");
+    let message = place.run(&["serve", "docs", "--token-file", "tokens"]).fails(2);
+    assert!(message.contains("16 characters") && !message.contains("short"), "{message}");
+    place.run(&["serve", "gone"]).fails(1);
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let message = place.run(&["serve", "docs", "--listen", &address]).fails(1);
+    assert!(message.contains("cannot listen on") && message.contains("--listen"), "{message}");
+}
+
+#[test]
+fn what_is_in_effect_is_shown() {
+    let place = place();
+    place.file(
+        "serve.toml",
+        "queue = 9\nread-tokens = [\"0123456789abcdef\", \"fedcba9876543210\"]\n",
+    );
+    let args = ["serve", "docs", "--config", "serve.toml", "--grace", "5s", "--print-config"];
+    let shown = place.run(&args).ok();
+    for line in [
+        "queue = \"9\" # serve.toml",
+        "grace = \"5s\" # --grace",
+        "log = \"text\" # default",
+        "# read-tokens = \"2 of them\" # serve.toml",
+    ] {
+        assert!(shown.contains(line), "{line} in\n{shown}");
+    }
+    assert!(!shown.contains("0123456789"), "{shown}");
+    place.file("serve.toml", "quue = 9\n");
+    let message = place.run(&args).fails(2);
+    assert!(message.contains("\"quue\" is no setting, expected listen"), "{message}");
+}

@@ -1,0 +1,81 @@
+//! The index in a folder passes what every index must pass, with all it has in use: tiny parts that
+//! are merged all the time, and the defaults.
+#![cfg(feature = "sqlite")]
+#![allow(clippy::unwrap_used, reason = "these are tests")]
+
+use crate::conformance::Place;
+use lookalike_index::backend::Backend;
+use lookalike_index::index::Access;
+use lookalike_index::settings::Settings;
+use lookalike_index::sqlite::{self, Tuning};
+use std::path::Path;
+use std::time::Duration;
+use tempfile::TempDir;
+
+const WRITE: Access = Access::Write { wait: Duration::ZERO };
+
+struct Folder {
+    above: TempDir,
+    tuning: Tuning,
+}
+
+impl Folder {
+    fn new(tuning: Tuning) -> Self {
+        Self { above: tempfile::tempdir().unwrap(), tuning }
+    }
+
+    fn path(&self) -> std::path::PathBuf {
+        self.above.path().join("news.lookalike")
+    }
+}
+
+impl Place for Folder {
+    fn create(&self, settings: &Settings) -> Box<dyn Backend> {
+        sqlite::create_with(&self.path(), settings, self.tuning).unwrap()
+    }
+
+    fn reopen(&self, backend: Box<dyn Backend>) -> Box<dyn Backend> {
+        drop(backend);
+        sqlite::open_with(&self.path(), WRITE, self.tuning).unwrap()
+    }
+
+    fn reader(&self) -> Option<Box<dyn Backend>> {
+        Some(sqlite::open_with(&self.path(), Access::Read, self.tuning).unwrap())
+    }
+
+    fn restored(&self, backup: &Path) -> Option<Box<dyn Backend>> {
+        Some(sqlite::open_with(backup, WRITE, self.tuning).unwrap())
+    }
+}
+
+/// Segments of a few documents, two of which are merged at once.
+mod tiny {
+    use super::*;
+
+    crate::conformance::suite!(|| Folder::new(Tuning { tail: 5, fan_out: 2, background: true }));
+}
+
+/// Segments that are merged by `compact` only.
+mod unmerged {
+    use super::*;
+
+    crate::conformance::suite!(|| Folder::new(Tuning { tail: 1, fan_out: 8, background: false }));
+}
+
+/// As it is by default: so few documents are in no segment.
+mod defaults {
+    use super::*;
+
+    crate::conformance::suite!(|| Folder::new(Tuning::default()));
+}
+
+#[test]
+fn containment_is_found() {
+    for tuning in [
+        Tuning { tail: 5, fan_out: 2, background: true },
+        Tuning { tail: 1, fan_out: 8, background: false },
+        Tuning::default(),
+    ] {
+        crate::conformance::containment_is_found(|| Folder::new(tuning));
+    }
+}

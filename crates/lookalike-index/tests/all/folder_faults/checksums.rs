@@ -1,0 +1,208 @@
+//! Damaged rows and files that are cut short are errors, whatever reads them.
+
+use super::{TINY, WRITE, filled, open, segments};
+use crate::conformance::documents::{Maker, settings};
+use crate::conformance::{assert_clean, everything, now};
+use lookalike_core::hash::SplitMix64;
+use lookalike_index::IndexError;
+use lookalike_index::backend::{Backend, Change, bucket_keys};
+use lookalike_index::entry::{Record, Wanted};
+use lookalike_index::index::Access;
+use lookalike_index::settings::Store;
+use lookalike_index::sqlite;
+use std::path::Path;
+
+fn with_texts(folder: &Path) -> Vec<Record> {
+    let settings = settings(Store::Texts);
+    let backend = sqlite::create_with(folder, &settings, TINY).unwrap();
+    let mut maker = Maker::new(&settings, 5);
+    for i in 0..400 {
+        let mut document = maker.document(&format!("d{i}"), i % 9);
+        document.text = format!("{i} {}", document.text.repeat(30));
+        document.metadata.insert("source".to_owned(), format!("letters/{i}").into());
+        backend.write(&[document.add()]).unwrap();
+    }
+    now(&*backend)
+}
+
+/// All documents as an export reads them.
+fn exported(backend: &dyn Backend) -> Result<Vec<Record>, IndexError> {
+    let mut snapshot = backend.snapshot()?;
+    let wanted = Wanted { signature: true, set: true, metadata: true, text: true };
+    let mut records = Vec::new();
+    let read = snapshot.scan(0, usize::MAX, wanted, &mut |record| {
+        records.push(record.clone());
+        Ok(())
+    })?;
+    if read as u64 == snapshot.len() { Ok(records) } else { Err(IndexError::Full { most: 0 }) }
+}
+
+#[test]
+fn flipped_bytes_are_found_by_check_and_never_exported() {
+    let above = tempfile::tempdir().unwrap();
+    let folder = above.path().join("index");
+    let records = with_texts(&folder);
+    let path = folder.join("catalog.sqlite");
+    let sound = std::fs::read(&path).unwrap();
+    let (mut refused, mut found, mut unused) = (0, 0, 0);
+    for seed in 0..60 {
+        let mut random = SplitMix64::new(seed);
+        let mut bytes = sound.clone();
+        for _ in 0..64 {
+            let at = random.below(bytes.len() as u64) as usize;
+            bytes[at] ^= 1 + random.below(255) as u8;
+        }
+        std::fs::write(&path, bytes).unwrap();
+        for name in ["catalog.sqlite-wal", "catalog.sqlite-shm"] {
+            let _ = std::fs::remove_file(folder.join(name));
+        }
+        let Ok(reader) = open(&folder, Access::Read) else {
+            refused += 1;
+            continue;
+        };
+        let export = exported(&*reader);
+        if let Ok(export) = &export {
+            assert_eq!(*export, records, "seed {seed}");
+        }
+        // What is left are bytes that no row uses.
+        let problems = reader.check().unwrap();
+        assert!(!problems.is_empty() || export.is_ok(), "seed {seed}");
+        *(if problems.is_empty() { &mut unused } else { &mut found }) += 1;
+    }
+    assert!(found > 20, "{refused} refused, {found} found, {unused} in unused bytes");
+}
+
+#[test]
+fn every_stored_value_has_a_checksum() {
+    let above = tempfile::tempdir().unwrap();
+    let damages = [
+        "UPDATE texts SET zstd = (SELECT zstd FROM texts WHERE doc = 8) WHERE doc = 7",
+        "UPDATE sets SET code = (SELECT code FROM sets WHERE doc = 8) WHERE doc = 7",
+        "UPDATE docs SET metadata = replace(metadata, 'letters', 'lettres') WHERE doc = 7",
+        "UPDATE docs SET id = 'other' WHERE doc = 7",
+        "UPDATE docs SET bytes = bytes + 1 WHERE doc = 7",
+        "UPDATE docs SET added = added + 1 WHERE doc = 7",
+        "UPDATE docs SET modified = coalesce(modified, 0) + 1 WHERE doc = 7",
+        "UPDATE docs SET expires = coalesce(expires, 0) + 1 WHERE doc = 7",
+        "UPDATE docs SET fingerprint = zeroblob(16) WHERE doc = 7",
+        "UPDATE docs SET signature = zeroblob(96) WHERE doc = 7",
+        "UPDATE docs SET checksum = NULL WHERE doc = 7",
+        "UPDATE texts SET checksum = NULL WHERE doc = 7",
+    ];
+    for (number, sql) in damages.iter().enumerate() {
+        let folder = above.path().join(number.to_string());
+        let records = with_texts(&folder);
+        let catalogue = rusqlite::Connection::open(folder.join("catalog.sqlite")).unwrap();
+        assert_eq!(catalogue.execute(sql, []).unwrap(), 1);
+        drop(catalogue);
+        let reader = open(&folder, Access::Read).unwrap();
+        let problems = reader.check().unwrap();
+        assert!(problems.iter().any(|problem| !problem.repairable), "{sql}: {problems:?}");
+        let error = exported(&*reader).unwrap_err();
+        assert!(matches!(error, IndexError::Damaged { .. }), "{sql}: {error}");
+        // An id that is looked for is not taken for one that is not there.
+        if sql.contains("'other'") {
+            let looked = reader.snapshot().unwrap().number_of(&records[6].id);
+            assert!(matches!(looked, Err(IndexError::Damaged { .. })), "{looked:?}");
+        }
+        if sql.contains("SET code") {
+            let looked = reader.snapshot().unwrap().sets(&[7], &mut |_, _| Ok(()));
+            assert!(matches!(looked, Err(IndexError::Damaged { .. })), "{looked:?}");
+        }
+    }
+    let folder = above.path().join("settings");
+    with_texts(&folder);
+    let catalogue = rusqlite::Connection::open(folder.join("catalog.sqlite")).unwrap();
+    let sql = "UPDATE settings SET json = replace(json, '0.5', '0.6')";
+    assert_eq!(catalogue.execute(sql, []).unwrap(), 1);
+    let error = open(&folder, Access::Read).map(drop).unwrap_err();
+    assert!(matches!(error, IndexError::DamagedCatalogue { .. }), "{error}");
+}
+
+/// A folder as version 1 has made it.
+fn of_version_1(folder: &Path) -> Vec<Record> {
+    let records = with_texts(folder);
+    let catalogue = rusqlite::Connection::open(folder.join("catalog.sqlite")).unwrap();
+    for (table, column) in [
+        ("settings", "checksum"),
+        ("state", "unchecked"),
+        ("docs", "signature_checksum"),
+        ("docs", "checksum"),
+        ("sets", "checksum"),
+        ("texts", "checksum"),
+    ] {
+        catalogue.execute_batch(&format!("ALTER TABLE {table} DROP COLUMN {column}")).unwrap();
+    }
+    catalogue.execute_batch("PRAGMA user_version = 1").unwrap();
+    std::fs::remove_file(folder.join("reserve")).unwrap();
+    records
+}
+
+#[test]
+fn folders_of_version_1_are_read_and_migrated_by_the_next_writer() {
+    let above = tempfile::tempdir().unwrap();
+    let folder = above.path().join("index");
+    let records = of_version_1(&folder);
+    let reader = open(&folder, Access::Read).unwrap();
+    assert_eq!(now(&*reader), records);
+    assert_clean(&*reader);
+    let writer = open(&folder, WRITE).unwrap();
+    let mut new = Maker::new(writer.settings(), 9).document("new", 1);
+    new.expires = None;
+    writer.write(&[new.add(), Change::Remove("d3")]).unwrap();
+    // One that was opened before goes on.
+    assert_eq!(now(&*reader).len(), records.len());
+    assert_clean(&*writer);
+    let missing = "SELECT count(*) FROM docs WHERE checksum IS NULL";
+    let catalogue = rusqlite::Connection::open(folder.join("catalog.sqlite")).unwrap();
+    let count = |sql: &str| catalogue.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
+    assert_eq!(count("PRAGMA user_version"), 2);
+    assert_eq!(count(missing) + 1, i64::try_from(records.len()).unwrap());
+    writer.repair().unwrap();
+    assert_eq!(count(missing), 0);
+    assert_eq!(count("SELECT unchecked FROM state"), 0);
+    assert_clean(&*writer);
+    let all = now(&*writer);
+    assert_eq!(all[..3], records[..3]);
+    drop(writer);
+    assert_eq!(now(&*open(&folder, Access::Read).unwrap()), all);
+}
+
+#[test]
+fn a_segment_that_is_cut_short_while_it_is_in_use_is_an_error() {
+    let above = tempfile::tempdir().unwrap();
+    let folder = above.path().join("index");
+    let (documents, _) = filled(&folder);
+    let reader = open(&folder, Access::Read).unwrap();
+    let writer = open(&folder, WRITE).unwrap();
+    let mut keys = Vec::new();
+    let mut ask = |backend: &dyn Backend| {
+        let mut snapshot = backend.snapshot().unwrap();
+        let mut numbers = Vec::new();
+        documents.iter().try_for_each(|document| {
+            bucket_keys(backend.settings(), &document.signature, &mut keys);
+            snapshot.candidates(&keys, &mut numbers)
+        })
+    };
+    ask(&*reader).unwrap();
+    ask(&*writer).unwrap();
+    for path in segments(&folder) {
+        let file = std::fs::File::options().write(true).open(path).unwrap();
+        file.set_len(4096).unwrap();
+    }
+    for backend in [&reader, &writer] {
+        let error = ask(&**backend).unwrap_err();
+        assert!(matches!(error, IndexError::Damaged { .. }), "{error}");
+        assert!(error.to_string().contains("cut short"), "{error}");
+    }
+    let error = writer.compact(0).unwrap_err();
+    assert!(matches!(error, IndexError::Damaged { .. }), "{error}");
+    // Rows are read without segments.
+    let count = everything(&mut *reader.snapshot().unwrap()).len();
+    drop((reader, writer));
+    // The next writer makes them again.
+    let writer = open(&folder, WRITE).unwrap();
+    ask(&*writer).unwrap();
+    assert_clean(&*writer);
+    assert_eq!(now(&*writer).len(), count);
+}

@@ -1,0 +1,224 @@
+//! A folder from somebody else: nothing outside of it is read, written or deleted, and nothing in
+//! its catalogue is run.
+
+use super::{TINY, WRITE, filled, open, segments};
+use crate::conformance::documents::{Document, Maker, settings};
+use lookalike_index::IndexError;
+use lookalike_index::backend::Backend;
+use lookalike_index::index::Access;
+use lookalike_index::settings::Store;
+use lookalike_index::sqlite;
+use std::path::Path;
+
+const THESIS: &[u8] = b"years of work";
+
+fn catalogue(folder: &Path) -> rusqlite::Connection {
+    rusqlite::Connection::open(folder.join("catalog.sqlite")).unwrap()
+}
+
+/// What every command does with an index, until something is refused.
+fn use_all(folder: &Path, to: &Path) -> Result<(), IndexError> {
+    let reader = open(folder, Access::Read)?;
+    reader.check()?;
+    reader.stats()?;
+    reader.backup(to)?;
+    drop(reader);
+    let writer = open(folder, WRITE)?;
+    let mut maker = Maker::new(&settings(Store::Sets), 99);
+    let documents: Vec<_> = (0..60).map(|i| maker.document(&format!("new{i}"), i)).collect();
+    writer.write(&documents.iter().map(Document::add).collect::<Vec<_>>())?;
+    writer.compact(0)?;
+    writer.repair()
+}
+
+#[test]
+fn segments_are_files_of_the_folder_with_names_of_segments() {
+    let above = tempfile::tempdir().unwrap();
+    let victim = above.path().join("thesis.txt");
+    let elsewhere = above.path().join("elsewhere.seg");
+    let source = above.path().join("source");
+    filled(&source);
+    std::fs::copy(&segments(&source)[0], &elsewhere).unwrap();
+    std::fs::write(&victim, THESIS).unwrap();
+    let valid = std::fs::read(&elsewhere).unwrap();
+    let absolute = |path: &Path| path.display().to_string();
+    let names = [
+        absolute(&victim),
+        absolute(&elsewhere),
+        "../thesis.txt".to_owned(),
+        "../elsewhere.seg".to_owned(),
+        "lock".to_owned(),
+        "catalog.sqlite".to_owned(),
+        "0000000001.SEG".to_owned(),
+        "9999999999.seg".to_owned(),
+        String::new(),
+    ];
+    for (number, name) in names.iter().enumerate() {
+        let folder = above.path().join(format!("index{number}"));
+        filled(&folder);
+        let sql = "UPDATE segments SET name = ?1 WHERE first = (SELECT min(first) FROM segments)";
+        assert_eq!(catalogue(&folder).execute(sql, [name]).unwrap(), 1);
+        for access in [Access::Read, WRITE] {
+            let error = open(&folder, access).map(drop).unwrap_err();
+            assert!(matches!(error, IndexError::DamagedCatalogue { .. }), "{name}: {error}");
+            assert!(error.to_string().contains("segment"), "{error}");
+        }
+        use_all(&folder, &above.path().join(format!("copy{number}"))).unwrap_err();
+        assert!(folder.join("catalog.sqlite").exists());
+    }
+    assert_eq!(std::fs::read(&victim).unwrap(), THESIS);
+    assert_eq!(std::fs::read(&elsewhere).unwrap(), valid);
+}
+
+#[test]
+fn rows_of_segments_and_counts_that_cannot_be_are_refused() {
+    let damages = [
+        "UPDATE segments SET first = last + 1",
+        "UPDATE segments SET last = 4294967295",
+        "UPDATE segments SET first = 1",
+        "UPDATE segments SET level = 4294967295",
+        "UPDATE segments SET dropped = 9223372036854775807",
+        "UPDATE state SET next_segment = 1",
+        "UPDATE state SET next_segment = -1",
+        "UPDATE state SET documents = -1",
+    ];
+    let above = tempfile::tempdir().unwrap();
+    for (number, sql) in damages.iter().enumerate() {
+        let folder = above.path().join(number.to_string());
+        filled(&folder);
+        catalogue(&folder).execute_batch(sql).unwrap();
+        for access in [Access::Read, WRITE] {
+            let error = open(&folder, access).map(drop).unwrap_err();
+            assert!(matches!(error, IndexError::DamagedCatalogue { .. }), "{sql}: {error}");
+        }
+    }
+}
+
+#[test]
+fn schemas_of_others_are_refused() {
+    let additions = [
+        "CREATE TRIGGER t AFTER INSERT ON docs BEGIN DELETE FROM docs; END",
+        "CREATE TRIGGER t AFTER UPDATE ON state BEGIN DELETE FROM sets; END",
+        "CREATE VIEW v AS SELECT 1",
+        "CREATE TABLE more(x)",
+        "CREATE INDEX more ON docs(id)",
+        "DROP INDEX docs_expires",
+        "ALTER TABLE docs ADD COLUMN more INTEGER",
+        "ALTER TABLE docs RENAME TO papers; CREATE VIEW docs AS SELECT * FROM papers",
+        "ALTER TABLE docs ADD COLUMN length INTEGER AS (length(id))",
+        "ANALYZE",
+    ];
+    let above = tempfile::tempdir().unwrap();
+    for (number, sql) in additions.iter().enumerate() {
+        let folder = above.path().join(number.to_string());
+        filled(&folder);
+        let other = catalogue(&folder);
+        let count = "SELECT count(*) FROM docs";
+        let before: i64 = other.query_row(count, [], |row| row.get(0)).unwrap();
+        other.execute_batch(sql).unwrap();
+        for access in [Access::Read, WRITE] {
+            let error = open(&folder, access).map(drop).unwrap_err();
+            assert!(matches!(error, IndexError::NotAnIndex { .. }), "{sql}: {error}");
+        }
+        use_all(&folder, &above.path().join("copy")).unwrap_err();
+        let after: i64 = other.query_row(count, [], |row| row.get(0)).unwrap();
+        assert_eq!(before, after, "{sql}");
+    }
+}
+
+#[test]
+fn a_rollback_journal_is_refused() {
+    let above = tempfile::tempdir().unwrap();
+    let folder = above.path().join("index");
+    filled(&folder);
+    let journal = folder.join("catalog.sqlite-journal");
+    std::fs::write(&journal, "names a file that SQLite deletes").unwrap();
+    for access in [Access::Read, WRITE] {
+        let error = open(&folder, access).map(drop).unwrap_err();
+        assert!(matches!(error, IndexError::NotAnIndex { .. }), "{error}");
+        assert!(error.to_string().contains("catalog.sqlite-journal"), "{error}");
+    }
+    std::fs::remove_file(&journal).unwrap();
+    catalogue(&folder).execute_batch("PRAGMA journal_mode = DELETE").unwrap();
+    let error = open(&folder, WRITE).map(drop).unwrap_err();
+    assert!(error.to_string().contains("write-ahead"), "{error}");
+}
+
+#[cfg(unix)]
+#[test]
+fn links_in_the_folder_are_not_followed() {
+    let above = tempfile::tempdir().unwrap();
+    let victim = above.path().join("thesis.txt");
+    std::fs::write(&victim, THESIS).unwrap();
+    let fixed =
+        ["catalog.sqlite", "catalog.sqlite-wal", "catalog.sqlite-shm", "catalog.sqlite-journal"];
+    for name in fixed.into_iter().chain(["lock", "reserve"]) {
+        let folder = above.path().join(format!("with-{name}"));
+        filled(&folder);
+        let _ = std::fs::remove_file(folder.join(name));
+        std::os::unix::fs::symlink(&victim, folder.join(name)).unwrap();
+        for access in [Access::Read, WRITE] {
+            let error = open(&folder, access).map(drop).unwrap_err();
+            assert!(matches!(error, IndexError::NotAnIndex { .. }), "{name}: {error}");
+            assert!(error.to_string().contains("symbolic link"), "{error}");
+        }
+        assert_eq!(std::fs::read(&victim).unwrap(), THESIS, "{name}");
+    }
+    // Segments: those that are listed, and all names that may come next.
+    let folder = above.path().join("segments");
+    filled(&folder);
+    let listed = segments(&folder);
+    std::fs::remove_file(&listed[0]).unwrap();
+    std::os::unix::fs::symlink(&victim, &listed[0]).unwrap();
+    for number in 1..60 {
+        let next = folder.join(format!("{number:010}.seg"));
+        let _ = std::os::unix::fs::symlink(&victim, next);
+    }
+    std::os::unix::fs::symlink(&victim, folder.join("own.seg")).unwrap();
+    let reader = open(&folder, Access::Read).unwrap();
+    assert!(!reader.check().unwrap().is_empty());
+    reader.backup(&above.path().join("first copy")).unwrap();
+    drop(reader);
+    // A writer makes its own in their place.
+    drop(open(&folder, WRITE).unwrap());
+    use_all(&folder, &above.path().join("copy")).unwrap();
+    assert_eq!(std::fs::read(&victim).unwrap(), THESIS);
+    assert!(folder.join("own.seg").symlink_metadata().is_ok(), "no file of this program");
+}
+
+#[cfg(unix)]
+#[test]
+fn only_the_owner_may_look_into_what_is_made() {
+    use std::os::unix::fs::PermissionsExt;
+    let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+    let files = |folder: &Path| -> Vec<u32> {
+        let entries = std::fs::read_dir(folder).unwrap();
+        entries.map(|entry| mode(&entry.unwrap().path())).collect()
+    };
+    let above = tempfile::tempdir().unwrap();
+    let (folder, copy) = (above.path().join("index"), above.path().join("copy"));
+    filled(&folder);
+    let writer = sqlite::open_with(&folder, WRITE, TINY).unwrap();
+    writer.backup(&copy).unwrap();
+    for made in [&folder, &copy] {
+        assert_eq!(mode(made), 0o700);
+        let modes = files(made);
+        assert!(modes.len() > 4 && modes.iter().all(|mode| *mode == 0o600), "{modes:?}");
+    }
+    drop(writer);
+    // What is there keeps its modes, and new files follow the catalogue.
+    std::fs::set_permissions(&folder, PermissionsExt::from_mode(0o755)).unwrap();
+    for entry in std::fs::read_dir(&folder).unwrap() {
+        let path = entry.unwrap().path();
+        std::fs::set_permissions(path, PermissionsExt::from_mode(0o644)).unwrap();
+    }
+    let writer = open(&folder, WRITE).unwrap();
+    writer.compact(i64::MAX).unwrap();
+    writer.repair().unwrap();
+    assert_eq!(mode(&folder), 0o755);
+    let modes = files(&folder);
+    assert!(modes.iter().all(|mode| *mode == 0o644), "{modes:?}");
+    let second = above.path().join("second");
+    Backend::backup(&*writer, &second).unwrap();
+    assert!(files(&second).iter().all(|mode| *mode == 0o600));
+}

@@ -1,0 +1,34 @@
+//! The model passes what the others must pass.
+
+use crate::conformance::Place;
+use lookalike_index::backend::Backend;
+use lookalike_index::memory::MemoryBackend;
+use lookalike_index::settings::Settings;
+use std::path::Path;
+
+struct Memory;
+
+impl Place for Memory {
+    fn create(&self, settings: &Settings) -> Box<dyn Backend> {
+        Box::new(MemoryBackend::new(settings.clone()))
+    }
+
+    fn reopen(&self, backend: Box<dyn Backend>) -> Box<dyn Backend> {
+        backend
+    }
+
+    fn reader(&self) -> Option<Box<dyn Backend>> {
+        None
+    }
+
+    fn restored(&self, _: &Path) -> Option<Box<dyn Backend>> {
+        None
+    }
+}
+
+crate::conformance::suite!(|| Memory);
+
+#[test]
+fn containment_is_found() {
+    crate::conformance::containment_is_found(|| Memory);
+}

@@ -1,0 +1,61 @@
+//! The index in PostgreSQL passes what every index must pass.
+#![cfg(feature = "postgres")]
+#![allow(clippy::unwrap_used, reason = "these are tests")]
+
+mod lost;
+mod tables;
+mod tls;
+mod writers;
+
+use crate::conformance::Place;
+use lookalike_index::backend::Backend;
+use lookalike_index::index::Access;
+use lookalike_index::settings::Settings;
+use std::path::Path;
+use std::time::Duration;
+
+/// An index that is removed at the end.
+struct Postgres {
+    url: String,
+}
+
+const WRITE: Access = Access::Write { wait: Duration::from_secs(60) };
+
+fn postgres_open(url: &str, access: Access) -> Box<dyn Backend> {
+    lookalike_index::postgres::open(url, access).unwrap()
+}
+
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        if let (Some(server), false) = (crate::postgres_server::server(), std::thread::panicking())
+        {
+            crate::postgres_server::drop_index(server, &self.url);
+        }
+    }
+}
+
+impl Place for Postgres {
+    fn create(&self, settings: &Settings) -> Box<dyn Backend> {
+        lookalike_index::postgres::create(&self.url, settings).unwrap()
+    }
+
+    fn reopen(&self, backend: Box<dyn Backend>) -> Box<dyn Backend> {
+        drop(backend);
+        postgres_open(&self.url, WRITE)
+    }
+
+    fn reader(&self) -> Option<Box<dyn Backend>> {
+        Some(postgres_open(&self.url, Access::Read))
+    }
+
+    fn restored(&self, backup: &Path) -> Option<Box<dyn Backend>> {
+        let url = crate::postgres_server::server()?.fresh();
+        Some(lookalike_index::postgres::restore(&url, backup).unwrap())
+    }
+}
+
+fn fresh() -> Postgres {
+    Postgres { url: crate::postgres_server::server().unwrap().fresh() }
+}
+
+crate::conformance::suite!(fresh, crate::postgres_server::server().is_some());

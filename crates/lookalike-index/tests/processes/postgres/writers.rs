@@ -1,0 +1,171 @@
+//! Several processes that write at once, and some that are killed meanwhile.
+
+use super::{WRITE, postgres_open};
+use crate::conformance::documents::{Document, Maker, settings};
+use crate::conformance::{assert_clean, now};
+use crate::postgres_server::{drop_index, server};
+use lookalike_core::hash::SplitMix64;
+use lookalike_index::IndexError;
+use lookalike_index::backend::{Change, Done};
+use lookalike_index::postgres;
+use lookalike_index::settings::Store;
+use std::collections::BTreeSet;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::time::Duration;
+
+const EACH: u64 = 9;
+
+/// Documents of one batch: some that every writer writes, the others its own.
+fn batch(maker: &mut Maker, name: &str, round: u64) -> Vec<Document> {
+    let ids = (0..EACH).map(|i| match i {
+        0..3 => format!("shared {}", (round + i) % 7),
+        _ => format!("{name} {round} {i}"),
+    });
+    ids.map(|id| maker.document(&id, 1)).collect()
+}
+
+/// What a child process does: the process is this program again, told by the environment what to
+/// do. It writes batch after batch and says which are acknowledged, and how many were added.
+#[test]
+#[ignore = "the other side of the tests below"]
+#[expect(clippy::disallowed_methods, reason = "a child of this program is told what to do")]
+fn write_on_and_on() {
+    let told = |name: &str| std::env::var(format!("LOOKALIKE_TEST_{name}")).unwrap();
+    let (url, name) = (told("URL"), told("NAME"));
+    let rounds: u64 = told("ROUNDS").parse().unwrap();
+    let backend = postgres_open(&url, WRITE);
+    let mut maker = Maker::new(backend.settings(), rounds);
+    let mut out = std::io::stdout();
+    for round in 0..rounds {
+        let documents = batch(&mut maker, &name, round);
+        let changes: Vec<Change<'_>> = documents.iter().map(Document::put).collect();
+        let done = backend.write(&changes).unwrap();
+        let added = done.iter().filter(|done| **done == Done::Added).count();
+        writeln!(out, "\nstored {round} {added}").unwrap();
+        out.flush().unwrap();
+    }
+}
+
+fn child(url: &str, name: &str, rounds: u64) -> (Child, BufReader<ChildStdout>) {
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "postgres::writers::write_on_and_on", "--ignored", "--nocapture"])
+        .env("LOOKALIKE_TEST_URL", url)
+        .env("LOOKALIKE_TEST_NAME", name)
+        .env("LOOKALIKE_TEST_ROUNDS", rounds.to_string())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let out = BufReader::new(child.stdout.take().unwrap());
+    (child, out)
+}
+
+/// Round and number of added documents of the next batch that is acknowledged.
+fn next(out: &mut BufReader<ChildStdout>) -> Option<(u64, u64)> {
+    let mut line = String::new();
+    while out.read_line(&mut line).unwrap() > 0 {
+        if let Some(numbers) = line.trim_end().strip_prefix("stored ") {
+            let (round, added) = numbers.split_once(' ')?;
+            return Some((round.parse().unwrap(), added.parse().unwrap()));
+        }
+        line.clear();
+    }
+    None
+}
+
+#[test]
+fn several_processes_lose_nothing_and_double_nothing() {
+    const ROUNDS: u64 = 40;
+    let Some(server) = server() else { return };
+    let url = server.fresh();
+    let backend = postgres::create(&url, &settings(Store::Sets)).unwrap();
+    let names = ["p", "q", "r"];
+    let children: Vec<_> = names.iter().map(|name| child(&url, name, ROUNDS)).collect();
+    let mut added = 0;
+    for (mut child, mut out) in children {
+        while let Some((_, more)) = next(&mut out) {
+            added += more;
+        }
+        assert!(child.wait().unwrap().success());
+    }
+    let records = now(&*backend);
+    let ids: BTreeSet<&str> = records.iter().map(|record| &record.id[..]).collect();
+    assert_eq!(ids.len(), records.len(), "no id twice");
+    assert_eq!(records.len() as u64, 7 + 3 * ROUNDS * (EACH - 3));
+    assert_eq!(records.len() as u64, added, "each was added once");
+    assert_clean(&*backend);
+    drop(backend);
+    drop_index(server, &url);
+}
+
+#[test]
+fn an_id_is_added_by_one_of_several() {
+    let Some(server) = server() else { return };
+    let url = server.fresh();
+    let backend = postgres::create(&url, &settings(Store::Sets)).unwrap();
+    let mut maker = Maker::new(&settings(Store::Sets), 1);
+    let document = maker.document("a", 1);
+    for _ in 0..10 {
+        let results = std::thread::scope(|scope| {
+            let (url, document) = (&url, &document);
+            let add = move || postgres_open(url, WRITE).write(&[document.add()]);
+            let threads: Vec<_> = (0..4).map(|_| scope.spawn(add)).collect();
+            threads.into_iter().map(|one| one.join().unwrap()).collect::<Vec<_>>()
+        });
+        let taken = |result: &&Result<_, _>| matches!(result, Err(IndexError::IdTaken { .. }));
+        assert_eq!(results.iter().filter(taken).count(), 3);
+        assert_eq!(results.iter().filter(|result| result.is_ok()).count(), 1);
+        assert_eq!(now(&*backend).len(), 1);
+        assert_eq!(backend.write(&[Change::Remove("a")]).unwrap(), [Done::Removed]);
+    }
+    assert_clean(&*backend);
+    drop(backend);
+    drop_index(server, &url);
+}
+
+#[test]
+fn what_is_acknowledged_outlives_the_process() {
+    const KILLS: u64 = 50;
+    let Some(server) = server() else { return };
+    let url = server.fresh();
+    let backend = postgres::create(&url, &settings(Store::Sets)).unwrap();
+    let mut random = SplitMix64::new(17);
+    let mut acknowledged = 0;
+    for kill in 0..KILLS {
+        let name = format!("k{kill}");
+        let (mut child, mut out) = child(&url, &name, 1_000_000);
+        let wanted = random.below(6);
+        let mut rounds = 0;
+        while rounds < wanted {
+            rounds = next(&mut out).unwrap().0 + 1;
+        }
+        std::thread::sleep(Duration::from_micros(random.below(12_000)));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        // What it said before it was gone.
+        while let Some((round, _)) = next(&mut out) {
+            rounds = round + 1;
+        }
+        acknowledged += rounds;
+        // The server may still be committing what nobody waits for; after this it is not.
+        backend.write(&[Change::Remove("nothing")]).unwrap();
+        let mut snapshot = backend.snapshot().unwrap();
+        let mut is_there = |round: u64| {
+            let ids = (3..EACH).map(|i| format!("{name} {round} {i}"));
+            let there = ids.filter(|id| snapshot.number_of(id).unwrap().is_some()).count();
+            assert!([0, 6].contains(&there), "half a batch");
+            there == 6
+        };
+        assert!((0..rounds).all(&mut is_there), "round {kill}: an acknowledged batch is lost");
+        assert!(!is_there(rounds + 1), "at most one is there that was not acknowledged");
+        if kill % 10 == 9 {
+            assert_clean(&*backend);
+        }
+    }
+    assert!(acknowledged > KILLS, "the processes were killed while they wrote");
+    assert_clean(&*backend);
+    drop(backend);
+    drop_index(server, &url);
+}

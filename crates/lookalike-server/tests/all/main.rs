@@ -1,0 +1,4 @@
+//! The tests of the server: over HTTP, and its page in a browser.
+
+mod page;
+mod serve;

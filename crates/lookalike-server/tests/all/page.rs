@@ -1,0 +1,107 @@
+//! The web page in a real browser. What is done there stands in `page/`, in modules of Node, which
+//! drive the browser by the `WebDriver` protocol. So this needs Node, chromedriver and
+//! Chromium; where one of them is missing there is nothing to test, which is said aloud.
+//!
+//! `cargo test -p lookalike-server --test all page::` leaves pictures of every view in the folder for
+//! things made by tests (`tmp` in the target folder).
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+use lookalike::core::params::{Params, Wishes};
+use lookalike::read::Wording;
+use lookalike::store::Index;
+use lookalike::store::memory::MemoryBackend;
+use lookalike::store::settings::{Settings, Store};
+use lookalike_server::{Config, Server, Stop, Tokens};
+use std::io::Write;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread::{self, JoinHandle};
+
+const READ_TOKEN: &str = "read-only-token-of-the-page-test";
+const WRITE_TOKEN: &str = "writing-token-of-the-page-test";
+
+/// Whether everything is there that a browser is driven with; says so where not.
+fn is_possible() -> bool {
+    let runs = |name: &&&str| {
+        let version = Command::new(**name).arg("--version").stderr(Stdio::null()).output();
+        version.is_ok_and(|output| output.status.success())
+    };
+    let missing = ["node", "chromedriver"].iter().find(|name| !runs(name));
+    let browsers = ["chromium", "chromium-browser", "google-chrome", "chrome"];
+    let missing = missing.or((!browsers.iter().any(|name| runs(&name))).then_some(&"chromium"));
+    if let Some(missing) = missing {
+        let line = format!("SKIPPED: the web page was not opened: no {missing} is installed");
+        writeln!(std::io::stderr(), "{line}").unwrap();
+    }
+    missing.is_none()
+}
+
+/// Runs cases; what they say is shown where one fails.
+fn run(cases: &str, more: &[&str]) {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/page/run.mjs");
+    let mut node = Command::new("node");
+    node.arg(script).arg(cases).arg(env!("CARGO_TARGET_TMPDIR")).args(more);
+    let output = node.output().unwrap();
+    let told = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert!(output.status.success(), "{}\n{}", told(&output.stdout), told(&output.stderr));
+}
+
+/// A server that runs until it is dropped.
+struct Running {
+    url: String,
+    stop: Stop,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Running {
+    fn start(store: Store, tokens: Tokens) -> Self {
+        let params = Params::new(&Wishes::default()).unwrap();
+        let settings = Settings::new(&params, &Wording::default().to_string(), store).unwrap();
+        let index = Index::new(Box::new(MemoryBackend::new(settings))).unwrap();
+        let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        let server = Server::bind(index, Config { listen, tokens, ..Config::default() }).unwrap();
+        let (url, stop) = (format!("http://{}/", server.address()), Stop::new());
+        let told = stop.clone();
+        let thread = thread::spawn(move || {
+            server.run(&told, false).unwrap();
+        });
+        Self { url, stop, thread: Some(thread) }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // The browser is gone, nothing is worth waiting for.
+        self.stop.stop();
+        self.stop.stop();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+#[test]
+fn it_works_with_a_server_in_any_state() {
+    if is_possible() {
+        run("mocked", &[]);
+    }
+}
+
+#[test]
+fn it_is_usable_by_everybody() {
+    if is_possible() {
+        run("looks", &[]);
+    }
+}
+
+#[test]
+fn it_works_with_this_server() {
+    if !is_possible() {
+        return;
+    }
+    let open = Running::start(Store::Texts, Tokens::default());
+    let tokens = Tokens::new(vec![READ_TOKEN.to_owned()], vec![WRITE_TOKEN.to_owned()]).unwrap();
+    let guarded = Running::start(Store::Signatures, tokens);
+    run("real", &[&open.url, &guarded.url, READ_TOKEN, WRITE_TOKEN]);
+}

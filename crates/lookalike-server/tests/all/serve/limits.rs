@@ -1,0 +1,397 @@
+//! Whatever is too much, too slow or too late is told so, and stopping loses nothing.
+
+use crate::serve::client::{Answer, rest};
+use crate::serve::served::Served;
+use lookalike::store::settings::Store;
+use lookalike_server::{Stopped, Tokens};
+use serde_json::json;
+use std::io::Write;
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+#[test]
+fn too_much_is_refused() {
+    let served = Served::with(Store::Texts, |config| {
+        config.limits.body_bytes = 20_000;
+        config.limits.text_bytes = 10_000;
+    });
+    let client = &served.client;
+    let body = json!({ "text": "x".repeat(30_000) });
+    client.put("/v1/documents/a", &body).problem(413, "body-too-large");
+    let body = json!({ "text": "x".repeat(15_000) });
+    let problem = client.put("/v1/documents/a", &body).problem(413, "text-too-large");
+    assert!(problem["detail"].as_str().unwrap().contains("--max-text"));
+    client.post("/v1/query", &body).problem(413, "text-too-large");
+    let headers = ["content-type: application/json", "transfer-encoding: chunked"];
+    let chunk = format!("7530\r\n{}\r\n0\r\n\r\n", "x".repeat(30_000));
+    let answer = client.request("PUT", "/v1/documents/a", &headers, chunk.as_bytes());
+    answer.problem(413, "body-too-large");
+    let line = format!("{{\"id\":\"a\",\"text\":\"{}\"}}\n", "x".repeat(300_000));
+    let problem = client.lines("/v1/documents", line.as_bytes()).problem(413, "body-too-large");
+    assert_eq!((&problem["line"], &problem["stored"]), (&json!(1), &json!(0)));
+    let many: String = (0..1_000)
+        .map(|n| format!("{{\"id\":\"m{n}\",\"text\":\"{}\"}}\n", "y ".repeat(50)))
+        .collect();
+    assert_eq!(client.lines("/v1/documents", many.as_bytes()).ok(200)["added"], 1_000);
+}
+
+#[test]
+fn fifty_megabytes_are_refused_or_stored_as_the_limits_say() {
+    let text = "word after word\n".repeat(50_000_000 / 16);
+    let body = json!({ "text": text });
+    let served = Served::with(Store::Texts, |_| {});
+    served.client.put("/v1/documents/long", &body).problem(413, "text-too-large");
+    served.client.get("/v1/documents/long").problem(404, "unknown-document");
+    let served = Served::with(Store::Texts, |config| {
+        config.limits.text_bytes = 64 << 20;
+        config.limits.request_time = Duration::from_secs(300);
+    });
+    served.client.put("/v1/documents/long", &body).ok(201);
+    let stored = served.client.get("/v1/documents/long").ok(200);
+    assert_eq!(stored["bytes"], text.len());
+    let found = served.client.post("/v1/query", &body).ok(200);
+    assert_eq!(found["matches"][0]["id"], "long");
+}
+
+#[test]
+fn a_full_disk_is_told_and_what_was_stored_stays() {
+    let served = Served::with(Store::Texts, |_| {});
+    let client = &served.client;
+    let body = json!({ "text": "one two three" });
+    client.put("/v1/documents/a", &body).ok(201);
+    served.gate.set_full(true);
+    client.put("/v1/documents/b", &body).problem(507, "disk-full");
+    let lines = b"{\"id\":\"c\",\"text\":\"one\"}\n";
+    let problem = client.lines("/v1/documents", lines).problem(507, "disk-full");
+    assert_eq!(problem["stored"], json!(0));
+    client.get("/v1/documents/a").ok(200);
+    client.get("/v1/documents/b").problem(404, "unknown-document");
+    served.gate.set_full(false);
+    client.put("/v1/documents/b", &body).ok(201);
+}
+
+#[test]
+fn documents_can_be_removed_while_the_disk_is_full() {
+    let served = Served::start();
+    let client = &served.client;
+    let body = json!({ "text": "one two three" });
+    client.put("/v1/documents/a", &body).ok(201);
+    served.gate.set_full(true);
+    served.gate.close();
+    let ask = |method: &'static str, path: &'static str| {
+        let (client, body) = (client.clone(), body.to_string());
+        let headers = ["content-type: application/json"];
+        std::thread::spawn(move || client.request(method, path, &headers, body.as_bytes()))
+    };
+    let first = ask("PUT", "/v1/documents/b");
+    served.gate.wait_for(1);
+    // These two are written together.
+    let (second, removed) = (ask("PUT", "/v1/documents/c"), ask("DELETE", "/v1/documents/a"));
+    loop {
+        let figures = String::from_utf8(client.get("/metrics").body).unwrap();
+        if figures.contains("lookalike_write_queue_length 3\n") {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    served.gate.open();
+    first.join().unwrap().problem(507, "disk-full");
+    second.join().unwrap().problem(507, "disk-full");
+    assert_eq!(removed.join().unwrap().status, 204);
+    client.get("/v1/documents/a").problem(404, "unknown-document");
+}
+
+#[test]
+fn a_database_that_does_not_answer_is_named() {
+    let served = Served::start();
+    let client = &served.client;
+    served.gate.set_down(true);
+    let body = json!({ "text": "one two three" });
+    for answer in [client.put("/v1/documents/a", &body), client.post("/v1/query", &body)] {
+        let problem = answer.problem(503, "database-unavailable");
+        assert!(!problem["detail"].as_str().unwrap().contains("another process"), "{problem}");
+        assert_eq!(answer.header("retry-after"), Some("5"));
+    }
+    served.gate.set_down(false);
+    client.put("/v1/documents/a", &body).ok(201);
+}
+
+#[test]
+fn idle_connections_make_room() {
+    let served = Served::with(Store::Texts, |config| {
+        config.limits.connections = 4;
+        config.limits.head_time = Duration::from_secs(600);
+        config.limits.request_time = Duration::from_secs(600);
+    });
+    let client = served.client.clone();
+    served.gate.close();
+    let busy = std::thread::spawn(move || client.get("/v1/documents"));
+    served.gate.wait_for(1);
+    let mut idle: Vec<_> = (0..12).map(|_| served.client.connect()).collect();
+    // Some have been used, and some have sent a part of a head.
+    for (nth, stream) in idle.iter_mut().enumerate() {
+        if nth % 2 == 0 {
+            stream.write_all(b"GET /v1/health HTTP/1.1\r\nhost:").unwrap();
+        }
+    }
+    served.client.get("/v1/settings").ok(200);
+    served.client.get("/openapi.json").ok(200);
+    served.gate.open();
+    busy.join().unwrap().ok(200);
+    drop(idle);
+}
+
+#[test]
+fn bursts_fit_into_the_backlog() {
+    const BURST: usize = 300;
+    let most = std::fs::read_to_string("/proc/sys/net/core/somaxconn").unwrap_or_default();
+    if most.trim().parse().is_ok_and(|most: usize| most <= BURST) {
+        writeln!(std::io::stderr(), "SKIPPED: somaxconn is {most}, below {BURST}").unwrap();
+        return;
+    }
+    let served = Served::with(Store::Texts, |config| config.limits.connections = 1);
+    let client = served.client.clone();
+    served.gate.close();
+    let busy = std::thread::spawn(move || client.get("/v1/documents"));
+    served.gate.wait_for(1);
+    // The only connection is busy, so none of these is accepted.
+    let connect = |_| {
+        let connected = TcpStream::connect_timeout(&served.client.address, Duration::from_secs(5));
+        connected.expect("the backlog has no room")
+    };
+    let burst: Vec<TcpStream> = (0..BURST).map(connect).collect();
+    served.gate.open();
+    busy.join().unwrap().ok(200);
+    drop(burst);
+}
+
+#[test]
+fn clients_that_are_still_sending_see_why_they_are_refused() {
+    let served = Served::with(Store::Texts, |config| {
+        config.limits.body_bytes = 20_000;
+        config.limits.text_bytes = 10_000;
+        config.tokens = Tokens::new(Vec::new(), vec!["write-write-write-write".into()]).unwrap();
+    });
+    let token = "authorization: Bearer write-write-write-write\r\n";
+    for (token, status, code) in [(token, 413, "body-too-large"), ("", 401, "token-needed")] {
+        let mut stream = served.client.connect();
+        let head = format!(
+            "PUT /v1/documents/a HTTP/1.1\r\nhost: localhost\r\n{token}\
+             content-type: application/json\r\ncontent-length: 30000000\r\n\r\n"
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        stream.write_all(&vec![b'x'; 30_000_000]).unwrap();
+        Answer::read(&rest(&mut stream)).problem(status, code);
+    }
+}
+
+#[test]
+fn the_slow_are_cut_off() {
+    let heads = Served::with(Store::Texts, |config| {
+        config.limits.head_time = Duration::from_millis(100);
+    });
+    let mut slow: Vec<_> = (0..20).map(|_| heads.client.connect()).collect();
+    for stream in &mut slow {
+        // One that was cut off already takes nothing more.
+        let _ = stream.write_all(b"GET /v1/health HTTP/1.1\r\nhost: localhost\r\nx:");
+    }
+    for stream in &mut slow {
+        let answer = Answer::read(&rest(stream));
+        assert!(matches!(answer.status, 0 | 408), "{}", answer.head);
+    }
+    let served = Served::with(Store::Texts, |config| {
+        config.limits.idle_time = Duration::from_millis(100);
+    });
+    let mut body = served.client.connect();
+    let head = "PUT /v1/documents/a HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\
+                content-type: application/json\r\ncontent-length: 100\r\n\r\n{";
+    body.write_all(head.as_bytes()).unwrap();
+    Answer::read(&rest(&mut body)).problem(408, "slow-body");
+    served.client.get("/v1/health").ok(200);
+}
+
+#[test]
+fn what_the_server_cannot_do_now_it_says() {
+    let served = Served::with(Store::Texts, |config| {
+        config.limits.workers = 1;
+        config.limits.queue = 1;
+    });
+    served.gate.close();
+    let ask = || {
+        let client = served.client.clone();
+        std::thread::spawn(move || client.get("/v1/documents"))
+    };
+    let mut asked: Vec<_> = (0..2).map(|_| ask()).collect();
+    served.gate.wait_for(1);
+    let busy = loop {
+        let answer = ask();
+        // The two before it may not have arrived: then this one waits instead.
+        std::thread::sleep(Duration::from_millis(50));
+        if answer.is_finished() {
+            break answer.join().unwrap();
+        }
+        asked.push(answer);
+    };
+    busy.problem(503, "busy");
+    assert_eq!(busy.header("retry-after"), Some("1"));
+    served.gate.open();
+    let statuses: Vec<_> = asked.into_iter().map(|a| a.join().unwrap().status).collect();
+    assert_eq!(statuses.iter().filter(|status| **status == 200).count(), 2, "{statuses:?}");
+}
+
+#[test]
+fn an_answer_has_its_time() {
+    let served = Served::with(Store::Texts, |config| {
+        config.limits.request_time = Duration::from_millis(100);
+    });
+    served.gate.close();
+    let answer = served.client.get("/v1/documents");
+    answer.problem(503, "timeout");
+    assert!(answer.header("retry-after").is_some());
+    let put = served.client.put("/v1/documents/late", &json!({ "text": "" }));
+    put.problem(503, "timeout");
+    served.client.lines("/v1/documents", b"{\"id\":\"x\",\"text\":\"\"}").problem(503, "timeout");
+    served.gate.open();
+    // On a busy machine an answer may take longer than it has, but not every one.
+    until_ok(|| served.client.get("/v1/health"));
+}
+
+/// Asks until it succeeds, which it must in the end.
+fn until_ok(ask: impl Fn() -> Answer) -> Answer {
+    let begun = Instant::now();
+    loop {
+        let answer = ask();
+        if matches!(answer.status, 200 | 201) {
+            return answer;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(120), "{}", answer.head);
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn the_memory_for_bodies_ends() {
+    let served = Served::with(Store::Texts, |config| {
+        config.limits.body_bytes = 1 << 20;
+        config.limits.held_bytes = 1 << 20;
+    });
+    let mut first = served.client.connect();
+    let head = "POST /v1/query HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\
+                content-type: application/json\r\ncontent-length: 1000000\r\n\
+                expect: 100-continue\r\n\r\n";
+    first.write_all(head.as_bytes()).unwrap();
+    // What it expects comes when its memory is taken.
+    let mut told = [0; 25];
+    std::io::Read::read_exact(&mut first, &mut told).unwrap();
+    let body = json!({ "text": "x".repeat(100_000) });
+    served.client.post("/v1/query", &body).problem(503, "busy");
+    drop(first);
+    until_ok(|| served.client.post("/v1/query", &body));
+}
+
+#[test]
+fn stopping_finishes_what_was_begun() {
+    let served = Served::start();
+    let client = served.client.clone();
+    served.gate.close();
+    let asked = std::thread::spawn(move || client.put("/v1/documents/a", &json!({ "text": "a" })));
+    served.gate.wait_for(1);
+    let idle = served.client.connect();
+    served.stop.stop();
+    while TcpStream::connect(served.client.address).is_ok() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    served.gate.open();
+    asked.join().unwrap().ok(201);
+    drop(idle);
+    assert_eq!(served.ended(), Stopped::InOrder);
+}
+
+/// A server with a document whose answer has 30 MB, more than the system keeps for a connection.
+fn with_a_long_document(idle: Duration) -> Served {
+    let served = Served::with(Store::Texts, |config| {
+        config.limits.held_bytes = 64 << 20;
+        config.limits.idle_time = idle;
+    });
+    let body = json!({ "text": "x".repeat(30_000_000) }).to_string();
+    let head = format!(
+        "PUT /v1/documents/long HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\
+         content-type: application/json\r\ncontent-length: {}\r\n\r\n",
+        body.len()
+    );
+    let request = [head.as_bytes(), body.as_bytes()].concat();
+    // On a busy machine an upload may stand still for longer than `idle`, but not every one.
+    until_ok(|| served.client.raw(&request));
+    served
+}
+
+/// Asks for it and takes the beginning only.
+fn ask_and_leave(served: &Served) -> TcpStream {
+    let mut stream = served.client.connect();
+    let head = b"GET /v1/documents/long?text=true HTTP/1.1\r\nhost: localhost\r\n\r\n";
+    stream.write_all(head).unwrap();
+    let mut status = [0; 12];
+    std::io::Read::read_exact(&mut stream, &mut status).unwrap();
+    assert_eq!(&status, b"HTTP/1.1 200");
+    stream
+}
+
+#[test]
+fn the_memory_for_answers_ends() {
+    let served = with_a_long_document(Duration::from_secs(600));
+    let mut left: Vec<_> = (0..2).map(|_| ask_and_leave(&served)).collect();
+    let path = "/v1/documents/long?text=true";
+    served.client.get(path).problem(503, "busy");
+    served.client.get("/v1/documents/long").ok(200);
+    // What is taken, or given up, makes room.
+    rest_of_answer(&mut left.remove(0));
+    until_ok(|| served.client.get(path));
+}
+
+fn rest_of_answer(stream: &mut TcpStream) {
+    let mut all = std::io::Read::take(stream, 30_000_000);
+    assert_eq!(std::io::copy(&mut all, &mut std::io::sink()).unwrap(), 30_000_000);
+}
+
+#[test]
+fn who_takes_nothing_is_cut_off() {
+    let served = with_a_long_document(Duration::from_millis(200));
+    let left: Vec<_> = (0..2).map(|_| ask_and_leave(&served)).collect();
+    // One that sends nothing for longer than `idle` is cut off, and has its status all the same.
+    let head = b"GET /v1/documents/long?text=true HTTP/1.1\r\nhost: localhost\r\n\
+        connection: close\r\n\r\n";
+    until_ok(|| served.client.raw(head));
+    let _more = ask_and_leave(&served);
+    assert_eq!(served.end(), Stopped::InOrder);
+    drop(left);
+}
+
+#[test]
+fn slow_uploads_leave_room_for_others() {
+    let served = Served::with(Store::Texts, |config| {
+        config.limits.held_bytes = 16 << 20;
+        config.limits.body_bytes = 1 << 20;
+        config.limits.idle_time = Duration::from_secs(600);
+    });
+    let begin = |bytes: usize| {
+        let mut stream = served.client.connect();
+        let head = "POST /v1/documents HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\
+                    content-type: application/x-ndjson\r\ncontent-length: 9000000\r\n\
+                    expect: 100-continue\r\n\r\n";
+        stream.write_all(head.as_bytes()).unwrap();
+        let mut told = [0; 25];
+        std::io::Read::read_exact(&mut stream, &mut told).unwrap();
+        stream.write_all(&vec![b' '; bytes]).unwrap();
+        stream
+    };
+    let slow: Vec<_> = (0..32).map(|_| begin(10)).collect();
+    let line = b"{\"id\":\"a\",\"text\":\"a\"}\n";
+    assert_eq!(served.client.lines("/v1/documents", line).ok(200)["added"], 1);
+    drop(slow);
+    // However much lines take, half is left.
+    let _more: Vec<_> = (0..16).map(|_| begin(900_000)).collect();
+    let body = json!({ "text": "x".repeat(900_000) });
+    for _ in 0..5 {
+        served.client.post("/v1/query", &body).ok(200);
+    }
+}

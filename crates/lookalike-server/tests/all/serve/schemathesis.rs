@@ -1,0 +1,35 @@
+//! A program that knows nothing of this server reads its description and tries to break it.
+
+use crate::serve::served::Served;
+use std::io::Write;
+use std::process::Command;
+
+#[test]
+fn nothing_that_the_description_allows_breaks_it() {
+    if Command::new("schemathesis").arg("--version").output().is_err() {
+        let said = "SKIPPED: schemathesis is not installed (pip install schemathesis), so requests \
+                    made from openapi.json were not tried";
+        writeln!(std::io::stderr(), "{said}").unwrap();
+        return;
+    }
+    let served = Served::start();
+    let folder = tempfile::tempdir().unwrap();
+    // What is well-formed may still be refused: a time that is past, a list that is computed anew.
+    let config = "[checks]\n\
+        positive_data_acceptance.expected-statuses = \
+            [\"2xx\", \"404\", \"409\", \"410\", \"422\", \"503\"]\n\
+        not_a_server_error.expected-statuses = [\"2xx\", \"3xx\", \"4xx\", \"503\"]\n";
+    std::fs::write(folder.path().join("schemathesis.toml"), config).unwrap();
+    let output = Command::new("schemathesis")
+        .args(["run", "--no-color", "--max-examples=30", "--seed=1", "--generation-database=none"])
+        // It knows no way to make lines of JSON.
+        .arg("--exclude-operation-id=bulk")
+        .args(["--checks=all", "--exclude-checks=unsupported_method,ignored_auth"])
+        .arg(format!("http://{}/openapi.json", served.client.address))
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    served.client.get("/v1/health").ok(200);
+}

@@ -1,0 +1,195 @@
+//! A server in this process that is gone at the end of the test.
+
+use crate::serve::client::Client;
+use lookalike::core::params::{Measure, Params, Scheme, Wishes};
+use lookalike::read::Wording;
+use lookalike::store::backend::{Backend, Change, Done, Problem, Snapshot, Stats};
+use lookalike::store::memory::MemoryBackend;
+use lookalike::store::settings::{Settings, Store};
+use lookalike::store::{Index, IndexError};
+use lookalike_server::{Config, Server, Stop, Stopped};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread::JoinHandle;
+
+pub(crate) struct Served {
+    pub(crate) client: Client,
+    pub(crate) gate: Arc<Gate>,
+    pub(crate) stop: Stop,
+    thread: Option<JoinHandle<Stopped>>,
+}
+
+impl Served {
+    pub(crate) fn start() -> Self {
+        Self::with(Store::Texts, |_| {})
+    }
+
+    pub(crate) fn with(store: Store, change: impl FnOnce(&mut Config)) -> Self {
+        Self::with_settings(settings(store), change)
+    }
+
+    pub(crate) fn with_settings(settings: Settings, change: impl FnOnce(&mut Config)) -> Self {
+        let mut config = Config { listen: "127.0.0.1:0".parse().unwrap(), ..Config::default() };
+        config.limits.workers = 2;
+        change(&mut config);
+        let gate = Arc::new(Gate::default());
+        let backend = Gated { memory: MemoryBackend::new(settings), gate: Arc::clone(&gate) };
+        let server = Server::bind(Index::new(Box::new(backend)).unwrap(), config).unwrap();
+        let client = Client { address: server.address(), token: None };
+        let stop = Stop::new();
+        let told = stop.clone();
+        let thread = std::thread::spawn(move || server.run(&told, false).unwrap());
+        Self { client, gate, stop, thread: Some(thread) }
+    }
+
+    pub(crate) fn end(self) -> Stopped {
+        self.stop.stop();
+        self.ended()
+    }
+
+    /// Waits for the end of one that was told to stop; telling it again would break it off.
+    pub(crate) fn ended(mut self) -> Stopped {
+        self.thread.take().unwrap().join().unwrap()
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        self.gate.open();
+        self.stop.stop();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+pub(crate) fn settings(store: Store) -> Settings {
+    let params = Params::new(&Wishes { threshold: 0.5, ..Wishes::default() }).unwrap();
+    Settings::new(&params, &Wording::default().to_string(), store).unwrap()
+}
+
+/// Those of an index with signatures of a scheme.
+pub(crate) fn with_scheme(scheme: Scheme) -> Settings {
+    let params = Params::new(&Wishes { threshold: 0.5, scheme, ..Wishes::default() }).unwrap();
+    Settings::new(&params, &Wording::default().to_string(), Store::Sets).unwrap()
+}
+
+/// Those of an index for containment.
+pub(crate) fn containment() -> Settings {
+    let measure = Measure::Containment;
+    let wishes = Wishes { threshold: 0.5, measure, ..Wishes::default() };
+    let params = Params::new(&wishes).unwrap();
+    Settings::new(&params, &Wording::default().to_string(), Store::Sets).unwrap()
+}
+
+/// Holds up whoever reads or writes while it is closed.
+#[derive(Default)]
+pub(crate) struct Gate {
+    closed: Mutex<(bool, usize)>,
+    news: Condvar,
+    passed: AtomicUsize,
+    full: AtomicBool,
+    down: AtomicBool,
+}
+
+impl Gate {
+    /// From now on nothing more fits on the disk, or it does again.
+    pub(crate) fn set_full(&self, full: bool) {
+        self.full.store(full, Ordering::SeqCst);
+    }
+
+    /// From now on the database does not answer, or it does again.
+    pub(crate) fn set_down(&self, down: bool) {
+        self.down.store(down, Ordering::SeqCst);
+    }
+
+    fn check_up(&self, index: &str) -> Result<(), IndexError> {
+        if !self.down.load(Ordering::SeqCst) {
+            return Ok(());
+        }
+        let why = "connection refused".to_owned();
+        Err(IndexError::Database { index: index.to_owned(), why, transient: true })
+    }
+
+    pub(crate) fn close(&self) {
+        self.closed.lock().unwrap().0 = true;
+    }
+
+    pub(crate) fn open(&self) {
+        self.closed.lock().unwrap().0 = false;
+        self.news.notify_all();
+    }
+
+    /// Waits until so many are held up.
+    pub(crate) fn wait_for(&self, count: usize) {
+        let closed = self.closed.lock().unwrap();
+        drop(self.news.wait_while(closed, |(_, held)| *held < count).unwrap());
+    }
+
+    /// How many have read or written.
+    pub(crate) fn passed(&self) -> usize {
+        self.passed.load(Ordering::SeqCst)
+    }
+
+    fn pass(&self) {
+        self.passed.fetch_add(1, Ordering::SeqCst);
+        let mut closed = self.closed.lock().unwrap();
+        closed.1 += 1;
+        self.news.notify_all();
+        let mut closed = self.news.wait_while(closed, |(closed, _)| *closed).unwrap();
+        closed.1 -= 1;
+    }
+}
+
+struct Gated {
+    memory: MemoryBackend,
+    gate: Arc<Gate>,
+}
+
+impl Backend for Gated {
+    fn settings(&self) -> &Settings {
+        self.memory.settings()
+    }
+
+    fn name(&self) -> &str {
+        self.memory.name()
+    }
+
+    fn write(&self, changes: &[Change<'_>]) -> Result<Vec<Done>, IndexError> {
+        self.gate.pass();
+        self.gate.check_up(self.name())?;
+        // A place for an index has room in reserve for removing documents.
+        let removes = changes.iter().all(|change| matches!(change, Change::Remove(_)));
+        if self.gate.full.load(Ordering::SeqCst) && !removes {
+            return Err(IndexError::DiskFull { index: self.name().to_owned() });
+        }
+        self.memory.write(changes)
+    }
+
+    fn snapshot(&self) -> Result<Box<dyn Snapshot>, IndexError> {
+        self.gate.pass();
+        self.gate.check_up(self.name())?;
+        self.memory.snapshot()
+    }
+
+    fn compact(&self, now: i64) -> Result<(), IndexError> {
+        self.memory.compact(now)
+    }
+
+    fn check(&self) -> Result<Vec<Problem>, IndexError> {
+        self.memory.check()
+    }
+
+    fn repair(&self) -> Result<(), IndexError> {
+        self.memory.repair()
+    }
+
+    fn stats(&self) -> Result<Stats, IndexError> {
+        self.memory.stats()
+    }
+
+    fn backup(&self, to: &Path) -> Result<(), IndexError> {
+        self.memory.backup(to)
+    }
+}

@@ -1,0 +1,191 @@
+//! Excerpts planted among other documents and mails quoted in their replies: all whose true
+//! containment reaches the threshold are found, edited ones too, where signatures find few.
+#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test")]
+
+use crate::collection::sets::documents;
+use crate::collection::{data, find_in, run, write};
+use lookalike::core::band::bucket_keys;
+use lookalike::core::hash::SplitMix64;
+use lookalike::core::params::{Case, Measure, Params, ShingleRule, TokenRule, Unit, Wishes};
+use lookalike::core::shingle::Shingler;
+use lookalike::core::signature::Signer;
+use std::collections::{BTreeMap, HashSet};
+
+fn words(random: &mut SplitMix64, count: u64) -> Vec<String> {
+    (0..count).map(|_| format!("w{}", random.below(20_000))).collect()
+}
+
+/// Shingles of white-space words, case kept.
+fn wishes(size: usize, threshold: f64) -> Wishes {
+    let shingle = ShingleRule::new(Unit::Words, size).unwrap();
+    let shingle = shingle.with_tokens(TokenRule::Whitespace).with_case(Case::Keep);
+    let measure = Measure::Containment;
+    Wishes { shingle, threshold, measure, exact: true, ..Wishes::default() }
+}
+
+/// Puts excerpts of 20 to 120 words behind the texts, every second one with 3 in 100 words
+/// changed. A text has at least four times the words of its excerpt. Gives the texts' numbers.
+fn plant(texts: &mut Vec<String>, excerpts: usize, seed: u64) -> Vec<usize> {
+    let mut random = SplitMix64::new(seed);
+    let documents = texts.len() as u64;
+    let one = |i: usize| {
+        let length = 20 + random.below(101) as usize;
+        let (origin, words) = loop {
+            let origin = random.below(documents) as usize;
+            let words: Vec<&str> = texts[origin].split_whitespace().collect();
+            if words.len() >= 4 * length {
+                break (origin, words);
+            }
+        };
+        let start = random.below((words.len() - length + 1) as u64) as usize;
+        let mut excerpt = words[start..start + length].to_vec();
+        for word in excerpt.iter_mut().filter(|_| i % 2 == 1) {
+            if random.below(100) < 3 {
+                *word = "changed";
+            }
+        }
+        (origin, excerpt.join(" "))
+    };
+    let (origins, planted): (Vec<_>, Vec<_>) = (0..excerpts).map(one).unzip();
+    texts.extend(planted);
+    origins
+}
+
+/// What share of the shingles of `part` is in `whole`, from the words alone.
+fn containment(part: &str, whole: &str, size: usize) -> f64 {
+    let [part, whole] = [part, whole].map(|text| text.split_whitespace().collect::<Vec<_>>());
+    let [part, whole] = [&part, &whole].map(|text| text.windows(size).collect::<HashSet<_>>());
+    part.intersection(&whole).count() as f64 / part.len() as f64
+}
+
+/// The bucket keys of a text in a run by signatures at the threshold wished for.
+fn keys(wishes: &Wishes) -> impl FnMut(&str) -> Vec<u64> {
+    let wishes = Wishes { measure: Measure::Jaccard, exact: false, ..wishes.clone() };
+    let params = Params::new(&wishes).unwrap();
+    let mut shingler = Shingler::new(params.shingle());
+    let mut signer = Signer::new(params.scheme(), params.num_hashes(), params.seed());
+    move |text| {
+        let mut keys = vec![0; params.bands()];
+        bucket_keys(signer.sign(shingler.shingle(text).hashes), params.rows(), &mut keys);
+        keys
+    }
+}
+
+/// Excerpts, and those of them that a run by signatures would compare with their origin.
+#[derive(Debug, Default)]
+struct Seen {
+    excerpts: usize,
+    by_signatures: usize,
+}
+
+/// All excerpts that reach the threshold are found, unedited ones and edited ones.
+fn all_found(mut texts: Vec<String>, wishes: &Wishes) {
+    let documents = texts.len();
+    let origins = plant(&mut texts, 2_000, 12);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("in.jsonl");
+    write(&path, &texts);
+    let found = find_in(&path, wishes);
+    let mut keys = keys(wishes);
+    let mut seen = [Seen::default(), Seen::default()];
+    for (i, origin) in origins.iter().enumerate() {
+        let (excerpt, whole) = (&texts[documents + i], &texts[*origin]);
+        let expected = containment(excerpt, whole, wishes.shingle.size());
+        if expected < wishes.threshold {
+            continue;
+        }
+        let pair = (format!("d{origin:06}"), format!("d{:06}", documents + i));
+        let reported: f64 = found[&pair].parse().unwrap();
+        assert!((reported - expected).abs() < 1e-6, "{pair:?} {reported} {expected}");
+        seen[i % 2].excerpts += 1;
+        let shared = keys(excerpt).iter().zip(&keys(whole)).any(|(a, b)| a == b);
+        seen[i % 2].by_signatures += usize::from(shared);
+    }
+    eprintln!("{documents} documents, unedited and edited, all found: {seen:?}");
+    let [unedited, edited] = &seen;
+    assert!(unedited.excerpts == 1_000 && edited.excerpts > 500, "{seen:?}");
+    let by_signatures = unedited.by_signatures + edited.by_signatures;
+    assert!(by_signatures < (unedited.excerpts + edited.excerpts) / 20, "{seen:?}");
+}
+
+#[test]
+fn planted_excerpts_are_all_found() {
+    let mut random = SplitMix64::new(12);
+    let one = |_| {
+        let length = 150 + random.below(600);
+        words(&mut random, length).join(" ")
+    };
+    let texts = (0..30_000).map(one).collect();
+    all_found(texts, &wishes(5, 0.8));
+}
+
+#[test]
+fn planted_excerpts_of_newswire_are_all_found() {
+    let Some(documents) = documents("reuters") else { return };
+    all_found(documents.into_values().collect(), &wishes(3, 0.7));
+}
+
+/// Lines without the white space around them, with nothing in front of the first; empty ones are
+/// left out.
+fn block<'a>(lines: impl Iterator<Item = &'a str>) -> String {
+    let lines = lines.map(str::trim).filter(|line| !line.is_empty());
+    lines.fold("\n".to_owned(), |block, line| block + line + "\n")
+}
+
+/// Mails of ten words or more, with those that have all of their lines in one run of quoted ones.
+fn quoted(mails: &BTreeMap<String, String>) -> Vec<(&str, &str)> {
+    let quotes = mails.iter().map(|(id, text)| {
+        (id.as_str(), block(text.lines().filter_map(|line| line.strip_prefix('>'))))
+    });
+    let quotes: Vec<(&str, String)> = quotes.filter(|(_, quote)| quote.len() > 1).collect();
+    let mut pairs = Vec::new();
+    for (id, text) in mails.iter().filter(|(_, text)| text.split_whitespace().count() >= 10) {
+        let all = block(text.lines());
+        let long = quotes.iter().filter(|(_, quote)| quote.len() >= all.len());
+        let replies = long.filter(|(reply, quote)| reply != id && quote.contains(&all));
+        pairs.extend(replies.map(|(reply, _)| (id.as_str(), *reply)));
+    }
+    pairs
+}
+
+#[test]
+fn mails_quoted_in_their_replies_are_all_found() {
+    let (Some(data), Some(mails)) = (data(), documents("mail")) else { return };
+    let input = data.join("mail/docs.jsonl.gz");
+    let wishes = Wishes { measure: Measure::Containment, exact: true, ..Wishes::default() };
+    let found = find_in(&input, &wishes);
+    let alike = find_in(&input, &Wishes { measure: Measure::Jaccard, ..wishes });
+    let quoted = quoted(&mails);
+    let pair = |a: &str, b: &str| (a.min(b).to_owned(), a.max(b).to_owned());
+    for (mail, reply) in &quoted {
+        assert!(found.contains_key(&pair(mail, reply)), "{mail} {reply}");
+    }
+    let near = quoted.iter().filter(|(mail, reply)| alike.contains_key(&pair(mail, reply)));
+    let near = near.count();
+    eprintln!("{} quoted mails: all found; {near} at Jaccard 0.8", quoted.len());
+    assert!(quoted.len() > 50 && near < quoted.len() / 2, "{near} of {}", quoted.len());
+
+    let mail = "easy_ham/01052.15a1e32baa8fb172ca169cf8481897ff";
+    let reply = "easy_ham/01053.9f4c2fea143d25bf2680c444e547df55";
+    assert!(quoted.contains(&(mail, reply)));
+    assert_eq!(found[&pair(mail, reply)], "1.000000");
+    let low = Wishes { threshold: 0.2, exact: true, ..Wishes::default() };
+    assert_eq!(find_in(&input, &low)[&pair(mail, reply)], "0.231544");
+}
+
+#[test]
+fn a_disclaimer_that_many_hold_is_compared_once_with_each() {
+    let mut random = SplitMix64::new(13);
+    let disclaimer = words(&mut random, 60).join(" ");
+    let mut texts: Vec<String> = (0..20_000)
+        .map(|_| format!("{} {disclaimer}", words(&mut random, 100).join(" ")))
+        .collect();
+    texts.push(disclaimer);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("in.jsonl");
+    write(&path, &texts);
+    let wishes = Wishes { measure: Measure::Containment, exact: true, ..Wishes::default() };
+    let counts = run(&path, &wishes, 2, false).counts;
+    assert_eq!((counts.groups, counts.duplicates), (1, 1));
+    assert!(counts.verified < 2 * 20_000, "{counts:?}");
+}

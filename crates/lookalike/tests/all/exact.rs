@@ -1,0 +1,47 @@
+//! Runs that miss no pair: what they find is what comparing all with all finds, for both measures,
+//! any threshold and any kind of shingle, on drawn collections and on real ones.
+#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test")]
+
+use crate::collection::sets::{known, reported, test_each_set};
+use crate::collection::{Drawn, check};
+use lookalike::core::params::{Measure, ShingleRule, Unit, Wishes};
+use proptest::prelude::*;
+
+fn rules() -> impl Strategy<Value = ShingleRule> {
+    let words = (1usize..=6).prop_map(|size| (Unit::Words, size));
+    let chars = (1usize..=9).prop_map(|size| (Unit::Chars, size));
+    let bytes = (3usize..=6).prop_map(|size| (Unit::Bytes, size));
+    (prop_oneof![3 => words, 1 => chars, 1 => bytes], any::<bool>()).prop_map(|(unit, frequent)| {
+        ShingleRule::new(unit.0, unit.1).unwrap().with_frequencies(frequent)
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    #[test]
+    fn an_exact_run_finds_what_comparing_all_with_all_finds(
+        seed: u64, shingle in rules(), tenths in 1u32..=20, vocabulary in 3u64..400,
+        threads in 1usize..=5, containment: bool, pairs: bool,
+    ) {
+        let threshold = f64::from(tenths) / 20.0;
+        let measure = if containment { Measure::Containment } else { Measure::Jaccard };
+        let wishes = Wishes { shingle, threshold, measure, exact: true, ..Wishes::default() };
+        check(&Drawn { documents: 120, vocabulary, seed }, &wishes, threads, pairs);
+    }
+}
+
+/// All pairs and no other, at the default threshold and at the least that the truth goes down to.
+fn check_set(set: &str) {
+    for known in known(set) {
+        for threshold in [0.8, known.least] {
+            let expected = known.pairs(threshold);
+            let wishes = Wishes { threshold, exact: true, ..Wishes::default() };
+            let found = reported(&known.find(&wishes));
+            eprintln!("{} at {threshold}: {} pairs", known.name, expected.len());
+            assert!(!expected.is_empty() && found == expected, "{} at {threshold}", known.name);
+        }
+    }
+}
+
+test_each_set!(check_set);

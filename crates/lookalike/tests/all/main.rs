@@ -1,0 +1,20 @@
+//! The tests of the library, one module for each subject.
+//!
+//! `html` is a test program of its own: it starts a browser, and a process has the locks of its
+//! parent's other threads, such as those of indexes, until it executes its program.
+
+mod audit;
+mod candidates;
+mod collection;
+mod containment;
+mod dedup;
+mod exact;
+mod files;
+mod held;
+mod huge;
+mod index;
+mod laws;
+mod memory;
+mod read;
+mod scripts;
+mod truth;
