@@ -2,17 +2,14 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use pyo3::exceptions::PyValueError;
-use pyo3::prelude::*;
-
-use super::kernel::Kernel;
-use super::memory;
-use super::permute::{self, MERSENNE};
-use super::twister::Twister;
+use crate::allocation::{self, AllocationError};
+use crate::instruction_set::InstructionSet;
+use crate::loops::{self, MERSENNE};
+use crate::mersenne_twister::MersenneTwister;
 
 /// How token hashes are permuted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Scheme {
+pub enum PermutationScheme {
     /// `a·h + b` mod 2³², the default since 2.0.0.
     Affine32,
     /// The same mod 2⁶⁴.
@@ -21,21 +18,19 @@ pub(super) enum Scheme {
     Legacy,
 }
 
-impl Scheme {
+impl PermutationScheme {
     /// The scheme of that name.
-    pub(super) fn named(name: &str) -> PyResult<Self> {
+    pub fn named(name: &str) -> Option<Self> {
         match name {
-            "affine32" => Ok(Self::Affine32),
-            "affine64" => Ok(Self::Affine64),
-            "legacy" => Ok(Self::Legacy),
-            other => Err(PyValueError::new_err(format!(
-                "scheme must be one of affine32, affine64, legacy, got {other:?}"
-            ))),
+            "affine32" => Some(Self::Affine32),
+            "affine64" => Some(Self::Affine64),
+            "legacy" => Some(Self::Legacy),
+            _ => None,
         }
     }
 
     /// Its name.
-    pub(super) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::Affine32 => "affine32",
             Self::Affine64 => "affine64",
@@ -44,35 +39,35 @@ impl Scheme {
     }
 
     /// The value of a set without elements: the greatest that there is.
-    pub(super) fn empty(self) -> u64 {
+    pub fn empty(self) -> u64 {
         if self == Self::Affine64 { u64::MAX } else { u64::from(u32::MAX) }
     }
 
-    /// Values of a set without elements.
+    /// HashValues of a set without elements.
     ///
     /// # Errors
-    /// `MemoryError` where there is no room for them.
-    pub(super) fn no_values(self, length: usize) -> PyResult<Values> {
+    /// The system has no memory for them.
+    pub fn no_values(self, length: usize) -> Result<HashValues, AllocationError> {
         Ok(match self {
-            Self::Affine32 => Values::Narrow(memory::filled(u32::MAX, length)?),
-            _ => Values::Wide(memory::filled(self.empty(), length)?),
+            Self::Affine32 => HashValues::Narrow(allocation::filled(u32::MAX, length)?),
+            _ => HashValues::Wide(allocation::filled(self.empty(), length)?),
         })
     }
 }
 
 /// Hash values, or parameters of permutations, in the type that a scheme stores.
 #[derive(PartialEq, Eq, Debug)]
-pub(super) enum Values {
+pub enum HashValues {
     /// Of `affine32`.
     Narrow(Vec<u32>),
     /// Of the other two.
     Wide(Vec<u64>),
 }
 
-impl Values {
-    /// Values from the bytes of an array, the least byte of each value first.
-    pub(super) fn from_bytes(scheme: Scheme, bytes: &[u8]) -> Self {
-        if scheme == Scheme::Affine32 {
+impl HashValues {
+    /// HashValues from the bytes of an array, the least byte of each value first.
+    pub fn from_bytes(scheme: PermutationScheme, bytes: &[u8]) -> Self {
+        if scheme == PermutationScheme::Affine32 {
             let words = bytes.as_chunks::<4>().0.iter();
             return Self::Narrow(words.map(|word| u32::from_le_bytes(*word)).collect());
         }
@@ -81,7 +76,7 @@ impl Values {
     }
 
     /// How many there are.
-    pub(super) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         match self {
             Self::Narrow(values) => values.len(),
             Self::Wide(values) => values.len(),
@@ -89,17 +84,17 @@ impl Values {
     }
 
     /// How many bytes the array of them has.
-    pub(super) fn size(&self) -> usize {
+    pub fn size(&self) -> usize {
         self.len() * if matches!(self, Self::Narrow(_)) { 4 } else { 8 }
     }
 
     /// Another of the same values.
     ///
     /// # Errors
-    /// `MemoryError` where there is no room for it.
-    pub(super) fn copied(&self) -> PyResult<Self> {
-        fn copied<T: Copy>(values: &[T]) -> PyResult<Vec<T>> {
-            let mut copy = memory::room(values.len())?;
+    /// The system has no memory for it.
+    pub fn copied(&self) -> Result<Self, AllocationError> {
+        fn copied<T: Copy>(values: &[T]) -> Result<Vec<T>, AllocationError> {
+            let mut copy = allocation::with_capacity(values.len())?;
             copy.extend_from_slice(values);
             Ok(copy)
         }
@@ -110,7 +105,7 @@ impl Values {
     }
 
     /// Writes the bytes of an array of [`size`](Self::size), the least byte of each value first.
-    pub(super) fn write_to(&self, bytes: &mut [u8]) {
+    pub fn write_to(&self, bytes: &mut [u8]) {
         match self {
             Self::Narrow(values) => {
                 for (four, value) in bytes.as_chunks_mut().0.iter_mut().zip(values) {
@@ -128,9 +123,9 @@ impl Values {
     /// The same, appended.
     ///
     /// # Errors
-    /// `MemoryError` where there is no room for them.
-    pub(super) fn append_to(&self, bytes: &mut Vec<u8>) -> PyResult<()> {
-        memory::reserve(bytes, self.size())?;
+    /// The system has no memory for them.
+    pub fn append_to(&self, bytes: &mut Vec<u8>) -> Result<(), AllocationError> {
+        allocation::reserve(bytes, self.size())?;
         let start = bytes.len();
         bytes.resize(start + self.size(), 0);
         self.write_to(&mut bytes[start..]);
@@ -138,7 +133,7 @@ impl Values {
     }
 
     /// The bytes with the greatest of each value first, appended: the keys of buckets.
-    pub(super) fn append_swapped(&self, bytes: &mut Vec<u8>) {
+    pub fn append_swapped(&self, bytes: &mut Vec<u8>) {
         bytes.reserve(self.len() * 8);
         match self {
             Self::Narrow(values) => {
@@ -155,7 +150,7 @@ impl Values {
     }
 
     /// How many are equal at the same place.
-    pub(super) fn equal_to(&self, other: &Self) -> usize {
+    pub fn equal_to(&self, other: &Self) -> usize {
         match (self, other) {
             (Self::Narrow(one), Self::Narrow(two)) => equal(one, two),
             (Self::Wide(one), Self::Wide(two)) => equal(one, two),
@@ -164,9 +159,11 @@ impl Values {
     }
 
     /// Lowers each to that of `other`.
-    pub(super) fn lower_to(&mut self, other: &Self) {
+    pub fn lower_to(&mut self, other: &Self) {
         match (self, other) {
-            (Self::Narrow(one), Self::Narrow(two)) => permute::least32(Kernel::best(), one, two),
+            (Self::Narrow(one), Self::Narrow(two)) => {
+                loops::least32(InstructionSet::best(), one, two)
+            }
             (Self::Wide(one), Self::Wide(two)) => {
                 one.iter_mut().zip(two).for_each(|(least, &value)| *least = (*least).min(value));
             }
@@ -175,7 +172,7 @@ impl Values {
     }
 
     /// As numbers of 64 bits.
-    pub(super) fn to_wide(&self) -> Vec<u64> {
+    pub fn to_wide(&self) -> Vec<u64> {
         match self {
             Self::Narrow(values) => values.iter().copied().map(u64::from).collect(),
             Self::Wide(values) => values.clone(),
@@ -189,55 +186,61 @@ fn equal<T: PartialEq>(one: &[T], two: &[T]) -> usize {
 
 /// The parameters of permutations.
 #[derive(PartialEq, Eq, Debug)]
-pub(super) struct Permutations {
+pub struct Permutations {
     /// The factors.
-    pub(super) a: Values,
+    pub a: HashValues,
     /// The summands.
-    pub(super) b: Values,
+    pub b: HashValues,
 }
 
-/// Scheme, seed and number of permutations.
-type Drawing = (Scheme, u32, usize);
+/// PermutationScheme, seed and number of permutations.
+type Drawing = (PermutationScheme, u32, usize);
 
-/// What permutations were drawn lately; drawing takes longer than a small set.
-static DRAWN: Mutex<Vec<(Drawing, Arc<Permutations>)>> = Mutex::new(Vec::new());
-/// How many of them are kept.
-const KEPT: usize = 8;
-/// How many permutations are too many to be kept for others.
-const LARGE: usize = 1 << 16;
+/// The permutations drawn last; drawing takes longer than a small set.
+static DRAW_CACHE: Mutex<Vec<(Drawing, Arc<Permutations>)>> = Mutex::new(Vec::new());
+/// The most entries of the cache.
+const CACHE_ENTRIES: usize = 8;
+/// The most permutations of an entry.
+const LONGEST_CACHED: usize = 1 << 16;
 
 impl Permutations {
     /// Those that `RandomState(seed)` gives, drawn once for all who ask.
     ///
     /// # Errors
-    /// `MemoryError` where there is no room for them.
-    pub(super) fn drawn(scheme: Scheme, seed: u32, length: usize) -> PyResult<Arc<Self>> {
-        let mut drawn = DRAWN.lock().unwrap_or_else(PoisonError::into_inner);
+    /// The system has no memory for them.
+    pub fn drawn(
+        scheme: PermutationScheme,
+        seed: u32,
+        length: usize,
+    ) -> Result<Arc<Self>, AllocationError> {
+        let mut drawn = DRAW_CACHE.lock().unwrap_or_else(PoisonError::into_inner);
         let drawing = (scheme, seed, length);
         if let Some((_, known)) = drawn.iter().find(|(known, _)| *known == drawing) {
             return Ok(Arc::clone(known));
         }
         let permutations = Arc::new(Self::draw(scheme, seed, length)?);
-        if length > LARGE {
+        if length > LONGEST_CACHED {
             return Ok(permutations);
         }
-        if drawn.len() == KEPT {
+        if drawn.len() == CACHE_ENTRIES {
             drawn.remove(0);
         }
         drawn.push((drawing, Arc::clone(&permutations)));
         Ok(permutations)
     }
 
-    fn draw(scheme: Scheme, seed: u32, length: usize) -> PyResult<Self> {
-        let mut twister = Twister::new(seed);
-        if scheme == Scheme::Affine32 {
-            let (mut a, mut b) = (memory::room(length)?, memory::room(length)?);
+    fn draw(scheme: PermutationScheme, seed: u32, length: usize) -> Result<Self, AllocationError> {
+        let mut twister = MersenneTwister::new(seed);
+        if scheme == PermutationScheme::Affine32 {
+            let (mut a, mut b) =
+                (allocation::with_capacity(length)?, allocation::with_capacity(length)?);
             a.extend((0..length).map(|_| twister.next32() << 1 | 1));
             b.extend((0..length).map(|_| twister.next32()));
-            return Ok(Self { a: Values::Narrow(a), b: Values::Narrow(b) });
+            return Ok(Self { a: HashValues::Narrow(a), b: HashValues::Narrow(b) });
         }
-        let (mut a, mut b) = (memory::room(length)?, memory::room(length)?);
-        if scheme == Scheme::Affine64 {
+        let (mut a, mut b) =
+            (allocation::with_capacity(length)?, allocation::with_capacity(length)?);
+        if scheme == PermutationScheme::Affine64 {
             a.extend((0..length).map(|_| twister.next64() << 1 | 1));
             b.extend((0..length).map(|_| twister.next64()));
         } else {
@@ -246,31 +249,31 @@ impl Permutations {
                 b.push(twister.at_most(MERSENNE - 1));
             }
         }
-        Ok(Self { a: Values::Wide(a), b: Values::Wide(b) })
+        Ok(Self { a: HashValues::Wide(a), b: HashValues::Wide(b) })
     }
 
     /// Lowers `minima` to the permuted `hashes`, of which `affine32` takes the low halves.
-    pub(super) fn lower(
+    pub fn lower(
         &self,
-        kernel: Kernel,
-        scheme: Scheme,
+        instructions: InstructionSet,
+        scheme: PermutationScheme,
         hashes: &mut [u64],
-        minima: &mut Values,
+        minima: &mut HashValues,
     ) {
         match (&self.a, &self.b, minima) {
-            (Values::Narrow(a), Values::Narrow(b), Values::Narrow(minima)) => {
+            (HashValues::Narrow(a), HashValues::Narrow(b), HashValues::Narrow(minima)) => {
                 let mut narrow = [0; 256];
                 for hashes in hashes.chunks(narrow.len()) {
                     let narrow = &mut narrow[..hashes.len()];
                     narrow.iter_mut().zip(hashes).for_each(|(low, &hash)| *low = hash as u32);
-                    permute::affine32(kernel, a, b, narrow, minima);
+                    loops::affine32(instructions, a, b, narrow, minima);
                 }
             }
-            (Values::Wide(a), Values::Wide(b), Values::Wide(minima)) => {
-                if scheme == Scheme::Affine64 {
-                    permute::affine64(kernel, a, b, hashes, minima);
+            (HashValues::Wide(a), HashValues::Wide(b), HashValues::Wide(minima)) => {
+                if scheme == PermutationScheme::Affine64 {
+                    loops::affine64(instructions, a, b, hashes, minima);
                 } else {
-                    permute::legacy(kernel, a, b, hashes, minima);
+                    loops::legacy(instructions, a, b, hashes, minima);
                 }
             }
             _ => {}

@@ -1,17 +1,21 @@
-//! The generator MT19937 as `NumPy`'s `RandomState` seeds and reads it.
+//! The generator MT19937 with the seeding and the draws of `NumPy`'s `RandomState`.
+//!
+//! The crate `rand_mt` has the generator alone: seeding with one word as here, but not the masked
+//! rejection of `RandomState.randint`, which is a third of this file. A reader of 60 lines saves a
+//! dependency; speed is no reason, since parameters are drawn once for each seed.
 
 const LENGTH: usize = 624;
 const SHIFT: usize = 397;
 
 /// Matsumoto and Nishimura's generator, of 32-bit numbers.
-pub(super) struct Twister {
+pub struct MersenneTwister {
     state: [u32; LENGTH],
     next: usize,
 }
 
-impl Twister {
-    /// Seeded as `init_genrand` of its authors does.
-    pub(super) fn new(seed: u32) -> Self {
+impl MersenneTwister {
+    /// A generator seeded as `init_genrand` of its authors does, and `RandomState(seed)`.
+    pub fn new(seed: u32) -> Self {
         let mut state = [0; LENGTH];
         let mut word = seed;
         for (k, place) in state.iter_mut().enumerate() {
@@ -22,7 +26,7 @@ impl Twister {
     }
 
     /// A number of 32 bits.
-    pub(super) fn next32(&mut self) -> u32 {
+    pub fn next32(&mut self) -> u32 {
         if self.next == LENGTH {
             self.refill();
         }
@@ -35,14 +39,14 @@ impl Twister {
     }
 
     /// A number of 64 bits: the first draw is its upper half.
-    pub(super) fn next64(&mut self) -> u64 {
+    pub fn next64(&mut self) -> u64 {
         let high = u64::from(self.next32());
         high << 32 | u64::from(self.next32())
     }
 
     /// A number from 0 to `most`: draws of as many bits until one is not above it.
-    pub(super) fn at_most(&mut self, most: u64) -> u64 {
-        let mask = u64::MAX >> most.leading_zeros();
+    pub fn at_most(&mut self, most: u64) -> u64 {
+        let mask = u64::MAX.checked_shr(most.leading_zeros()).unwrap_or(0);
         loop {
             let draw = self.next64() & mask;
             if draw <= most {

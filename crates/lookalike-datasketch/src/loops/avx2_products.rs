@@ -1,4 +1,4 @@
-//! Permutations with products of 64 bits by AVX2, which has no instruction for them: eight in two
+//! PermutationVector with products of 64 bits by AVX2, which has no instruction for them: eight in two
 //! vectors, the lower and the upper halves of their values.
 //!
 //! The product of the lower halves has 64 bits; those with an upper half add to the upper half
@@ -16,7 +16,7 @@ use std::arch::x86_64::{
 };
 use std::array::from_fn;
 
-/// Permutations that are worked on at a time: [`GROUPS`] times eight.
+/// PermutationVector that are worked on at a time: [`GROUPS`] times eight.
 pub(super) const BLOCK: usize = 8 * GROUPS;
 const GROUPS: usize = 2;
 /// Hashes whose halves are set apart at a time.
@@ -76,13 +76,13 @@ fn load(numbers: &[u64; 8]) -> [__m256i; 2] {
 }
 
 /// Eight permutations `a·h + b mod 2⁶⁴`.
-struct Permutations {
+struct PermutationVector {
     factors: [__m256i; 2],
     parts: Halves,
     summands: [__m256i; 2],
 }
 
-impl Permutations {
+impl PermutationVector {
     #[inline]
     #[target_feature(enable = "avx2")]
     fn new(a: &[u64; 8], b: &[u64; 8]) -> Self {
@@ -156,7 +156,7 @@ fn lower_affine(a: &Numbers, b: &Numbers, lows: &[u32], highs: &[u32], minima: &
     // The least number is the complement of the greatest complement, and that is −a·h + !b.
     let permutations: [_; GROUPS] = from_fn(|group| {
         let complements = b[group].map(|summand| !summand);
-        Permutations::new(&a[group].map(u64::wrapping_neg), &complements)
+        PermutationVector::new(&a[group].map(u64::wrapping_neg), &complements)
     });
     let mut most: [_; GROUPS] = from_fn(|group| Halves::load(&minima[group].map(|least| !least)));
     for (&low, &high) in lows.iter().zip(highs) {
@@ -214,7 +214,7 @@ fn lower_legacy<const IS_NARROW: bool>(
     highs: &[u32],
     minima: &mut Numbers,
 ) -> bool {
-    let permutations: [_; GROUPS] = from_fn(|group| Permutations::new(&a[group], &b[group]));
+    let permutations: [_; GROUPS] = from_fn(|group| PermutationVector::new(&a[group], &b[group]));
     // Every value is below 2³²; what was set to more than that loses anyway.
     let below = minima.map(|eight| eight.map(|least| least.min(u64::from(u32::MAX))));
     let mut least = below.map(|eight| Halves::load(&eight).lower);

@@ -1,17 +1,21 @@
-//! Sums in the order that `NumPy` adds.
+//! Sums in the order in which `NumPy` adds.
+//!
+//! `numpy.sum` adds in pairs, so its rounding differs from that of a loop; `MinHash.count` and the
+//! partitions of an LSH Ensemble have the rounding of `NumPy`. The crate `ndarray` adds eight
+//! numbers at a time without the halving above 128 numbers, so its sums have other bits.
 
-/// Up to how many numbers are added by eight accumulators.
+/// The most numbers that eight accumulators add without halving.
 const BLOCK: usize = 128;
 
-/// The sum as `numpy.sum` rounds it: halves are added up for themselves.
-pub(super) fn pairwise(numbers: &[f64]) -> f64 {
+/// The sum with the rounding of `numpy.sum` over a contiguous array of float64.
+pub fn pairwise_sum(numbers: &[f64]) -> f64 {
     if numbers.len() < 8 {
         return numbers.iter().fold(-0.0, |sum, number| sum + number) + 0.0;
     }
     if numbers.len() > BLOCK {
         let half = numbers.len() / 2;
         let (first, second) = numbers.split_at(half - half % 8);
-        return pairwise(first) + pairwise(second);
+        return pairwise_sum(first) + pairwise_sum(second);
     }
     let (eights, rest) = numbers.as_chunks::<8>();
     let mut sums = [-0.0; 8];
