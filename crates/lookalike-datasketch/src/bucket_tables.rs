@@ -374,3 +374,81 @@ fn hash_of(bytes: &[u8]) -> u64 {
     }
     hash
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::{BTreeMap, BTreeSet};
+
+    /// Bands of two, one and three bytes or of one byte each.
+    fn bands(values: [u8; 3], is_even: bool) -> BandBytes {
+        let [a, b, c] = values;
+        if is_even {
+            return BandBytes { bytes: vec![a, b, c], lengths: Vec::new() };
+        }
+        BandBytes { bytes: vec![a, a, b, c, c, c], lengths: vec![2, 1, 3] }
+    }
+
+    proptest! {
+        #[test]
+        fn tables_answer_like_a_list(
+            steps in prop::collection::vec((0_u8..8, [0_u8..3, 0..3, 0..3], 0_u8..4), 1..120),
+            is_even: bool,
+        ) {
+            let mut tables = BucketTables::new(3).unwrap();
+            let mut owners: BTreeMap<u8, u32> = BTreeMap::new();
+            let mut list: Vec<(u8, [u8; 3])> = Vec::new();
+            for (key, values, action) in steps {
+                if action == 0 {
+                    if let Some(owner) = owners.remove(&key) {
+                        tables.remove(owner);
+                        list.retain(|(other, _)| *other != key);
+                    }
+                } else {
+                    let number = tables.add(&bands(values, is_even), owners.get(&key).copied());
+                    owners.entry(key).or_insert(number);
+                    list.push((key, values));
+                }
+                let named: BTreeMap<u32, u8> = owners.iter().map(|(k, n)| (*n, *k)).collect();
+                for count in 0..=3 {
+                    let found = tables.query(&bands(values, is_even), count);
+                    let keys: BTreeSet<u8> = found.iter().map(|number| named[number]).collect();
+                    prop_assert_eq!(keys.len(), found.len());
+                    let shares = |other: &[u8; 3]| (0..count).any(|k| other[k] == values[k]);
+                    let matches = list.iter().filter(|(_, other)| shares(other));
+                    let expected: BTreeSet<u8> = matches.map(|(key, _)| *key).collect();
+                    prop_assert_eq!(keys, expected);
+                }
+                let all: Vec<u32> = owners.values().copied().collect();
+                for band in 0..3 {
+                    for (bytes, count) in tables.counts_in(band, &all) {
+                        let has = |(key, other): &(u8, [u8; 3])| (other[band] == bytes[0]).then_some(*key);
+                        let keys: BTreeSet<u8> = list.iter().filter_map(has).collect();
+                        prop_assert_eq!(count, keys.len());
+                        prop_assert_eq!(tables.bucket(band, &bytes).len(), count);
+                    }
+                }
+                for (key, owner) in &owners {
+                    let theirs = list.iter().filter(|(other, _)| other == key);
+                    let records: Vec<u32> = tables.records_of(*owner).collect();
+                    prop_assert_eq!(records.len(), theirs.clone().count());
+                    for (number, (_, values)) in records.into_iter().zip(theirs) {
+                        prop_assert_eq!(tables.bands_of(number).bytes, bands(*values, is_even).bytes);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn bytes_of_removed_records_are_given_back() {
+        let mut tables = BucketTables::new(1).unwrap();
+        let band = |k: u32| BandBytes { bytes: vec![k as u8; 1 << 16], lengths: Vec::new() };
+        let numbers: Vec<u32> = (0..40).map(|k| tables.add(&band(k), None)).collect();
+        numbers[1..].iter().for_each(|&number| tables.remove(number));
+        assert!(tables.bytes.len() < 40 << 16);
+        assert_eq!(tables.query(&band(0), 1), [numbers[0]]);
+        assert!(tables.query(&band(1), 1).is_empty());
+    }
+}

@@ -65,3 +65,31 @@ impl MersenneTwister {
         self.next = 0;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn draws_are_those_of_numpy() {
+        // `numpy.random.RandomState(seed).bytes(2800)` as numbers of 32 bits.
+        let mut twister = MersenneTwister::new(1);
+        let draws: Vec<u32> = (0..700).map(|_| twister.next32()).collect();
+        assert_eq!(
+            [draws[0], draws[623], draws[624], draws[699]],
+            [1_791_095_845, 2_006_116_153, 1_104_314_680, 2_514_098_677]
+        );
+        assert_eq!(MersenneTwister::new(0).next32(), 0x8c7f_0aac);
+        assert_eq!(MersenneTwister::new(u32::MAX).next64(), 0x18fe_69a3_1c92_4122);
+    }
+
+    #[test]
+    fn bounded_draws_are_those_of_randint() {
+        // `RandomState(1).randint(0, (1 << 61) - 1, dtype=numpy.uint64)` after one of another bound.
+        let mut twister = MersenneTwister::new(1);
+        assert_eq!(twister.at_most((1 << 61) - 3) + 1, 775_169_054_918_279_404);
+        assert_eq!(twister.at_most((1 << 61) - 2), 1_758_426_461_858_698_312);
+        assert_eq!(twister.at_most(0), 0);
+        assert!((0..1000).all(|_| twister.at_most(2) <= 2));
+    }
+}

@@ -187,3 +187,54 @@ pub fn containment_bands<E>(
         positive * weights.false_positive + negative * weights.false_negative
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::convert::Infallible;
+
+    fn weights(false_positive: f64) -> ErrorWeights {
+        ErrorWeights { false_positive, false_negative: 1.0 - false_positive }
+    }
+
+    #[test]
+    fn bands_are_those_of_datasketch() {
+        // `datasketch.lsh._optimal_param(threshold, num_perm, weight, 1 - weight)` of 2.0.0.
+        let known = [
+            ((0.5, 128, 0.5), (25, 5)),
+            ((0.8, 128, 0.5), (9, 13)),
+            ((0.9, 256, 0.5), (9, 28)),
+            ((0.5, 64, 0.1), (21, 3)),
+        ];
+        for ((threshold, num_perm, weight), bands) in known {
+            let got =
+                jaccard_bands(threshold, num_perm, weights(weight), || Ok::<_, Infallible>(()));
+            assert_eq!(got, Ok(bands), "threshold {threshold}, {num_perm} values");
+        }
+        let got = containment_bands(0.5, (32, 8), 2.0, weights(0.5), || Ok::<_, Infallible>(()));
+        assert_eq!(got, Ok((16, 2)));
+    }
+
+    #[test]
+    fn integrals_are_near_the_exact_ones() {
+        assert!((integral(|x| x * x, 0.0, 3.0) - 9.0).abs() < 1e-12);
+        assert!((integral(f64::sqrt, 0.0, 1.0) - 2.0 / 3.0).abs() < 1e-8);
+        assert_eq!(integral(|x| x, 0.5, 0.5), 0.0);
+    }
+
+    #[test]
+    fn the_work_ends_where_check_fails() {
+        let mut calls = 0;
+        let got = jaccard_bands(0.5, 128, weights(0.5), || {
+            calls += 1;
+            if calls == 3 { Err("interrupted") } else { Ok(()) }
+        });
+        assert_eq!((got, calls), (Err("interrupted"), 3));
+    }
+
+    #[test]
+    fn without_a_number_there_are_no_bands() {
+        let got = jaccard_bands(f64::NAN, 8, weights(0.5), || Ok::<_, Infallible>(()));
+        assert_eq!(got, Ok((0, 0)));
+    }
+}

@@ -27,3 +27,25 @@ pub fn pairwise_sum(numbers: &[f64]) -> f64 {
     let [a, b, c, d, e, f, g, h] = sums;
     rest.iter().fold(((a + b) + (c + d)) + ((e + f) + (g + h)), |sum, number| sum + number)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_have_the_bits_of_numpy() {
+        // `numpy.sum(numpy.array([1 / (k + 3) for k in range(n)]))`, as the bits of a float64.
+        let numbers: Vec<f64> = (0..1000).map(|k| 1.0 / f64::from(k + 3)).collect();
+        let known: [(usize, u64); 6] = [
+            (0, 0),
+            (5, 4_607_600_610_193_987_525),
+            (8, 4_609_114_320_068_742_608),
+            (100, 4_615_530_026_323_647_346),
+            (129, 4_616_091_045_351_398_767),
+            (1000, 4_618_427_307_939_424_128),
+        ];
+        for (count, bits) in known {
+            assert_eq!(pairwise_sum(&numbers[..count]).to_bits(), bits, "{count} numbers");
+        }
+    }
+}

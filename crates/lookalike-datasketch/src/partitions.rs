@@ -185,3 +185,66 @@ impl<'a> PartitionPlan<'a> {
         Ok(Ok(lowers.zip(all_uppers).collect()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::convert::Infallible;
+
+    fn intervals(
+        sizes: &[f64],
+        counts: &[f64],
+        parts: usize,
+    ) -> Result<Vec<(usize, usize)>, PartitionsError> {
+        let done = PartitionPlan::new(sizes, counts, parts)?.intervals(|| Ok::<_, Infallible>(()));
+        done.unwrap_or_else(|never| match never {})
+    }
+
+    #[test]
+    fn intervals_are_those_of_datasketch() {
+        // `datasketch.lshensemble_partition.optimal_partitions` of 2.0.0, as numbers of sizes.
+        let sizes = [1.0, 2.0, 3.0, 5.0, 8.0, 13.0, 21.0, 34.0];
+        let counts = [5.0, 1.0, 4.0, 1.0, 5.0, 9.0, 2.0, 6.0];
+        let known: [&[(usize, usize)]; 5] = [
+            &[(0, 7)],
+            &[(0, 5), (6, 7)],
+            &[(0, 2), (3, 5), (6, 7)],
+            &[(0, 2), (3, 4), (5, 5), (6, 7)],
+            &[(0, 2), (3, 3), (4, 4), (5, 5), (6, 7)],
+        ];
+        for (parts, known) in (1..).zip(known) {
+            assert_eq!(intervals(&sizes, &counts, parts).as_deref(), Ok(known));
+        }
+        let each: Vec<_> = (0..8).map(|size| (size, size)).collect();
+        assert_eq!(intervals(&sizes, &counts, 8).as_ref(), Ok(&each));
+        assert_eq!(intervals(&sizes, &counts, 9), Ok(each));
+    }
+
+    #[test]
+    fn two_intervals_have_the_least_cost() {
+        let sizes: Vec<f64> = (1..30).map(|k| f64::from(k * k)).collect();
+        let counts: Vec<f64> = (1..30).map(|k| f64::from(1 + k * 7 % 11)).collect();
+        let check = || Ok::<_, Infallible>(());
+        let costs = IntervalCosts::new(Vec::new(), &sizes, &counts, check).unwrap();
+        let cost = |upper: usize| costs.between(0, upper) + costs.between(upper + 1, 28);
+        let best = (0..28).min_by(|&a, &b| cost(a).total_cmp(&cost(b))).unwrap();
+        assert_eq!(intervals(&sizes, &counts, 2), Ok(vec![(0, best), (best + 1, 28)]));
+    }
+
+    #[test]
+    fn wrong_numbers_are_errors() {
+        let error = |sizes: &[f64], counts: &[f64]| intervals(sizes, counts, 2).unwrap_err();
+        assert_eq!(error(&[], &[]), PartitionsError::Empty);
+        assert_eq!(error(&[1.0], &[]), PartitionsError::Lengths { sizes: 1, counts: 0 });
+        assert_eq!(error(&[2.0, 1.0], &[1.0; 2]), PartitionsError::Order);
+        assert_eq!(error(&[1.0, f64::NAN], &[1.0; 2]), PartitionsError::Order);
+        assert_eq!(error(&[0.0, 1.0, 2.0], &[1.0; 3]), PartitionsError::Size(0.0));
+        assert_eq!(error(&[1.0, 10.0, 100.0, 1e3], &[f64::MAX; 4]), PartitionsError::Overflow);
+    }
+
+    #[test]
+    fn the_work_ends_where_check_fails() {
+        let plan = PartitionPlan::new(&[1.0, 2.0, 3.0], &[1.0; 3], 2).unwrap();
+        assert_eq!(plan.intervals(|| Err("interrupted")), Err("interrupted"));
+    }
+}

@@ -280,3 +280,148 @@ impl Permutations {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::token_hasher::TokenHasher;
+    use proptest::prelude::*;
+
+    const SCHEMES: [PermutationScheme; 3] =
+        [PermutationScheme::Affine32, PermutationScheme::Affine64, PermutationScheme::Legacy];
+
+    fn lowered(
+        instructions: InstructionSet,
+        scheme: PermutationScheme,
+        permutations: &Permutations,
+        hashes: &[u64],
+    ) -> Vec<u64> {
+        let mut values = scheme.no_values(permutations.a.len()).unwrap();
+        permutations.lower(instructions, scheme, &mut hashes.to_vec(), &mut values);
+        values.to_wide()
+    }
+
+    /// The formulas of the three schemes, one value at a time.
+    fn naive(scheme: PermutationScheme, permutations: &Permutations, hashes: &[u64]) -> Vec<u64> {
+        let mixed = |hash: u64| {
+            let mut h = hash as u32;
+            h = (h ^ (h >> 16)).wrapping_mul(0x85eb_ca6b);
+            h = (h ^ (h >> 13)).wrapping_mul(0xc2b2_ae35);
+            u64::from(h ^ (h >> 16))
+        };
+        let mixed64 = |mut h: u64| {
+            h = (h ^ (h >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
+            h = (h ^ (h >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
+            h ^ (h >> 33)
+        };
+        let parameters = permutations.a.to_wide().into_iter().zip(permutations.b.to_wide());
+        let value = |a: u64, b: u64, hash: u64| match scheme {
+            PermutationScheme::Affine32 => {
+                a.wrapping_mul(mixed(hash)).wrapping_add(b) & 0xffff_ffff
+            }
+            PermutationScheme::Affine64 => a.wrapping_mul(mixed64(hash)).wrapping_add(b),
+            PermutationScheme::Legacy => {
+                a.wrapping_mul(hash).wrapping_add(b) % MERSENNE & 0xffff_ffff
+            }
+        };
+        let least = |(a, b)| hashes.iter().map(|&hash| value(a, b, hash)).min();
+        parameters.map(|pair| least(pair).unwrap_or(scheme.empty())).collect()
+    }
+
+    #[test]
+    fn values_are_those_of_datasketch() {
+        // `MinHash(4, seed=1, scheme=scheme)` of datasketch 2.0.0 after `update_batch`.
+        let known: [[u64; 4]; 3] = [
+            [744_955_142, 114_300_300, 179_868_246, 387_055_626],
+            [
+                11_689_735_817_024_345_789,
+                4_527_649_122_192_915_298,
+                8_408_466_306_346_216_920,
+                10_333_938_392_092_296_719,
+            ],
+            [297_616_339, 2_208_329_207, 55_835_420, 1_974_455_217],
+        ];
+        for (scheme, known) in SCHEMES.into_iter().zip(known) {
+            let is_wide = scheme == PermutationScheme::Affine64;
+            let hasher = if is_wide { TokenHasher::Sha64 } else { TokenHasher::Sha32 };
+            let mut hashes = Vec::new();
+            hasher.hash_all(&[b"a", b"bc", b"def"], &mut hashes);
+            let permutations = Permutations::drawn(scheme, 1, 4).unwrap();
+            let values = lowered(InstructionSet::best(), scheme, &permutations, &hashes);
+            assert_eq!(values, known, "{}", scheme.name());
+            assert_eq!(PermutationScheme::named(scheme.name()), Some(scheme));
+        }
+        assert_eq!(PermutationScheme::named("affine16"), None);
+    }
+
+    #[test]
+    fn products_near_a_multiple_of_the_prime_are_reduced() {
+        let scheme = PermutationScheme::Legacy;
+        let permutations = Permutations::drawn(scheme, 7, 17).unwrap();
+        let (a, b) = (permutations.a.to_wide(), permutations.b.to_wide());
+        for k in (0..17).filter(|&k| a[k] & 1 == 1) {
+            // The inverse of an odd number modulo 2⁶⁴, by Newton's iteration.
+            let inverse =
+                (0..6).fold(a[k], |x, _| x.wrapping_mul(2_u64.wrapping_sub(a[k].wrapping_mul(x))));
+            for (multiple, near) in (0..9).flat_map(|m| (0..17_u64).map(move |near| (m, near))) {
+                let product = MERSENNE.wrapping_mul(multiple).wrapping_add(near).wrapping_sub(8);
+                let hash = product.wrapping_sub(b[k]).wrapping_mul(inverse);
+                let hashes = [vec![5; 300], vec![hash]].concat();
+                for hashes in [&hashes, &hashes[300..]] {
+                    let expected = naive(scheme, &permutations, hashes);
+                    for instructions in InstructionSet::available() {
+                        let values = lowered(instructions, scheme, &permutations, hashes);
+                        assert_eq!(values, expected, "{}", instructions.name());
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn values_come_back_from_their_bytes() {
+        for scheme in SCHEMES {
+            let values = lowered(
+                InstructionSet::best(),
+                scheme,
+                &Permutations::drawn(scheme, 3, 9).unwrap(),
+                &[1, 2, 3],
+            );
+            let made = match scheme {
+                PermutationScheme::Affine32 => {
+                    HashValues::Narrow(values.iter().map(|&value| value as u32).collect())
+                }
+                _ => HashValues::Wide(values),
+            };
+            let (mut bytes, mut swapped) = (Vec::new(), Vec::new());
+            made.append_to(&mut bytes).unwrap();
+            made.append_swapped(&mut swapped);
+            assert_eq!(HashValues::from_bytes(scheme, &bytes), made);
+            let width = bytes.len() / 9;
+            bytes.chunks_mut(width).for_each(<[u8]>::reverse);
+            assert_eq!(bytes, swapped);
+            assert_eq!(made.equal_to(&made.copied().unwrap()), 9);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_instruction_set_gives_the_naive_values(
+            hashes in prop::collection::vec(any::<u64>(), 0..600),
+            is_narrow: bool,
+            length in 1_usize..70,
+            seed: u32,
+        ) {
+            let mask = if is_narrow { u64::from(u32::MAX) } else { u64::MAX };
+            let hashes: Vec<u64> = hashes.into_iter().map(|hash| hash & mask).collect();
+            for scheme in SCHEMES {
+                let permutations = Permutations::drawn(scheme, seed, length).unwrap();
+                let expected = naive(scheme, &permutations, &hashes);
+                for instructions in InstructionSet::available() {
+                    let values = lowered(instructions, scheme, &permutations, &hashes);
+                    prop_assert_eq!(&values, &expected, "{} {}", scheme.name(), instructions.name());
+                }
+            }
+        }
+    }
+}

@@ -261,3 +261,46 @@ mod sha_x86_64 {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn known_hashes_in_every_instruction_set() {
+        // The first eight bytes of the examples of FIPS 180-4 and of `hashlib.sha1(b"")`.
+        let long = b"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq";
+        let million = vec![b'a'; 1_000_000];
+        let known: [(&[u8], [u8; 8]); 4] = [
+            (b"", [0xda, 0x39, 0xa3, 0xee, 0x5e, 0x6b, 0x4b, 0x0d]),
+            (b"abc", [0xa9, 0x99, 0x3e, 0x36, 0x47, 0x06, 0x81, 0x6a]),
+            (long, [0x84, 0x98, 0x3e, 0x44, 0x1c, 0x3b, 0xd2, 0x6e]),
+            (&million, [0x34, 0xaa, 0x97, 0x3c, 0xd4, 0xc4, 0xda, 0xa4]),
+        ];
+        for instructions in InstructionSet::available() {
+            for (token, bytes) in known {
+                let hash = hash(instructions, token);
+                assert_eq!(hash, u64::from_le_bytes(bytes), "{}", instructions.name());
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_instruction_set_hashes_like_the_portable_one(
+            tokens in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..130), 0..40),
+            longest in 0_usize..130,
+        ) {
+            let tokens: Vec<&[u8]> =
+                tokens.iter().map(|token| &token[..token.len().min(longest)]).collect();
+            let portable = |token: &&[u8]| hash(InstructionSet::portable(), token);
+            let expected: Vec<u64> = tokens.iter().map(portable).collect();
+            for instructions in InstructionSet::available() {
+                let mut hashes = Vec::new();
+                hash_all(instructions, &tokens, &mut hashes);
+                prop_assert_eq!(&hashes, &expected, "{}", instructions.name());
+            }
+        }
+    }
+}
