@@ -1,4 +1,4 @@
-//! BandBytes of records in memory: which records share a band.
+//! Bands of records in memory: which records share a band.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};

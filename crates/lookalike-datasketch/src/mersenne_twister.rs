@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn bounded_draws_are_those_of_randint() {
-        // `RandomState(1).randint(0, (1 << 61) - 1, dtype=numpy.uint64)` after one of another bound.
+        // `RandomState(1).randint` of uint64 from 1 and from 0 to 2⁶¹ − 2, both included.
         let mut twister = MersenneTwister::new(1);
         assert_eq!(twister.at_most((1 << 61) - 3) + 1, 775_169_054_918_279_404);
         assert_eq!(twister.at_most((1 << 61) - 2), 1_758_426_461_858_698_312);

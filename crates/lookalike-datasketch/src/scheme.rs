@@ -43,7 +43,7 @@ impl PermutationScheme {
         if self == Self::Affine64 { u64::MAX } else { u64::from(u32::MAX) }
     }
 
-    /// HashValues of a set without elements.
+    /// Values of a set without elements.
     ///
     /// # Errors
     /// The system has no memory for them.
@@ -65,7 +65,7 @@ pub enum HashValues {
 }
 
 impl HashValues {
-    /// HashValues from the bytes of an array, the least byte of each value first.
+    /// Values from the bytes of an array, the least byte of each value first.
     pub fn from_bytes(scheme: PermutationScheme, bytes: &[u8]) -> Self {
         if scheme == PermutationScheme::Affine32 {
             let words = bytes.as_chunks::<4>().0.iter();
@@ -193,7 +193,7 @@ pub struct Permutations {
     pub b: HashValues,
 }
 
-/// PermutationScheme, seed and number of permutations.
+/// Scheme, seed and number of permutations.
 type Drawing = (PermutationScheme, u32, usize);
 
 /// The permutations drawn last; drawing takes longer than a small set.
@@ -419,7 +419,8 @@ mod tests {
                 let expected = naive(scheme, &permutations, &hashes);
                 for instructions in InstructionSet::available() {
                     let values = lowered(instructions, scheme, &permutations, &hashes);
-                    prop_assert_eq!(&values, &expected, "{} {}", scheme.name(), instructions.name());
+                    let name = instructions.name();
+                    prop_assert_eq!(&values, &expected, "{} {}", scheme.name(), name);
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! HashValues to and from `NumPy`, by bytes: the stable interface of `CPython` 3.10 has no buffers.
+//! Values to and from `NumPy`, by bytes: the stable interface of `CPython` 3.10 has no buffers.
 
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;

@@ -30,7 +30,7 @@ struct Sets<'py> {
 }
 
 impl Sets<'_> {
-    /// HashValues of every set, made by `threads` threads; where the system gives fewer, this one does
+    /// Values of every set, made by `threads` threads; where the system gives fewer, this one does
     /// the work of the others.
     fn values(
         &self,

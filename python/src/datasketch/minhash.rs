@@ -68,7 +68,7 @@ impl MinHash {
         }
     }
 
-    /// HashValues of its own, that no array shows.
+    /// Values of its own, that no array shows.
     fn own_values(&mut self, py: Python<'_>) -> PyResult<&mut HashValues> {
         if self.shared.is_some() {
             self.values = self.current(py)?;
@@ -126,7 +126,7 @@ pub(super) struct Means {
 }
 
 impl Means {
-    /// HashValues of the set of `tokens`, or nothing if there are none.
+    /// Values of the set of `tokens`, or nothing if there are none.
     pub(super) fn values_of(
         &self,
         tokens: &Bound<'_, PyAny>,
@@ -177,7 +177,7 @@ impl Means {
         Ok(Some(values))
     }
 
-    /// HashValues of the set of `tokens`, without the interpreter; `hashes` is room to work in.
+    /// Values of the set of `tokens`, without the interpreter; `hashes` is room to work in.
     pub(super) fn values_of_bytes(
         &self,
         hasher: TokenHasher,

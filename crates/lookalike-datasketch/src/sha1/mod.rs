@@ -1,6 +1,11 @@
 //! SHA-1 of tokens: eight short ones at a time in the lanes of vectors (`lanes.rs`); by the
 //! processor's own instructions, two tokens at a time because each waits long for its own last
 //! result; and plainly.
+//!
+//! The crate `sha1` hashes one token at a time, by the processor's instructions where they are.
+//! Measured with `cargo run --release --package lookalike-datasketch --example instruction_sets` on
+//! two shared cores, tokens of 7 to 14 bytes, November 2026: 356 ns a token portable, 44 by the
+//! instructions, 61 in lanes. On a Zen 3 lanes take less time than the instructions (`lanes.rs`).
 #![expect(unsafe_code, reason = "instructions that not every processor has are called")]
 #![expect(clippy::inline_always, reason = "loops must become a part of what they are compiled for")]
 
