@@ -219,7 +219,7 @@ mod tests {
     fn integrals_are_near_the_exact_ones() {
         assert!((integral(|x| x * x, 0.0, 3.0) - 9.0).abs() < 1e-12);
         assert!((integral(f64::sqrt, 0.0, 1.0) - 2.0 / 3.0).abs() < 1e-8);
-        assert_eq!(integral(|x| x, 0.5, 0.5), 0.0);
+        assert!(integral(|x| x, 0.5, 0.5).abs() < 1e-12);
     }
 
     #[test]

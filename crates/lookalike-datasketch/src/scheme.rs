@@ -83,6 +83,11 @@ impl HashValues {
         }
     }
 
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// How many bytes the array of them has.
     pub fn size(&self) -> usize {
         self.len() * if matches!(self, Self::Narrow(_)) { 4 } else { 8 }
@@ -162,7 +167,7 @@ impl HashValues {
     pub fn lower_to(&mut self, other: &Self) {
         match (self, other) {
             (Self::Narrow(one), Self::Narrow(two)) => {
-                loops::least32(InstructionSet::best(), one, two)
+                loops::least32(InstructionSet::best(), one, two);
             }
             (Self::Wide(one), Self::Wide(two)) => {
                 one.iter_mut().zip(two).for_each(|(least, &value)| *least = (*least).min(value));
@@ -321,7 +326,7 @@ mod tests {
             }
             PermutationScheme::Affine64 => a.wrapping_mul(mixed64(hash)).wrapping_add(b),
             PermutationScheme::Legacy => {
-                a.wrapping_mul(hash).wrapping_add(b) % MERSENNE & 0xffff_ffff
+                (a.wrapping_mul(hash).wrapping_add(b) % MERSENNE) & 0xffff_ffff
             }
         };
         let least = |(a, b)| hashes.iter().map(|&hash| value(a, b, hash)).min();

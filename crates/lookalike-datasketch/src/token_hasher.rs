@@ -61,7 +61,7 @@ mod tests {
     #[test]
     fn hashes_of_many_are_appended() {
         let words: Vec<String> = (0..100).map(|k| "word ".repeat(k % 13) + "end").collect();
-        let tokens: Vec<&[u8]> = words.iter().map(|word| word.as_bytes()).collect();
+        let tokens: Vec<&[u8]> = words.iter().map(String::as_bytes).collect();
         let hashers =
             [TokenHasher::Sha32, TokenHasher::Sha64, TokenHasher::Token32, TokenHasher::Token64];
         for hasher in hashers {

@@ -6,9 +6,10 @@
 //! latter, where numbers of 64 bits in a vector take two. Twice eight at a time share what depends
 //! on the hash alone; more do not fit into the registers.
 //!
-//! No library has these permutations; `NumPy` does them for datasketch, at 1,500 to 2,900 ns a token
-//! (`docs/datasketch.md`). With 128 values, in ns a token, the fastest of 40 rounds on two shared
-//! cores (`--example instruction_sets`, November 2026): `affine64` 109 with these products, 201
+//! No library has these permutations; datasketch, which has `NumPy` do them, takes 1,500 to
+//! 2,900 ns a token in all (`docs/datasketch.md`). Measured with 128 values, the least of 40
+//! rounds on two shared cores (`cargo run --release --package lookalike-datasketch --example
+//! instruction_sets`, November 2026): `affine64` 109 ns a token with these products, 201
 //! portable; `legacy` 77 and 250.
 #![expect(unsafe_code, reason = "vectors are loaded from arrays and stored to them")]
 
