@@ -1,30 +1,51 @@
 //! Finds near-duplicate documents in files: reads them, runs the stages of [`lookalike_core`] in
 //! parallel, and reports what was found, verified.
 //!
+//! ```
+//! use lookalike::core::params::{Params, Wishes};
+//! use lookalike::{FindOptions, find};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = tempfile::tempdir()?;
+//! # let letters = folder.path().to_owned();
+//! # std::fs::write(letters.join("a.txt"), "one two three four five six seven eight")?;
+//! # std::fs::write(letters.join("b.txt"), "one two three four five six seven eight")?;
+//! let options = FindOptions::new(Params::new(&Wishes { threshold: 0.8, ..Wishes::default() })?);
+//! let findings = find(&[letters], &options)?;
+//! for group in findings.groups.iter() {
+//!     let group = group?;
+//!     for duplicate in &group.duplicates {
+//!         println!("{} is a copy of {}", duplicate.id, group.keeper.id);
+//!     }
+//! }
+//! # assert_eq!(findings.counts.duplicates, 1);
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! ```text
-//! inputs  read → documents  run → findings  write → tables and reports
+//! inputs ─ read → documents ─ find → findings ─ report → tables and reports
 //! ```
 //!
 //! | module | takes | gives |
 //! |---|---|---|
-//! | [`read`] | paths, standard input | documents, blocks of them for every thread |
+//! | [`read`] | paths, standard input, tables in memory, an index | blocks of documents for every thread |
 //! | [`mod@find`] | a collection and parameters | groups, pairs, counts, times |
-//! | [`spill`] | records, steps of a run | the same from temporary files; how much memory |
 //! | [`report`] | findings | CSV, JSON lines, JSON, Parquet, HTML; complete files or none |
 //! | [`dedup`] | decisions and records | survivors in the format of the input |
-//! | [`evaluate`] | a report and a truth file | precision, recall, F1, adjusted Rand index |
 //! | [`audit`] | a report and its documents again | measured recall, with intervals |
+//! | [`evaluate`] | a report and a truth file | precision, recall, F1, adjusted Rand index |
 //! | [`tune`] | a threshold, a recall, a sample | bands × rows, what they cost, advice |
-//! | [`digest`] | documents | 128 bits that tell whether two readings saw the same |
 //! | [`index`] | an index and texts | documents in it, what resembles a text, groups |
-//! | [`pair_similarity`] | two texts | how alike they are |
-//! | [`difference`] | two texts | the words that differ |
-//! | [`progress`] | – | how a run tells how far it is |
+//! | [`pair_similarity`], [`difference`] | two texts | how similar they are, the words that differ |
+//! | [`digest`] | documents | 128 bits that show whether two runs read the same |
+//! | [`spill`] | records, steps of a run | the same from temporary files |
+//! | [`progress`] | – | progress and warnings of a run |
 //! | [`temporary`] | – | removes temporary files when a signal ends the process |
 //!
-//! Only [`mod@find`], [`audit`] and [`index`] have threads; where the system gives fewer than are asked
-//! for, those do the same. Nothing here prints, exits or looks at the environment.
-//! The algorithms are in [`core`].
+//! Only [`mod@find`], [`audit`] and [`index`] start threads; where the system gives fewer than
+//! asked, those do the same work. Nothing here prints, exits or reads the environment. The
+//! algorithms are in [`core`].
 
 pub mod audit;
 pub mod dedup;

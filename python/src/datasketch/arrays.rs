@@ -6,13 +6,13 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyByteArray, PyBytes, PyDict, PyFrozenSet, PySet};
 
 use super::memory;
-use super::scheme::{Scheme, Values};
+use lookalike_datasketch::scheme::{HashValues, PermutationScheme};
 
 static FROM_BUFFER: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
 /// The `NumPy` type of a scheme's values.
-fn dtype(scheme: Scheme) -> &'static str {
-    if scheme == Scheme::Affine32 { "<u4" } else { "<u8" }
+fn dtype(scheme: PermutationScheme) -> &'static str {
+    if scheme == PermutationScheme::Affine32 { "<u4" } else { "<u8" }
 }
 
 /// An array over `bytes`, which it shares.
@@ -26,14 +26,17 @@ pub(super) fn array_over<'py>(
 }
 
 /// The bytes of an array of `values`.
-pub(super) fn bytes_of<'py>(py: Python<'py>, values: &Values) -> PyResult<Bound<'py, PyByteArray>> {
+pub(super) fn bytes_of<'py>(
+    py: Python<'py>,
+    values: &HashValues,
+) -> PyResult<Bound<'py, PyByteArray>> {
     memory::byte_array(py, values.size(), |bytes| values.write_to(bytes))
 }
 
 /// The array of values of `scheme` that shows `bytes`.
 pub(super) fn array<'py>(
     bytes: &Bound<'py, PyByteArray>,
-    scheme: Scheme,
+    scheme: PermutationScheme,
 ) -> PyResult<Bound<'py, PyAny>> {
     array_over(bytes, dtype(scheme))
 }
@@ -41,7 +44,7 @@ pub(super) fn array<'py>(
 /// A new array of `rows` rows over `bytes`.
 pub(super) fn matrix<'py>(
     bytes: &Bound<'py, PyByteArray>,
-    scheme: Scheme,
+    scheme: PermutationScheme,
     rows: usize,
     columns: usize,
 ) -> PyResult<Bound<'py, PyAny>> {
@@ -49,7 +52,11 @@ pub(super) fn matrix<'py>(
 }
 
 /// What a user gives as values of `scheme`: an array or a sequence of whole numbers in its range.
-pub(super) fn parse(scheme: Scheme, given: &Bound<'_, PyAny>, what: &str) -> PyResult<Values> {
+pub(super) fn parse(
+    scheme: PermutationScheme,
+    given: &Bound<'_, PyAny>,
+    what: &str,
+) -> PyResult<HashValues> {
     refuse_unordered(given, what)?;
     let Ok(kind) = given.getattr("dtype").and_then(|dtype| dtype.getattr("kind")) else {
         return parse_each(scheme, given, what);
@@ -71,7 +78,7 @@ pub(super) fn parse(scheme: Scheme, given: &Bound<'_, PyAny>, what: &str) -> PyR
         }
     }
     let bytes = given.call_method1("astype", (dtype(scheme),))?.call_method0("tobytes")?;
-    Ok(Values::from_bytes(scheme, bytes.cast::<PyBytes>()?.as_bytes()))
+    Ok(HashValues::from_bytes(scheme, bytes.cast::<PyBytes>()?.as_bytes()))
 }
 
 /// What is no sequence of values, although one can go through it.
@@ -97,14 +104,20 @@ fn refuse_unordered(given: &Bound<'_, PyAny>, what: &str) -> PyResult<()> {
     Ok(())
 }
 
-fn parse_each(scheme: Scheme, given: &Bound<'_, PyAny>, what: &str) -> PyResult<Values> {
-    let mut values = memory::room(given.len().unwrap_or(0))?;
+fn parse_each(
+    scheme: PermutationScheme,
+    given: &Bound<'_, PyAny>,
+    what: &str,
+) -> PyResult<HashValues> {
+    let mut values = memory::with_capacity(given.len().unwrap_or(0))?;
     for value in given.try_iter()? {
-        values.push(in_range(scheme, &value?, what, scheme == Scheme::Legacy)?);
+        values.push(in_range(scheme, &value?, what, scheme == PermutationScheme::Legacy)?);
     }
     Ok(match scheme {
-        Scheme::Affine32 => Values::Narrow(values.into_iter().map(|v| v as u32).collect()),
-        _ => Values::Wide(values),
+        PermutationScheme::Affine32 => {
+            HashValues::Narrow(values.into_iter().map(|v| v as u32).collect())
+        }
+        _ => HashValues::Wide(values),
     })
 }
 
@@ -114,12 +127,12 @@ fn parse_each(scheme: Scheme, given: &Bound<'_, PyAny>, what: &str) -> PyResult<
 /// `TypeError` for what is no whole number; for one that does not fit `OverflowError` where
 /// `overflows`, else `ValueError`.
 pub(super) fn in_range(
-    scheme: Scheme,
+    scheme: PermutationScheme,
     value: &Bound<'_, PyAny>,
     what: &str,
     overflows: bool,
 ) -> PyResult<u64> {
-    let bits = if scheme == Scheme::Affine32 { 32 } else { 64 };
+    let bits = if scheme == PermutationScheme::Affine32 { 32 } else { 64 };
     if let Ok(number) = value.extract::<u64>()
         && (bits == 64 || number >> 32 == 0)
     {

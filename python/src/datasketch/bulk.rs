@@ -4,16 +4,17 @@ use std::panic::resume_unwind;
 use std::thread::{Builder, ScopedJoinHandle};
 
 use lookalike::find::MAX_THREADS;
+use lookalike_datasketch::scheme::HashValues;
+use lookalike_datasketch::token_hasher::TokenHasher;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyType};
 
 use super::arrays;
 use super::gathered::{Gathered, with_short_list};
-use super::kernel::Kernel;
 use super::memory;
+use super::memory::memory_error;
 use super::minhash::{Means, MinHash, means_of};
-use super::scheme::Values;
-use super::tokens::{self, Hasher, Text};
+use super::tokens::Text;
 use crate::error::OptionError;
 
 /// Tokens that are hashed before they are permuted, so that other threads get their turn.
@@ -31,13 +32,18 @@ struct Sets<'py> {
 impl Sets<'_> {
     /// Values of every set, made by `threads` threads; where the system gives fewer, this one does
     /// the work of the others.
-    fn values(&self, py: Python<'_>, means: &Means, threads: usize) -> PyResult<Vec<Values>> {
+    fn values(
+        &self,
+        py: Python<'_>,
+        (means, hasher): (&Means, TokenHasher),
+        threads: usize,
+    ) -> PyResult<Vec<HashValues>> {
         let tokens = self.tokens.slices();
         let ends = &self.ends;
         py.detach(|| {
             let share = ends.len().div_ceil(threads).max(1);
             if share == ends.len() {
-                return values_between(means, tokens, 0, ends);
+                return values_between((means, hasher), tokens, 0, ends);
             }
             std::thread::scope(|scope| {
                 let running: Vec<_> = (0..ends.len())
@@ -45,7 +51,7 @@ impl Sets<'_> {
                     .map(|at| {
                         let start = at.checked_sub(1).map_or(0, |before| ends[before]);
                         let mine = &ends[at..ends.len().min(at + share)];
-                        let work = move || values_between(means, tokens, start, mine);
+                        let work = move || values_between((means, hasher), tokens, start, mine);
                         Builder::new().spawn_scoped(scope, work).map_err(|_| work)
                     })
                     .collect();
@@ -60,21 +66,21 @@ impl Sets<'_> {
 }
 
 /// What the thread made. Its panic goes on here, so that no set is without values.
-fn joined(thread: ScopedJoinHandle<'_, PyResult<Vec<Values>>>) -> PyResult<Vec<Values>> {
+fn joined(thread: ScopedJoinHandle<'_, PyResult<Vec<HashValues>>>) -> PyResult<Vec<HashValues>> {
     thread.join().unwrap_or_else(|panic| resume_unwind(panic))
 }
 
 fn values_between(
-    means: &Means,
+    (means, hasher): (&Means, TokenHasher),
     tokens: &[&[u8]],
     start: usize,
     ends: &[usize],
-) -> PyResult<Vec<Values>> {
+) -> PyResult<Vec<HashValues>> {
     let mut hashes = Vec::new();
     let mut from = start;
     ends.iter()
         .map(|&end| {
-            let values = means.values_of_bytes(&tokens[from..end], &mut hashes);
+            let values = means.values_of_bytes(hasher, &tokens[from..end], &mut hashes);
             from = end;
             values
         })
@@ -85,16 +91,16 @@ fn values_between(
 /// cache, and permuted together while other threads of Python run.
 fn one_by_one<'py>(
     py: Python<'py>,
-    means: &Means,
+    (means, hasher): (&Means, TokenHasher),
     sets: impl Iterator<Item = PyResult<Bound<'py, PyAny>>>,
     text: Text,
-    mut take: impl FnMut(Values) -> PyResult<()>,
+    mut take: impl FnMut(HashValues) -> PyResult<()>,
 ) -> PyResult<()> {
     let (mut slices, mut hashes, mut ends) = (Vec::new(), Vec::new(), Vec::new());
     for set in sets {
         let set = set?;
         let is_short = with_short_list(&set, text, &mut slices, |tokens| {
-            tokens::hash_all(Kernel::best(), means.hasher, tokens, &mut hashes);
+            hasher.hash_all(tokens, &mut hashes);
         });
         if is_short {
             ends.push(hashes.len());
@@ -115,7 +121,7 @@ fn take_gathered(
     means: &Means,
     hashes: &mut Vec<u64>,
     ends: &mut Vec<usize>,
-    take: impl FnMut(Values) -> PyResult<()>,
+    take: impl FnMut(HashValues) -> PyResult<()>,
 ) -> PyResult<()> {
     let made = py.detach(|| permuted(means, hashes, ends))?;
     hashes.clear();
@@ -125,7 +131,7 @@ fn take_gathered(
 }
 
 /// The values of sets whose hashes end at `ends`.
-fn permuted(means: &Means, hashes: &mut [u64], ends: &[usize]) -> PyResult<Vec<Values>> {
+fn permuted(means: &Means, hashes: &mut [u64], ends: &[usize]) -> PyResult<Vec<HashValues>> {
     let mut from = 0;
     let values = ends.iter().map(|&end| {
         let values = means.lowered(&mut hashes[from..end]);
@@ -141,21 +147,21 @@ fn each_set(
     sets: &Bound<'_, PyAny>,
     text: Text,
     threads: usize,
-    mut take: impl FnMut(Values) -> PyResult<()>,
+    mut take: impl FnMut(HashValues) -> PyResult<()>,
 ) -> PyResult<()> {
     let py = sets.py();
     let mut sets = sets.try_iter()?;
     let most = threads.saturating_mul(GATHERED_EACH);
-    if means.hasher == Hasher::Own {
+    let Some(hasher) = means.hasher else {
         for set in sets {
             let values = means.values_of(&set?, text)?;
             take(values.map_or_else(|| means.no_values(), Ok)?)?;
             py.check_signals()?;
         }
         return Ok(());
-    }
+    };
     if threads == 1 {
-        return one_by_one(py, means, sets, text, take);
+        return one_by_one(py, (means, hasher), sets, text, take);
     }
     loop {
         let mut gathered = Sets::default();
@@ -167,7 +173,7 @@ fn each_set(
         if gathered.ends.is_empty() {
             return Ok(());
         }
-        gathered.values(py, means, threads)?.into_iter().try_for_each(&mut take)?;
+        gathered.values(py, (means, hasher), threads)?.into_iter().try_for_each(&mut take)?;
         py.check_signals()?;
     }
 }
@@ -204,7 +210,7 @@ fn ds_matrix<'py>(
     let mut bytes = Vec::new();
     let mut rows = 0;
     each_set(&means, sets, Text::Encoded, checked(threads)?, |values| {
-        values.append_to(&mut bytes)?;
+        values.append_to(&mut bytes).map_err(memory_error)?;
         rows += 1;
         Ok(())
     })?;

@@ -65,7 +65,7 @@ impl Forest {
         Ok(Self {
             depth,
             trees: {
-                let mut room = memory::room(trees)?;
+                let mut room = memory::with_capacity(trees)?;
                 room.extend((0..trees).map(|_| Tree::default()));
                 room
             },

@@ -8,12 +8,13 @@
 
 use std::ffi::c_char;
 
+use lookalike_datasketch::allocation;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyList, PyTuple};
 
-use super::memory;
+use super::memory::memory_error;
 use super::tokens::{self, GREAT, Text};
 
 /// Tokens that are hashed in some microseconds.
@@ -48,7 +49,7 @@ impl<'py> Gathered<'py> {
                 .cast_into_unchecked::<PyTuple>()
         };
         let length = tuple.len();
-        memory::reserve(&mut self.slices, length)?;
+        allocation::reserve(&mut self.slices, length).map_err(memory_error)?;
         self.tuples.push(tuple.clone());
         for (place, at) in (0..).zip(0..length) {
             // SAFETY: there are `length` elements, and they belong to the tuple, which `self` keeps

@@ -4,10 +4,13 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::gathered::Gathered;
-use super::kernel::Kernel;
-use super::scheme::{Permutations, Scheme};
-use super::sha1;
-use super::tokens::{self, Hasher, Text};
+use super::memory::memory_error;
+use super::tokens::{self, Text};
+use crate::datasketch::minhash::scheme_named;
+use lookalike_datasketch::instruction_set::InstructionSet;
+use lookalike_datasketch::scheme::Permutations;
+use lookalike_datasketch::sha1;
+use lookalike_datasketch::token_hasher::TokenHasher;
 
 /// The first four bytes of the SHA-1 of `data`, the first the lowest.
 #[pyfunction]
@@ -19,20 +22,20 @@ fn ds_sha1_hash32(data: Bound<'_, PyAny>) -> PyResult<u64> {
 #[pyfunction]
 fn ds_sha1_hash64(data: Bound<'_, PyAny>) -> PyResult<u64> {
     let bytes = tokens::bytes_of(data, Text::Refused)?;
-    Ok(tokens::hash_one(Hasher::Sha64, &bytes))
+    Ok(tokens::hash_one(TokenHasher::Sha64, &bytes))
 }
 
 /// The token hash of `docs/signature.md`.
 #[pyfunction]
 fn ds_token_hash(data: Bound<'_, PyAny>) -> PyResult<u64> {
     let bytes = tokens::bytes_of(data, Text::Refused)?;
-    Ok(tokens::hash_one(Hasher::Token64, &bytes))
+    Ok(tokens::hash_one(TokenHasher::Token64, &bytes))
 }
 
 /// The names of the kernels that this processor has, the quickest last.
 #[pyfunction]
 fn ds_kernels() -> Vec<String> {
-    Kernel::all().into_iter().map(Kernel::name).collect()
+    InstructionSet::available().into_iter().map(InstructionSet::name).collect()
 }
 
 /// The SHA-1 hashes of `tokens` by the kernel of that name.
@@ -54,15 +57,15 @@ fn ds_kernel_values(
     num_perm: usize,
     mut hashes: Vec<u64>,
 ) -> PyResult<Vec<u64>> {
-    let scheme = Scheme::named(scheme)?;
-    let mut values = scheme.no_values(num_perm)?;
-    let permutations = Permutations::drawn(scheme, seed, num_perm)?;
+    let scheme = scheme_named(scheme)?;
+    let mut values = scheme.no_values(num_perm).map_err(memory_error)?;
+    let permutations = Permutations::drawn(scheme, seed, num_perm).map_err(memory_error)?;
     permutations.lower(named(name)?, scheme, &mut hashes, &mut values);
     Ok(values.to_wide())
 }
 
-fn named(name: &str) -> PyResult<Kernel> {
-    let known = Kernel::all().into_iter().find(|kernel| kernel.name() == name);
+fn named(name: &str) -> PyResult<InstructionSet> {
+    let known = InstructionSet::available().into_iter().find(|kernel| kernel.name() == name);
     known.ok_or_else(|| {
         PyValueError::new_err(format!("kernel must be one of {:?}, got {name:?}", ds_kernels()))
     })

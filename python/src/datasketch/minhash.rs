@@ -9,11 +9,12 @@ use pyo3::types::{PyByteArray, PyBytes, PyDict, PyNone, PyTuple};
 
 use super::arrays;
 use super::gathered::{self, Gathered, Part, with_part_of_list};
-use super::kernel::Kernel;
-use super::memory;
-use super::scheme::{Permutations, Scheme, Values};
-use super::sums;
-use super::tokens::{self, Hasher, Text};
+use super::memory::{self, memory_error};
+use super::tokens::{self, Text};
+use lookalike_datasketch::instruction_set::InstructionSet;
+use lookalike_datasketch::pairwise_sum::pairwise_sum;
+use lookalike_datasketch::scheme::{HashValues, PermutationScheme, Permutations};
+use lookalike_datasketch::token_hasher::TokenHasher;
 
 /// Tokens above which other threads of Python run meanwhile.
 const LONG: usize = 64;
@@ -25,11 +26,12 @@ const SIGNALS: usize = 1 << 10;
 /// Hash values of a set, and how elements are added to it.
 #[pyclass(subclass, name = "DsMinHash", module = "lookalike._engine")]
 pub(crate) struct MinHash {
-    pub(super) scheme: Scheme,
+    pub(super) scheme: PermutationScheme,
     seed: Py<PyAny>,
-    hasher: Hasher,
+    /// `None` where `hashfunc` hashes the tokens.
+    hasher: Option<TokenHasher>,
     hashfunc: Option<Py<PyAny>>,
-    values: Values,
+    values: HashValues,
     /// The array that was given out, and its bytes, which are the values from then on.
     shared: Option<(Py<PyByteArray>, Py<PyAny>)>,
     pub(super) permutations: Option<Arc<Permutations>>,
@@ -40,10 +42,10 @@ impl MinHash {
     ///
     /// # Errors
     /// `MemoryError` where there is no room for another copy.
-    pub(super) fn current(&self, py: Python<'_>) -> PyResult<Values> {
+    pub(super) fn current(&self, py: Python<'_>) -> PyResult<HashValues> {
         match &self.shared {
-            Some((bytes, _)) => Ok(Values::from_bytes(self.scheme, &bytes.bind(py).to_vec())),
-            None => self.values.copied(),
+            Some((bytes, _)) => Ok(HashValues::from_bytes(self.scheme, &bytes.bind(py).to_vec())),
+            None => self.values.copied().map_err(memory_error),
         }
     }
 
@@ -56,18 +58,18 @@ impl MinHash {
     pub(super) fn with_values<T>(
         &self,
         py: Python<'_>,
-        use_values: impl FnOnce(&Values) -> T,
+        use_values: impl FnOnce(&HashValues) -> T,
     ) -> T {
         match &self.shared {
             Some((bytes, _)) => {
-                use_values(&Values::from_bytes(self.scheme, &bytes.bind(py).to_vec()))
+                use_values(&HashValues::from_bytes(self.scheme, &bytes.bind(py).to_vec()))
             }
             None => use_values(&self.values),
         }
     }
 
     /// Values of its own, that no array shows.
-    fn own_values(&mut self, py: Python<'_>) -> PyResult<&mut Values> {
+    fn own_values(&mut self, py: Python<'_>) -> PyResult<&mut HashValues> {
         if self.shared.is_some() {
             self.values = self.current(py)?;
             self.shared = None;
@@ -78,11 +80,11 @@ impl MinHash {
     fn take_hashfunc(&mut self, hashfunc: Option<Py<PyAny>>, hasher: u8) {
         self.hashfunc = hashfunc;
         self.hasher = match hasher {
-            32 => Hasher::Sha32,
-            64 => Hasher::Sha64,
-            33 => Hasher::Token32,
-            65 => Hasher::Token64,
-            _ => Hasher::Own,
+            32 => Some(TokenHasher::Sha32),
+            64 => Some(TokenHasher::Sha64),
+            33 => Some(TokenHasher::Token32),
+            65 => Some(TokenHasher::Token64),
+            _ => None,
         };
     }
 
@@ -103,7 +105,7 @@ impl MinHash {
     }
 
     /// Another with the same parameters and these values.
-    pub(super) fn set_like(&mut self, py: Python<'_>, other: &Self, values: Values) {
+    pub(super) fn set_like(&mut self, py: Python<'_>, other: &Self, values: HashValues) {
         self.scheme = other.scheme;
         self.seed = other.seed.clone_ref(py);
         self.hasher = other.hasher;
@@ -116,8 +118,9 @@ impl MinHash {
 
 /// All that is needed to add tokens.
 pub(super) struct Means {
-    pub(super) scheme: Scheme,
-    pub(super) hasher: Hasher,
+    pub(super) scheme: PermutationScheme,
+    /// `None` where `function` hashes the tokens.
+    pub(super) hasher: Option<TokenHasher>,
     function: Py<PyAny>,
     pub(super) permutations: Arc<Permutations>,
 }
@@ -128,12 +131,10 @@ impl Means {
         &self,
         tokens: &Bound<'_, PyAny>,
         text: Text,
-    ) -> PyResult<Option<Values>> {
-        if self.hasher == Hasher::Own {
-            return self.values_by_function(tokens);
-        }
+    ) -> PyResult<Option<HashValues>> {
+        let Some(hasher) = self.hasher else { return self.values_by_function(tokens) };
         let mut values = self.no_values()?;
-        if let Some(count) = self.lower_by_list(tokens, text, &mut values)? {
+        if let Some(count) = self.lower_by_list(hasher, tokens, text, &mut values)? {
             return Ok((count > 0).then_some(values));
         }
         let mut gathered = Gathered::default();
@@ -146,7 +147,7 @@ impl Means {
         let mut hashes = Vec::new();
         for part in gathered::parts(slices) {
             hashes.clear();
-            let hash = |hashes| tokens::hash_all(Kernel::best(), self.hasher, part, hashes);
+            let hash = |hashes| hasher.hash_all(part, hashes);
             if slices.len() < LONG {
                 hash(&mut hashes);
             } else {
@@ -158,7 +159,7 @@ impl Means {
     }
 
     /// The same, where a function of the user's hashes.
-    fn values_by_function(&self, tokens: &Bound<'_, PyAny>) -> PyResult<Option<Values>> {
+    fn values_by_function(&self, tokens: &Bound<'_, PyAny>) -> PyResult<Option<HashValues>> {
         let py = tokens.py();
         let function = self.function.bind(py);
         let mut hashes = Vec::new();
@@ -179,11 +180,12 @@ impl Means {
     /// Values of the set of `tokens`, without the interpreter; `hashes` is room to work in.
     pub(super) fn values_of_bytes(
         &self,
+        hasher: TokenHasher,
         tokens: &[&[u8]],
         hashes: &mut Vec<u64>,
-    ) -> PyResult<Values> {
+    ) -> PyResult<HashValues> {
         hashes.clear();
-        tokens::hash_all(Kernel::best(), self.hasher, tokens, hashes);
+        hasher.hash_all(tokens, hashes);
         self.lowered(hashes)
     }
 
@@ -192,22 +194,23 @@ impl Means {
     /// where it is no list of such tokens, and the values mean nothing then.
     fn lower_by_list(
         &self,
+        hasher: TokenHasher,
         tokens: &Bound<'_, PyAny>,
         text: Text,
-        values: &mut Values,
+        values: &mut HashValues,
     ) -> PyResult<Option<usize>> {
         let (mut slices, mut hashes, mut from) = (Vec::new(), Vec::new(), 0);
         loop {
             hashes.clear();
             let part = with_part_of_list(tokens, from, text, &mut slices, |tokens| {
-                tokens::hash_all(Kernel::best(), self.hasher, tokens, &mut hashes);
+                hasher.hash_all(tokens, &mut hashes);
             });
             match part {
                 Part::Other => return Ok(None),
                 Part::Short(0) => return Ok(Some(from)),
                 Part::Short(count) => from += count,
                 Part::Great(token) => {
-                    hashes.push(tokens::hash_one(self.hasher, &tokens::bytes_of(token, text)?));
+                    hashes.push(tokens::hash_one(hasher, &tokens::bytes_of(token, text)?));
                     tokens.py().check_signals()?;
                     from += 1;
                 }
@@ -218,15 +221,15 @@ impl Means {
 
     /// Lowers values by hashes; where these are many, other threads of Python run meanwhile, and
     /// Ctrl-C ends it.
-    fn lower(&self, py: Python<'_>, hashes: &mut [u64], values: &mut Values) -> PyResult<()> {
+    fn lower(&self, py: Python<'_>, hashes: &mut [u64], values: &mut HashValues) -> PyResult<()> {
         if hashes.len() < LONG {
-            self.permutations.lower(Kernel::best(), self.scheme, hashes, values);
+            self.permutations.lower(InstructionSet::best(), self.scheme, hashes, values);
             return Ok(());
         }
         let part = (PRODUCTS / self.permutations.a.len().max(1)).max(LONG);
         for hashes in hashes.chunks_mut(part) {
             py.detach(|| {
-                self.permutations.lower(Kernel::best(), self.scheme, hashes, values);
+                self.permutations.lower(InstructionSet::best(), self.scheme, hashes, values);
             });
             py.check_signals()?;
         }
@@ -234,15 +237,27 @@ impl Means {
     }
 
     /// The values of a set without elements.
-    pub(super) fn no_values(&self) -> PyResult<Values> {
-        self.scheme.no_values(self.permutations.a.len())
+    pub(super) fn no_values(&self) -> PyResult<HashValues> {
+        self.scheme.no_values(self.permutations.a.len()).map_err(memory_error)
     }
 
-    pub(super) fn lowered(&self, hashes: &mut [u64]) -> PyResult<Values> {
+    pub(super) fn lowered(&self, hashes: &mut [u64]) -> PyResult<HashValues> {
         let mut values = self.no_values()?;
-        self.permutations.lower(Kernel::best(), self.scheme, hashes, &mut values);
+        self.permutations.lower(InstructionSet::best(), self.scheme, hashes, &mut values);
         Ok(values)
     }
+}
+
+/// The scheme of that name.
+///
+/// # Errors
+/// `ValueError` where there is none.
+pub(super) fn scheme_named(name: &str) -> PyResult<PermutationScheme> {
+    PermutationScheme::named(name).ok_or_else(|| {
+        PyValueError::new_err(format!(
+            "scheme must be one of affine32, affine64, legacy, got {name:?}"
+        ))
+    })
 }
 
 /// What tokens are added with, of the object that Python has.
@@ -260,11 +275,11 @@ impl MinHash {
         _kwargs: Option<&Bound<'_, PyDict>>,
     ) -> Self {
         Self {
-            scheme: Scheme::Affine32,
+            scheme: PermutationScheme::Affine32,
             seed: py.None(),
-            hasher: Hasher::Own,
+            hasher: None,
             hashfunc: None,
-            values: Values::Narrow(Vec::new()),
+            values: HashValues::Narrow(Vec::new()),
             shared: None,
             permutations: None,
         }
@@ -285,10 +300,10 @@ impl MinHash {
         hashvalues: Option<&Bound<'_, PyAny>>,
         permutations: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
-        self.scheme = Scheme::named(scheme)?;
+        self.scheme = scheme_named(scheme)?;
         self.values = match hashvalues {
             Some(given) => arrays::parse(self.scheme, given, "hash values")?,
-            None => self.scheme.no_values(num_perm)?,
+            None => self.scheme.no_values(num_perm).map_err(memory_error)?,
         };
         self.shared = None;
         self.take_hashfunc(hashfunc, hasher);
@@ -302,7 +317,8 @@ impl MinHash {
                     seed.bind(py)
                 ))
             })?;
-            self.permutations = Some(Permutations::drawn(self.scheme, word, self.values.len())?);
+            let drawn = Permutations::drawn(self.scheme, word, self.values.len());
+            self.permutations = Some(drawn.map_err(memory_error)?);
         }
         self.seed = seed;
         Ok(())
@@ -325,7 +341,7 @@ impl MinHash {
     /// Lets go of what tokens are added with.
     fn _freeze(&mut self) {
         self.hashfunc = None;
-        self.hasher = Hasher::Own;
+        self.hasher = None;
         self.permutations = None;
     }
 
@@ -428,7 +444,7 @@ impl MinHash {
                 b.len()
             )));
         }
-        if self.scheme != Scheme::Legacy && a.to_wide().iter().any(|a| a & 1 == 0) {
+        if self.scheme != PermutationScheme::Legacy && a.to_wide().iter().any(|a| a & 1 == 0) {
             return Err(PyValueError::new_err(format!(
                 "all `a` permutation parameters must be odd for scheme '{}'",
                 self.scheme.name()
@@ -448,16 +464,14 @@ impl MinHash {
     fn update(slf: &Bound<'_, Self>, b: Bound<'_, PyAny>) -> PyResult<()> {
         let py = slf.py();
         let means = means_of(slf)?;
-        let mut hash = if means.hasher == Hasher::Own {
-            tokens::own_hash(means.scheme, means.function.bind(py), b)?
-        } else {
-            let token = tokens::bytes_of(b, Text::Refused)?;
-            tokens::hash_one(means.hasher, &token)
+        let mut hash = match means.hasher {
+            None => tokens::own_hash(means.scheme, means.function.bind(py), b)?,
+            Some(hasher) => tokens::hash_one(hasher, &tokens::bytes_of(b, Text::Refused)?),
         };
         let hashes = std::slice::from_mut(&mut hash);
         let mut this = slf.try_borrow_mut()?;
         let values = this.own_values(py)?;
-        means.permutations.lower(Kernel::best(), means.scheme, hashes, values);
+        means.permutations.lower(InstructionSet::best(), means.scheme, hashes, values);
         Ok(())
     }
 
@@ -492,7 +506,7 @@ impl MinHash {
         self.with_values(py, |values| {
             let most = self.scheme.empty() as f64;
             let parts: Vec<f64> = values.to_wide().iter().map(|&v| v as f64 / most).collect();
-            values.len() as f64 / sums::pairwise(&parts) - 1.0
+            values.len() as f64 / pairwise_sum(&parts) - 1.0
         })
     }
 
@@ -502,7 +516,7 @@ impl MinHash {
     }
 
     fn clear(&mut self) -> PyResult<()> {
-        self.values = self.scheme.no_values(self.values.len())?;
+        self.values = self.scheme.no_values(self.values.len()).map_err(memory_error)?;
         self.shared = None;
         Ok(())
     }
@@ -510,7 +524,7 @@ impl MinHash {
     /// The values as bytes, the least byte of each first.
     fn _value_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let mut bytes = Vec::new();
-        self.with_values(py, |values| values.append_to(&mut bytes))?;
+        self.with_values(py, |values| values.append_to(&mut bytes)).map_err(memory_error)?;
         Ok(PyBytes::new(py, &bytes))
     }
 

@@ -1,4 +1,4 @@
-//! What `lookalike.datasketch` does in Rust: sketches with the bits of datasketch 2.0.0.
+//! The classes and functions of `lookalike.datasketch` over the crate `lookalike-datasketch`.
 
 mod arrays;
 mod bulk;
@@ -6,24 +6,12 @@ mod forest;
 mod gathered;
 mod hashing;
 mod kept;
-mod kernel;
-#[cfg(target_arch = "x86_64")]
-mod lanes;
 mod memory;
 mod minhash;
-mod optimal;
-mod partitions;
-mod permute;
-#[cfg(target_arch = "x86_64")]
-mod products;
-mod scheme;
-mod sha1;
+mod parameters;
 mod sketch;
-mod store;
-mod sums;
 mod tables;
 mod tokens;
-mod twister;
 mod weights;
 
 use pyo3::prelude::*;
@@ -34,8 +22,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<tables::Tables>()?;
     module.add_class::<weights::Weights>()?;
     forest::register(module)?;
-    optimal::register(module)?;
-    partitions::register(module)?;
+    parameters::register(module)?;
     bulk::register(module)?;
     kept::register(module)?;
     sketch::register(module)?;

@@ -7,8 +7,9 @@ use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::{PyBytes, PyDict, PyList, PySet};
 
+use super::memory::memory_error;
 use super::sketch::{Sketch, check_scheme};
-use super::store::{Bands, Store};
+use lookalike_datasketch::bucket_tables::{BandBytes, BucketTables};
 
 /// Keys by the bands of their sketches.
 #[pyclass(subclass, name = "DsTables", module = "lookalike._engine")]
@@ -21,7 +22,7 @@ pub(crate) struct Tables {
     numbers: Py<PyDict>,
     /// Of each record: its key.
     keys: Vec<Py<PyAny>>,
-    store: Store,
+    store: BucketTables,
 }
 
 impl Tables {
@@ -30,7 +31,7 @@ impl Tables {
         slf: &Bound<'_, Self>,
         minhash: &Bound<'_, PyAny>,
         remember: bool,
-    ) -> PyResult<Bands> {
+    ) -> PyResult<BandBytes> {
         let mut sketch = Sketch::of(minhash)?;
         let (width, hashfunc) = {
             let mut this = slf.try_borrow_mut()?;
@@ -43,7 +44,7 @@ impl Tables {
             (width, this.hashfunc.as_ref().map(|function| function.clone_ref(slf.py())))
         };
         match hashfunc {
-            None => Ok(Bands { bytes: sketch.bytes, lengths: Vec::new() }),
+            None => Ok(BandBytes { bytes: sketch.bytes, lengths: Vec::new() }),
             Some(function) => hashed(function.bind(slf.py()), &sketch.bytes, width),
         }
     }
@@ -70,8 +71,8 @@ impl Tables {
         Ok(())
     }
 
-    /// Bands that are known already, as many as the tables have.
-    fn known_bands(&self, bands: &[Bound<'_, PyBytes>]) -> PyResult<Bands> {
+    /// BandBytes that are known already, as many as the tables have.
+    fn known_bands(&self, bands: &[Bound<'_, PyBytes>]) -> PyResult<BandBytes> {
         self.check_ready()?;
         let expected = self.store.bands();
         if bands.len() != expected {
@@ -83,11 +84,11 @@ impl Tables {
         let lengths: Vec<u32> = bands.iter().map(|band| band.as_bytes().len() as u32).collect();
         let is_even = lengths.iter().all(|&length| length == lengths[0] && length > 0);
         let bytes = bands.iter().flat_map(PyBytesMethods::as_bytes).copied().collect();
-        Ok(Bands { bytes, lengths: if is_even { Vec::new() } else { lengths } })
+        Ok(BandBytes { bytes, lengths: if is_even { Vec::new() } else { lengths } })
     }
 
     /// Adds bands under `key`, to those that it has.
-    fn add(slf: &Bound<'_, Self>, key: &Bound<'_, PyAny>, bands: &Bands) -> PyResult<()> {
+    fn add(slf: &Bound<'_, Self>, key: &Bound<'_, PyAny>, bands: &BandBytes) -> PyResult<()> {
         let numbers = Self::numbers(slf)?;
         let known = Self::number_of(slf, key)?;
         let (number, is_first) = {
@@ -167,8 +168,8 @@ fn dict_of(py: Python<'_>, counts: Vec<(Vec<u8>, usize)>) -> PyResult<Bound<'_, 
 }
 
 /// What a function of the user's makes of each band.
-fn hashed(function: &Bound<'_, PyAny>, bytes: &[u8], width: usize) -> PyResult<Bands> {
-    let mut bands = Bands { bytes: Vec::new(), lengths: Vec::new() };
+fn hashed(function: &Bound<'_, PyAny>, bytes: &[u8], width: usize) -> PyResult<BandBytes> {
+    let mut bands = BandBytes { bytes: Vec::new(), lengths: Vec::new() };
     for band in bytes.chunks_exact(width) {
         let hash = function.call1((PyBytes::new(function.py(), band),))?;
         let hash = hash.cast::<PyBytes>().map_err(|_| {
@@ -200,7 +201,7 @@ impl Tables {
             scheme: None,
             numbers: PyDict::new(py).unbind(),
             keys: Vec::new(),
-            store: Store::empty(),
+            store: BucketTables::empty(),
         }
     }
 
@@ -218,7 +219,8 @@ impl Tables {
                 "{bands} bands of {rows} values are not from 1 to the {length} values of a sketch"
             )));
         }
-        let (store, numbers) = (Store::new(bands)?, PyDict::new(slf.py()).unbind());
+        let (store, numbers) =
+            (BucketTables::new(bands).map_err(memory_error)?, PyDict::new(slf.py()).unbind());
         let before = {
             let mut this = slf.try_borrow_mut()?;
             this.length = length;
@@ -244,7 +246,7 @@ impl Tables {
     }
 
     fn __clear__(&mut self) {
-        self.store = Store::empty();
+        self.store = BucketTables::empty();
         self.hashfunc = None;
         self.keys = Vec::new();
     }
@@ -373,7 +375,7 @@ impl Tables {
     fn _add_all(slf: &Bound<'_, Self>, other: &Bound<'_, Self>) -> PyResult<()> {
         let py = slf.py();
         let owners = Self::all_owners(other)?;
-        let theirs: Vec<(Py<PyAny>, Bands)> = {
+        let theirs: Vec<(Py<PyAny>, BandBytes)> = {
             let other = other.try_borrow()?;
             let records = owners.iter().flat_map(|&owner| other.store.records_of(owner));
             records

@@ -1,42 +1,13 @@
 //! From Python's tokens to hashes.
 
-use lookalike::core::hash::token_hash;
+use lookalike_datasketch::scheme::PermutationScheme;
+use lookalike_datasketch::token_hasher::TokenHasher;
 use pyo3::exceptions::{PyBufferError, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView, PyString};
 
-use super::kernel::Kernel;
-use super::scheme::Scheme;
-use super::sha1;
-
 /// Bytes that take some tenths of a millisecond to hash.
 pub(super) const GREAT: usize = 1 << 17;
-
-/// How a token becomes a number.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Hasher {
-    /// The first four bytes of SHA-1.
-    Sha32,
-    /// The first eight.
-    Sha64,
-    /// The low half of the token hash of `docs/signature.md`.
-    Token32,
-    /// All of it.
-    Token64,
-    /// A function of the user's.
-    Own,
-}
-
-impl Hasher {
-    /// The hash of one token's bytes by the functions that are not the user's.
-    pub(super) fn hash(self, kernel: Kernel, token: &[u8]) -> u64 {
-        let hash = match self {
-            Self::Token32 | Self::Token64 => token_hash(token),
-            _ => sha1::hash(kernel, token),
-        };
-        if matches!(self, Self::Sha64 | Self::Token64) { hash } else { hash & 0xffff_ffff }
-    }
-}
 
 /// What may stand for bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -92,25 +63,12 @@ fn bytes_of_other<'py>(token: &Bound<'py, PyAny>, text: Text) -> PyResult<Bound<
 }
 
 /// The hash of one token, for which other threads of Python run if it is long.
-pub(super) fn hash_one(hasher: Hasher, token: &Bound<'_, PyBytes>) -> u64 {
+pub(super) fn hash_one(hasher: TokenHasher, token: &Bound<'_, PyBytes>) -> u64 {
     let bytes = token.as_bytes();
     if bytes.len() < GREAT {
-        return hasher.hash(Kernel::best(), bytes);
+        return hasher.hash(bytes);
     }
-    token.py().detach(|| hasher.hash(Kernel::best(), bytes))
-}
-
-/// Hashes of all `tokens`, appended.
-pub(super) fn hash_all(kernel: Kernel, hasher: Hasher, tokens: &[&[u8]], hashes: &mut Vec<u64>) {
-    let start = hashes.len();
-    if matches!(hasher, Hasher::Token32 | Hasher::Token64) {
-        hashes.extend(tokens.iter().map(|token| token_hash(token)));
-    } else {
-        sha1::hash_all(kernel, tokens, hashes);
-    }
-    if matches!(hasher, Hasher::Token32 | Hasher::Sha32) {
-        hashes[start..].iter_mut().for_each(|hash| *hash &= 0xffff_ffff);
-    }
+    token.py().detach(|| hasher.hash(bytes))
 }
 
 /// What a user's function gives for `token`, if the scheme can use it.
@@ -119,20 +77,20 @@ pub(super) fn hash_all(kernel: Kernel, hasher: Hasher, tokens: &[&[u8]], hashes:
 /// What the function raises; `ValueError` (for `legacy`, `OverflowError`) for a number that is too
 /// large or negative; `TypeError` for what is no whole number.
 pub(super) fn own_hash(
-    scheme: Scheme,
+    scheme: PermutationScheme,
     function: &Bound<'_, PyAny>,
     token: Bound<'_, PyAny>,
 ) -> PyResult<u64> {
     let hash = function.call1((token,))?;
     let number = hash.extract::<u64>();
-    let limit = if scheme == Scheme::Affine32 { u64::from(u32::MAX) } else { u64::MAX };
+    let limit = if scheme == PermutationScheme::Affine32 { u64::from(u32::MAX) } else { u64::MAX };
     match number {
         Ok(number) if number <= limit => Ok(number),
         _ if hash.call_method0("__index__").is_err() => Err(PyTypeError::new_err(format!(
             "hashfunc must return an integer, got {}",
             hash.get_type().name()?
         ))),
-        _ if scheme == Scheme::Legacy => Err(PyOverflowError::new_err(format!(
+        _ if scheme == PermutationScheme::Legacy => Err(PyOverflowError::new_err(format!(
             "hashfunc returned a value out of range for scheme 'legacy': expected 0 to 2**32 - 1, \
              got {hash}"
         ))),

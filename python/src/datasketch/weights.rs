@@ -4,9 +4,9 @@ use pyo3::exceptions::{PyOverflowError, PyValueError};
 use pyo3::prelude::*;
 
 use super::arrays;
-use super::kernel::Kernel;
 use super::memory;
-use super::permute::{self, Sample};
+use lookalike_datasketch::instruction_set::InstructionSet;
+use lookalike_datasketch::loops::{self, Sample};
 
 /// The parameters of a `WeightedMinHashGenerator`: a row for each sample, a column for each
 /// dimension.
@@ -45,8 +45,8 @@ impl Weights {
                 taken(&self.betas[row.clone()], &mut betas);
                 taken(&self.ln_cs[row.clone()], &mut ln_cs);
             }
-            permute::sample(
-                Kernel::best(),
+            loops::sample(
+                InstructionSet::best(),
                 &mut Sample {
                     logs,
                     rates: if columns.is_some() { &rates } else { &self.rates[row.clone()] },
@@ -81,7 +81,7 @@ fn floats(bytes: &[u8]) -> Vec<f32> {
 
 /// Pairs of 64-bit integers, as an array of two columns.
 fn array<'py>(py: Python<'py>, pairs: &[Pair]) -> PyResult<Bound<'py, PyAny>> {
-    let mut bytes = memory::room(pairs.len().saturating_mul(16))?;
+    let mut bytes = memory::with_capacity(pairs.len().saturating_mul(16))?;
     for &(dimension, level) in pairs {
         if !level.is_finite() {
             return Err(PyOverflowError::new_err(format!(
@@ -135,7 +135,7 @@ impl Weights {
                 logs.len()
             )));
         }
-        let mut pairs = memory::room(self.samples)?;
+        let mut pairs = memory::with_capacity(self.samples)?;
         py.detach(|| self.pairs(&logs, None, &mut pairs)).map_err(|()| {
             PyValueError::new_err("All-NaN slice encountered: no weight is a positive number")
         })?;
@@ -158,7 +158,7 @@ impl Weights {
         if !is_ordered || !in_range || columns.len() != logs.len() {
             return Err(PyValueError::new_err("rows, columns and weights do not fit together"));
         }
-        let mut rows = memory::room(ends.len())?;
+        let mut rows = memory::with_capacity(ends.len())?;
         let mut from = 0;
         for end in ends {
             py.check_signals()?;
@@ -174,7 +174,7 @@ impl Weights {
                     rows.len()
                 )));
             }
-            let mut pairs = memory::room(self.samples)?;
+            let mut pairs = memory::with_capacity(self.samples)?;
             py.detach(|| self.pairs(logs, Some(columns), &mut pairs)).map_err(|()| {
                 PyValueError::new_err(format!("weights of row {} are not finite", rows.len()))
             })?;

@@ -2,7 +2,8 @@
 //! drive the browser by the `WebDriver` protocol. So this needs Node, chromedriver and
 //! Chromium; where one of them is missing there is nothing to test, which is said aloud.
 //!
-//! `cargo test -p lookalike-server --test all page::` leaves pictures of every view in the folder for
+//! `cargo test -p lookalike-server --test all page::` leaves pictures of every view in the folder
+//! for
 //! things made by tests (`tmp` in the target folder).
 #![allow(clippy::unwrap_used, reason = "a test")]
 

@@ -3,18 +3,16 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-use pyo3::PyResult;
-
-use super::memory;
+use crate::allocation::{self, AllocationError};
 
 /// No record.
-pub(super) const NONE: u32 = u32::MAX;
+const NONE: u32 = u32::MAX;
 /// Bytes of removed records that are left where they are.
 const WASTE: usize = 1 << 20;
 
 /// The bands of one record.
 #[derive(Clone, Copy, Debug)]
-struct Record {
+struct BandRecord {
     /// Where its bytes begin.
     start: usize,
     /// How many bytes a band has; 0 if they differ: their lengths come first, then.
@@ -30,15 +28,16 @@ struct Record {
 
 /// Bytes of all bands of a record.
 #[derive(Clone, Debug)]
-pub(super) struct Bands {
-    pub(super) bytes: Vec<u8>,
+pub struct BandBytes {
+    /// The bytes, band after band.
+    pub bytes: Vec<u8>,
     /// The length of each; empty if all are as long.
-    pub(super) lengths: Vec<u32>,
+    pub lengths: Vec<u32>,
 }
 
-impl Bands {
+impl BandBytes {
     /// The bytes of each of its `count` bands.
-    pub(super) fn pieces(&self, count: usize) -> impl ExactSizeIterator<Item = &[u8]> {
+    pub fn pieces(&self, count: usize) -> impl ExactSizeIterator<Item = &[u8]> {
         let mut rest = &self.bytes[..];
         (0..count).map(move |band| {
             let even = rest.len() / (count - band);
@@ -52,9 +51,9 @@ impl Bands {
 
 /// Hashes are good already.
 #[derive(Default)]
-struct Unchanged(u64);
+struct IdentityHasher(u64);
 
-impl Hasher for Unchanged {
+impl Hasher for IdentityHasher {
     fn finish(&self) -> u64 {
         self.0
     }
@@ -66,17 +65,17 @@ impl Hasher for Unchanged {
     }
 }
 
-type Table = HashMap<u64, u32, BuildHasherDefault<Unchanged>>;
+type BucketHeads = HashMap<u64, u32, BuildHasherDefault<IdentityHasher>>;
 
 /// Records by the bytes of each of their bands.
 ///
 /// A bucket is a doubly linked list of records whose bands are equal, found by a hash of them.
 /// Where bands that differ have one hash, the later is found under the next number.
 #[derive(Debug)]
-pub(super) struct Store {
+pub struct BucketTables {
     count: usize,
-    tables: Vec<Table>,
-    records: Vec<Record>,
+    tables: Vec<BucketHeads>,
+    records: Vec<BandRecord>,
     free: Vec<u32>,
     /// Of record × bands + band: the neighbours in the bucket.
     next: Vec<u32>,
@@ -88,19 +87,19 @@ pub(super) struct Store {
     query: u32,
 }
 
-impl Store {
+impl BucketTables {
     /// An empty one for records of `count` bands.
     ///
     /// # Errors
-    /// `MemoryError` where there is no room for so many tables.
-    pub(super) fn new(count: usize) -> PyResult<Self> {
-        let mut tables = memory::room(count)?;
-        tables.extend((0..count).map(|_| Table::default()));
+    /// The system has no memory for that many tables.
+    pub fn new(count: usize) -> Result<Self, AllocationError> {
+        let mut tables = allocation::with_capacity(count)?;
+        tables.extend((0..count).map(|_| BucketHeads::default()));
         Ok(Self { count, tables, ..Self::empty() })
     }
 
     /// One that takes no records.
-    pub(super) fn empty() -> Self {
+    pub fn empty() -> Self {
         Self {
             count: 0,
             tables: Vec::new(),
@@ -116,22 +115,22 @@ impl Store {
     }
 
     /// How many bands a record has.
-    pub(super) fn bands(&self) -> usize {
+    pub fn bands(&self) -> usize {
         self.count
     }
 
     /// Whether a record is there.
-    pub(super) fn is_live(&self, number: u32) -> bool {
+    pub fn is_live(&self, number: u32) -> bool {
         self.records.get(number as usize).is_some_and(|record| record.is_live)
     }
 
     /// Adds a record, to the others of `owner` if there is one; gives its number.
-    pub(super) fn add(&mut self, bands: &Bands, owner: Option<u32>) -> u32 {
+    pub fn add(&mut self, bands: &BandBytes, owner: Option<u32>) -> u32 {
         let number = self.free.pop().unwrap_or_else(|| {
             self.next.resize(self.next.len() + self.count, NONE);
             self.previous.resize(self.previous.len() + self.count, NONE);
             self.met.push(self.query);
-            let empty = Record {
+            let empty = BandRecord {
                 start: 0,
                 width: 0,
                 owner: NONE,
@@ -152,7 +151,7 @@ impl Store {
         let owner = owner.unwrap_or(number);
         let place = number as usize;
         self.records[place] =
-            Record { start, width, owner, sibling: NONE, last: number, is_live: true };
+            BandRecord { start, width, owner, sibling: NONE, last: number, is_live: true };
         self.met[place] = self.query.wrapping_sub(1);
         if owner != number {
             let last = std::mem::replace(&mut self.records[owner as usize].last, number);
@@ -165,7 +164,7 @@ impl Store {
     }
 
     /// Takes out all records of the key whose first one is `owner`.
-    pub(super) fn remove(&mut self, owner: u32) {
+    pub fn remove(&mut self, owner: u32) {
         let mut number = if self.is_live(owner) { owner } else { NONE };
         while number != NONE {
             for band in 0..self.count {
@@ -185,7 +184,7 @@ impl Store {
 
     /// All records of the key whose first one is `owner`, in the order of insertion; none if it is
     /// not there.
-    pub(super) fn records_of(&self, owner: u32) -> impl Iterator<Item = u32> + '_ {
+    pub fn records_of(&self, owner: u32) -> impl Iterator<Item = u32> + '_ {
         let first = Some(owner).filter(|&owner| self.is_live(owner));
         std::iter::successors(first, |&number| {
             let sibling = self.records[number as usize].sibling;
@@ -194,7 +193,7 @@ impl Store {
     }
 
     /// The bytes of one band of a record.
-    pub(super) fn band(&self, number: u32, band: usize) -> &[u8] {
+    pub fn band(&self, number: u32, band: usize) -> &[u8] {
         let record = self.records[number as usize];
         if record.width > 0 {
             let width = record.width as usize;
@@ -208,10 +207,10 @@ impl Store {
     }
 
     /// All bands of a record.
-    pub(super) fn bands_of(&self, number: u32) -> Bands {
+    pub fn bands_of(&self, number: u32) -> BandBytes {
         let all = (0..self.count).map(|band| self.band(number, band));
         let is_even = self.records[number as usize].width > 0;
-        Bands {
+        BandBytes {
             lengths: if is_even {
                 Vec::new()
             } else {
@@ -222,7 +221,7 @@ impl Store {
     }
 
     /// The first records of all keys that share one of the first `count` bands, each once.
-    pub(super) fn query(&mut self, bands: &Bands, count: usize) -> Vec<u32> {
+    pub fn query(&mut self, bands: &BandBytes, count: usize) -> Vec<u32> {
         self.query = self.query.wrapping_add(1);
         let mut found = Vec::new();
         for (band, key) in bands.pieces(self.count).take(count).enumerate() {
@@ -241,7 +240,7 @@ impl Store {
     }
 
     /// The first records of the keys in a bucket, each once, the latest first.
-    pub(super) fn bucket(&self, band: usize, key: &[u8]) -> Vec<u32> {
+    pub fn bucket(&self, band: usize, key: &[u8]) -> Vec<u32> {
         let mut found = Vec::new();
         let mut number = self.head(band, key);
         while number != NONE {
@@ -255,19 +254,19 @@ impl Store {
     }
 
     /// Whether an earlier record of the same key has the same band.
-    pub(super) fn is_repeated(&self, number: u32, band: usize) -> bool {
+    fn is_repeated(&self, number: u32, band: usize) -> bool {
         let owner = self.records[number as usize].owner;
         let mut before = self.records_of(owner).take_while(|&other| other != number);
         owner != number && before.any(|other| self.band(other, band) == self.band(number, band))
     }
 
     /// Of each band: the buckets of these keys, and how many of them are in each.
-    pub(super) fn counts(&self, owners: &[u32]) -> Vec<Vec<(Vec<u8>, usize)>> {
+    pub fn counts(&self, owners: &[u32]) -> Vec<Vec<(Vec<u8>, usize)>> {
         (0..self.count).map(|band| self.counts_in(band, owners)).collect()
     }
 
     /// The same of one band.
-    pub(super) fn counts_in(&self, band: usize, owners: &[u32]) -> Vec<(Vec<u8>, usize)> {
+    pub fn counts_in(&self, band: usize, owners: &[u32]) -> Vec<(Vec<u8>, usize)> {
         let mut places: HashMap<&[u8], usize> = HashMap::new();
         let mut counts: Vec<(Vec<u8>, usize)> = Vec::new();
         for number in owners.iter().flat_map(|&owner| self.records_of(owner)) {
@@ -374,4 +373,84 @@ fn hash_of(bytes: &[u8]) -> u64 {
         hash = (product as u64) ^ (product >> 64) as u64 ^ 0xe703_7ed1_a0b4_28db;
     }
     hash
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::{BTreeMap, BTreeSet};
+
+    /// Bands of two, one and three bytes or of one byte each.
+    fn bands(values: [u8; 3], is_even: bool) -> BandBytes {
+        let [a, b, c] = values;
+        if is_even {
+            return BandBytes { bytes: vec![a, b, c], lengths: Vec::new() };
+        }
+        BandBytes { bytes: vec![a, a, b, c, c, c], lengths: vec![2, 1, 3] }
+    }
+
+    proptest! {
+        #[test]
+        fn tables_answer_like_a_list(
+            steps in prop::collection::vec((0_u8..8, [0_u8..3, 0..3, 0..3], 0_u8..4), 1..120),
+            is_even: bool,
+        ) {
+            let mut tables = BucketTables::new(3).unwrap();
+            let mut owners: BTreeMap<u8, u32> = BTreeMap::new();
+            let mut list: Vec<(u8, [u8; 3])> = Vec::new();
+            for (key, values, action) in steps {
+                if action == 0 {
+                    if let Some(owner) = owners.remove(&key) {
+                        tables.remove(owner);
+                        list.retain(|(other, _)| *other != key);
+                    }
+                } else {
+                    let number = tables.add(&bands(values, is_even), owners.get(&key).copied());
+                    owners.entry(key).or_insert(number);
+                    list.push((key, values));
+                }
+                let named: BTreeMap<u32, u8> = owners.iter().map(|(k, n)| (*n, *k)).collect();
+                for count in 0..=3 {
+                    let found = tables.query(&bands(values, is_even), count);
+                    let keys: BTreeSet<u8> = found.iter().map(|number| named[number]).collect();
+                    prop_assert_eq!(keys.len(), found.len());
+                    let shares = |other: &[u8; 3]| (0..count).any(|k| other[k] == values[k]);
+                    let matches = list.iter().filter(|(_, other)| shares(other));
+                    let expected: BTreeSet<u8> = matches.map(|(key, _)| *key).collect();
+                    prop_assert_eq!(keys, expected);
+                }
+                let all: Vec<u32> = owners.values().copied().collect();
+                for band in 0..3 {
+                    for (bytes, count) in tables.counts_in(band, &all) {
+                        let has = |(_, other): &&(u8, [u8; 3])| other[band] == bytes[0];
+                        let keys = list.iter().filter(has).map(|(key, _)| *key);
+                        let keys: BTreeSet<u8> = keys.collect();
+                        prop_assert_eq!(count, keys.len());
+                        prop_assert_eq!(tables.bucket(band, &bytes).len(), count);
+                    }
+                }
+                for (key, owner) in &owners {
+                    let theirs = list.iter().filter(|(other, _)| other == key);
+                    let records: Vec<u32> = tables.records_of(*owner).collect();
+                    prop_assert_eq!(records.len(), theirs.clone().count());
+                    for (number, (_, values)) in records.into_iter().zip(theirs) {
+                        let expected = bands(*values, is_even).bytes;
+                        prop_assert_eq!(tables.bands_of(number).bytes, expected);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn bytes_of_removed_records_are_given_back() {
+        let mut tables = BucketTables::new(1).unwrap();
+        let band = |k: u32| BandBytes { bytes: vec![k as u8; 1 << 16], lengths: Vec::new() };
+        let numbers: Vec<u32> = (0..40).map(|k| tables.add(&band(k), None)).collect();
+        numbers[1..].iter().for_each(|&number| tables.remove(number));
+        assert!(tables.bytes.len() < 40 << 16);
+        assert_eq!(tables.query(&band(0), 1), [numbers[0]]);
+        assert!(tables.query(&band(1), 1).is_empty());
+    }
 }

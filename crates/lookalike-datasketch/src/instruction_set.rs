@@ -1,10 +1,10 @@
-//! What the processor can do, and which of the inner loops are run on it.
+//! The instructions that the processor has, which choose among the variants of the inner loops.
 
 use std::sync::OnceLock;
 
-/// The instruction sets that there are loops for.
+/// The vector instructions that loops are compiled for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Vectors {
+pub(crate) enum Vectors {
     /// What every processor of the architecture has.
     Portable,
     /// 256 bits at a time.
@@ -13,28 +13,29 @@ pub(super) enum Vectors {
     Avx512,
 }
 
-/// What the loops are run with.
+/// Instructions of this processor. A value of this type proves that the processor has them, so
+/// that calls of the loops that use them are sound.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Kernel {
-    pub(super) vectors: Vectors,
+pub struct InstructionSet {
+    pub(crate) vectors: Vectors,
     /// Whether there are instructions for SHA-1.
-    pub(super) sha: bool,
+    pub(crate) sha: bool,
 }
 
-impl Kernel {
-    /// The quickest that this processor has.
-    pub(super) fn best() -> Self {
-        static BEST: OnceLock<Kernel> = OnceLock::new();
-        *BEST.get_or_init(|| Self::all().pop().unwrap_or(Self::portable()))
+impl InstructionSet {
+    /// The fastest that this processor has.
+    pub fn best() -> Self {
+        static BEST: OnceLock<InstructionSet> = OnceLock::new();
+        *BEST.get_or_init(|| Self::available().pop().unwrap_or(Self::portable()))
     }
 
     /// What every processor has.
-    pub(super) const fn portable() -> Self {
+    pub const fn portable() -> Self {
         Self { vectors: Vectors::Portable, sha: false }
     }
 
-    /// All that this processor has, the quickest last.
-    pub(super) fn all() -> Vec<Self> {
+    /// All that this processor has, the fastest last.
+    pub fn available() -> Vec<Self> {
         let vectors = [Vectors::Portable, Vectors::Avx2, Vectors::Avx512];
         let available = vectors.into_iter().filter(|vectors| vectors.is_available());
         let with_sha: &[bool] = if has_sha() { &[false, true] } else { &[false] };
@@ -44,7 +45,7 @@ impl Kernel {
     }
 
     /// `avx2+sha`, `portable`, …
-    pub(super) fn name(self) -> String {
+    pub fn name(self) -> String {
         let vectors = match self.vectors {
             Vectors::Portable => "portable",
             Vectors::Avx2 => "avx2",
@@ -75,4 +76,22 @@ fn has_sha() -> bool {
     return is_x86_feature_detected!("sha") && is_x86_feature_detected!("sse4.1");
     #[cfg(not(target_arch = "x86_64"))]
     false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_portable_set_is_first_and_the_best_is_last() {
+        let available = InstructionSet::available();
+        assert_eq!(available.first(), Some(&InstructionSet::portable()));
+        assert_eq!(available.last(), Some(&InstructionSet::best()));
+        let mut names: Vec<String> = available.into_iter().map(InstructionSet::name).collect();
+        assert_eq!(names[0], "portable");
+        let count = names.len();
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), count);
+    }
 }

@@ -1,0 +1,250 @@
+//! Intervals of set sizes with the least expected number of false positives, as LSH Ensemble
+//! divides sets (Zhu, Nargesian, Pu and Miller 2016), rounded as datasketch rounds.
+
+use crate::allocation::{self, AllocationError};
+use crate::pairwise_sum::pairwise_sum;
+use std::error::Error;
+use std::fmt;
+
+/// Expected false positives of every interval of sizes: those up to the first size, then those up
+/// to the second, …
+struct IntervalCosts {
+    length: usize,
+    of: Vec<f64>,
+}
+
+impl IntervalCosts {
+    /// Room for those of `length` sizes.
+    fn room(length: usize) -> Result<Vec<f64>, AllocationError> {
+        let count = length as u128 * (length as u128 + 1) / 2;
+        allocation::with_capacity(count.try_into().unwrap_or(usize::MAX))
+    }
+
+    fn new<E>(
+        mut of: Vec<f64>,
+        sizes: &[f64],
+        counts: &[f64],
+        mut check: impl FnMut() -> Result<(), E>,
+    ) -> Result<Self, E> {
+        let mut parts = Vec::new();
+        for (upper, most) in sizes.iter().enumerate() {
+            check()?;
+            let all = sizes.iter().zip(counts).take(upper + 1);
+            parts.clear();
+            parts.extend(all.map(|(size, count)| (most - size) / most * count));
+            of.extend((0..=upper).map(|lower| pairwise_sum(&parts[lower..])));
+        }
+        Ok(Self { length: sizes.len(), of })
+    }
+
+    /// Of the sizes from number `lower` to number `upper`, both included.
+    fn between(&self, lower: usize, upper: usize) -> f64 {
+        self.of[upper * (upper + 1) / 2 + lower]
+    }
+}
+
+/// The first of the least pairs.
+fn least(pairs: impl Iterator<Item = (f64, usize)>) -> (f64, usize) {
+    pairs.fold((f64::INFINITY, usize::MAX), |best, pair| if pair.0 < best.0 { pair } else { best })
+}
+
+/// The numbers of the greatest sizes of all partitions but the last; nothing where costs are too
+/// great for numbers.
+fn best_uppers(parts: usize, costs: &IntervalCosts) -> Option<Vec<usize>> {
+    let length = costs.length;
+    // Of p + 1 partitions: the least cost up to each size.
+    let mut least_costs = vec![(0..length).map(|upper| costs.between(0, upper)).collect()];
+    let step = |before: &[f64], p: usize, upper: usize| {
+        least((p - 2..upper).map(|u| (before[u] + costs.between(u + 1, upper), u)))
+    };
+    for p in 2..parts {
+        let before: &Vec<f64> = &least_costs[p - 2];
+        let next = (0..length)
+            .map(|upper| if upper + 1 < p { 0.0 } else { step(before, p, upper).0 })
+            .collect();
+        least_costs.push(next);
+    }
+    let known = |upper: usize| (upper < length).then_some(upper);
+    let mut upper = known(step(&least_costs[parts - 2], parts, length - 1).1)?;
+    let mut uppers = vec![upper];
+    for p in (2..parts).rev() {
+        // datasketch reads the costs of p partitions here where those of p - 1 are right; the
+        // intervals are the same as its own.
+        upper = known(step(&least_costs[p - 1], p, upper).1)?;
+        uppers.push(upper);
+    }
+    uppers.reverse();
+    Some(uppers)
+}
+
+/// Why sizes have no partitions.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum PartitionsError {
+    /// There are no sizes.
+    Empty,
+    /// The sizes and the counts differ in number.
+    Lengths {
+        /// The number of sizes.
+        sizes: usize,
+        /// The number of counts.
+        counts: usize,
+    },
+    /// A number is infinite or none, or the sizes do not ascend.
+    Order,
+    /// The least size is not above 0.
+    Size(f64),
+    /// The sums of the counts are no finite numbers.
+    Overflow,
+    /// There is no memory for the costs of all intervals.
+    Allocation(AllocationError),
+}
+
+impl fmt::Display for PartitionsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty => f.write_str("entries is empty"),
+            Self::Lengths { sizes, counts } => {
+                write!(f, "each size must have a count, got {sizes} sizes and {counts} counts")
+            }
+            Self::Order => f.write_str("sizes must be finite numbers, and ascending"),
+            Self::Size(size) => write!(f, "sizes must be above 0, got {size}"),
+            Self::Overflow => {
+                f.write_str("counts are so great that their sums are no numbers; divide them")
+            }
+            Self::Allocation(error) => error.fmt(f),
+        }
+    }
+}
+
+impl Error for PartitionsError {}
+
+impl From<AllocationError> for PartitionsError {
+    fn from(error: AllocationError) -> Self {
+        Self::Allocation(error)
+    }
+}
+
+/// A division of sizes into intervals, checked and with memory for the costs.
+#[derive(Debug)]
+pub struct PartitionPlan<'a> {
+    sizes: &'a [f64],
+    counts: &'a [f64],
+    parts: usize,
+    room: Vec<f64>,
+}
+
+impl<'a> PartitionPlan<'a> {
+    /// `parts` intervals of ascending `sizes`, which occur `counts` times.
+    ///
+    /// # Errors
+    /// Sizes and counts are no such numbers, or there is no memory for the costs.
+    pub fn new(sizes: &'a [f64], counts: &'a [f64], parts: usize) -> Result<Self, PartitionsError> {
+        if sizes.is_empty() {
+            return Err(PartitionsError::Empty);
+        }
+        if sizes.len() != counts.len() {
+            return Err(PartitionsError::Lengths { sizes: sizes.len(), counts: counts.len() });
+        }
+        let is_number = sizes.iter().chain(counts).all(|number| number.is_finite());
+        if !is_number || !sizes.is_sorted() {
+            return Err(PartitionsError::Order);
+        }
+        let mut room = Vec::new();
+        if (2..sizes.len()).contains(&parts) {
+            // Costs are fractions of a size.
+            if let Some(size) = sizes.first().filter(|size| **size <= 0.0) {
+                return Err(PartitionsError::Size(*size));
+            }
+            room = IntervalCosts::room(sizes.len())?;
+        }
+        Ok(Self { sizes, counts, parts, room })
+    }
+
+    /// The intervals: of each, the numbers of its least and its greatest size, both included. They
+    /// are fewer if there are fewer sizes. `check` is called between parts of the work.
+    ///
+    /// # Errors
+    /// Those of `check`; within, [`PartitionsError::Overflow`].
+    pub fn intervals<E>(
+        self,
+        check: impl FnMut() -> Result<(), E>,
+    ) -> Result<Result<Vec<(usize, usize)>, PartitionsError>, E> {
+        let last = self.sizes.len() - 1;
+        if self.parts < 2 {
+            return Ok(Ok(vec![(0, last)]));
+        }
+        if self.parts >= self.sizes.len() {
+            return Ok(Ok((0..self.sizes.len()).map(|size| (size, size)).collect()));
+        }
+        let costs = IntervalCosts::new(self.room, self.sizes, self.counts, check)?;
+        let Some(uppers) = best_uppers(self.parts, &costs) else {
+            return Ok(Err(PartitionsError::Overflow));
+        };
+        let lowers = [0].into_iter().chain(uppers.iter().map(|upper| upper + 1));
+        let all_uppers = uppers.iter().copied().chain([last]);
+        Ok(Ok(lowers.zip(all_uppers).collect()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::convert::Infallible;
+
+    fn intervals(
+        sizes: &[f64],
+        counts: &[f64],
+        parts: usize,
+    ) -> Result<Vec<(usize, usize)>, PartitionsError> {
+        let done = PartitionPlan::new(sizes, counts, parts)?.intervals(|| Ok::<_, Infallible>(()));
+        done.unwrap_or_else(|never| match never {})
+    }
+
+    #[test]
+    fn intervals_are_those_of_datasketch() {
+        // `datasketch.lshensemble_partition.optimal_partitions` of 2.0.0, as numbers of sizes.
+        let sizes = [1.0, 2.0, 3.0, 5.0, 8.0, 13.0, 21.0, 34.0];
+        let counts = [5.0, 1.0, 4.0, 1.0, 5.0, 9.0, 2.0, 6.0];
+        let known: [&[(usize, usize)]; 5] = [
+            &[(0, 7)],
+            &[(0, 5), (6, 7)],
+            &[(0, 2), (3, 5), (6, 7)],
+            &[(0, 2), (3, 4), (5, 5), (6, 7)],
+            &[(0, 2), (3, 3), (4, 4), (5, 5), (6, 7)],
+        ];
+        for (parts, known) in (1..).zip(known) {
+            assert_eq!(intervals(&sizes, &counts, parts).as_deref(), Ok(known));
+        }
+        let each: Vec<_> = (0..8).map(|size| (size, size)).collect();
+        assert_eq!(intervals(&sizes, &counts, 8).as_ref(), Ok(&each));
+        assert_eq!(intervals(&sizes, &counts, 9), Ok(each));
+    }
+
+    #[test]
+    fn two_intervals_have_the_least_cost() {
+        let sizes: Vec<f64> = (1..30).map(|k| f64::from(k * k)).collect();
+        let counts: Vec<f64> = (1..30).map(|k| f64::from(1 + k * 7 % 11)).collect();
+        let check = || Ok::<_, Infallible>(());
+        let costs = IntervalCosts::new(Vec::new(), &sizes, &counts, check).unwrap();
+        let cost = |upper: usize| costs.between(0, upper) + costs.between(upper + 1, 28);
+        let best = (0..28).min_by(|&a, &b| cost(a).total_cmp(&cost(b))).unwrap();
+        assert_eq!(intervals(&sizes, &counts, 2), Ok(vec![(0, best), (best + 1, 28)]));
+    }
+
+    #[test]
+    fn wrong_numbers_are_errors() {
+        let error = |sizes: &[f64], counts: &[f64]| intervals(sizes, counts, 2).unwrap_err();
+        assert_eq!(error(&[], &[]), PartitionsError::Empty);
+        assert_eq!(error(&[1.0], &[]), PartitionsError::Lengths { sizes: 1, counts: 0 });
+        assert_eq!(error(&[2.0, 1.0], &[1.0; 2]), PartitionsError::Order);
+        assert_eq!(error(&[1.0, f64::NAN], &[1.0; 2]), PartitionsError::Order);
+        assert_eq!(error(&[0.0, 1.0, 2.0], &[1.0; 3]), PartitionsError::Size(0.0));
+        assert_eq!(error(&[1.0, 10.0, 100.0, 1e3], &[f64::MAX; 4]), PartitionsError::Overflow);
+    }
+
+    #[test]
+    fn the_work_ends_where_check_fails() {
+        let plan = PartitionPlan::new(&[1.0, 2.0, 3.0], &[1.0; 3], 2).unwrap();
+        assert_eq!(plan.intervals(|| Err("interrupted")), Err("interrupted"));
+    }
+}
