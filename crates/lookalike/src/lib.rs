@@ -29,7 +29,7 @@
 //!
 //! | module | takes | gives |
 //! |---|---|---|
-//! | [`read`] | paths, standard input, tables in memory, an index | blocks of documents for every thread |
+//! | [`read`] | paths, standard input, tables, an index | blocks of documents for every thread |
 //! | [`mod@find`] | a collection and parameters | groups, pairs, counts, times |
 //! | [`report`] | findings | CSV, JSON lines, JSON, Parquet, HTML; complete files or none |
 //! | [`dedup`] | decisions and records | survivors in the format of the input |
@@ -37,7 +37,8 @@
 //! | [`evaluate`] | a report and a truth file | precision, recall, F1, adjusted Rand index |
 //! | [`tune`] | a threshold, a recall, a sample | bands × rows, what they cost, advice |
 //! | [`index`] | an index and texts | documents in it, what resembles a text, groups |
-//! | [`pair_similarity`], [`difference`] | two texts | how similar they are, the words that differ |
+//! | [`pair_similarity`] | two texts | how similar they are |
+//! | [`difference`] | two texts | the words that differ |
 //! | [`digest`] | documents | 128 bits that show whether two runs read the same |
 //! | [`spill`] | records, steps of a run | the same from temporary files |
 //! | [`progress`] | – | progress and warnings of a run |

@@ -6,7 +6,6 @@ use pyo3::prelude::*;
 use pyo3::types::PyByteArray;
 
 /// The `MemoryError` of Python.
-#[expect(clippy::needless_pass_by_value, reason = "an argument of map_err")]
 pub(super) fn memory_error(error: AllocationError) -> PyErr {
     PyMemoryError::new_err(error.to_string())
 }

@@ -58,7 +58,6 @@ fn ds_best_partitions(
     intervals.map_err(partitions_error)
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "an argument of map_err")]
 fn partitions_error(error: PartitionsError) -> PyErr {
     match error {
         PartitionsError::Allocation(error) => memory_error(error),

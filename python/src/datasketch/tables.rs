@@ -71,7 +71,7 @@ impl Tables {
         Ok(())
     }
 
-    /// BandBytes that are known already, as many as the tables have.
+    /// `BandBytes` that are known already, as many as the tables have.
     fn known_bands(&self, bands: &[Bound<'_, PyBytes>]) -> PyResult<BandBytes> {
         self.check_ready()?;
         let expected = self.store.bands();
