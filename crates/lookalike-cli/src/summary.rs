@@ -3,7 +3,7 @@
 use crate::difference::thousands;
 use crate::notes;
 use crate::text_width::one_line;
-use lookalike::extract::Failure;
+use lookalike::extract::ExtractError;
 use lookalike::read::{SkipReason, Skipped, limit_option};
 use lookalike::run::{BetterSetting, FindOptions, Findings};
 use lookalike::tune::Setting;
@@ -305,14 +305,14 @@ fn kind(reason: &SkipReason) -> Cow<'static, str> {
 }
 
 /// Why there is no text, without what differs from file to file.
-fn without_text(failure: &Failure) -> Cow<'static, str> {
+fn without_text(failure: &ExtractError) -> Cow<'static, str> {
     Cow::Borrowed(match failure {
-        Failure::Binary => "binary",
-        Failure::Encrypted => "encrypted",
-        Failure::Damaged { .. } => "damaged",
-        Failure::Crashed { .. } => "on which the reader failed",
-        Failure::TooSlow { .. } => "not read in time (--max-seconds)",
-        Failure::Limit { what, limit } => {
+        ExtractError::Binary => "binary",
+        ExtractError::Encrypted => "encrypted",
+        ExtractError::Damaged { .. } => "damaged",
+        ExtractError::Crashed { .. } => "on which the reader failed",
+        ExtractError::TooSlow { .. } => "not read in time (--max-seconds)",
+        ExtractError::Limit { what, limit } => {
             let option = limit_option(failure);
             let remedy = option.map(|option| format!(" ({option} allows more)"));
             let limit = thousands(*limit);

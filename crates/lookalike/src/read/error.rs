@@ -3,7 +3,7 @@
 use super::column_error::{NO_PARQUET, PARQUET_STREAM, column, column_type};
 use super::content::Content;
 use super::stamp::Stamp;
-use lookalike_extract::{Failure, LimitKind};
+use lookalike_extract::{ExtractError, LimitKind};
 use lookalike_index::IndexError;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -74,7 +74,7 @@ pub enum SkipReason {
     /// No text could be got out of a file that is not plain text.
     NoText {
         /// Why.
-        failure: Failure,
+        failure: ExtractError,
         /// The hash of its bytes, where these were read: files with equal hashes are copies.
         content: Option<Box<Content>>,
     },
@@ -268,7 +268,7 @@ impl fmt::Display for SkipReason {
 }
 
 /// The option that raises the limit which a file reached; `None` for other failures.
-pub fn limit_option(failure: &Failure) -> Option<&'static str> {
+pub fn limit_option(failure: &ExtractError) -> Option<&'static str> {
     Some(match failure.limit()? {
         LimitKind::Bytes => "--max-file-size",
         LimitKind::Expanded => "--max-expanded",

@@ -20,7 +20,7 @@ pub(super) struct Settings {
     /// Files are taken as text, whatever they hold.
     pub(super) as_text: bool,
     /// What is wanted of files that are not plain text.
-    pub(super) extract: lookalike_extract::Options,
+    pub(super) extract: lookalike_extract::ExtractOptions,
     /// What is done to every text.
     pub(super) wording: Wording,
     pub(super) block_bytes: usize,
