@@ -4,7 +4,9 @@
 use crate::measure;
 use crate::options::{Options, Problem};
 use crate::table::Table;
-use lookalike::extract::{Extractor, Failed, HtmlText, Kind, Options as Wanted, Part, Sink};
+use lookalike::extract::{
+    ExtractOptions as Wanted, ExtractedPart, Extractor, FailedPart, FileKind, HtmlText, PartSink,
+};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -16,13 +18,13 @@ struct Sums {
     failed: usize,
 }
 
-impl Sink for Sums {
-    fn part(&mut self, part: &Part<'_>) {
+impl PartSink for Sums {
+    fn part(&mut self, part: &ExtractedPart<'_>) {
         self.texts += 1;
         self.bytes += part.text.len();
     }
 
-    fn failed(&mut self, _: &Failed<'_>) {
+    fn failed(&mut self, _: &FailedPart<'_>) {
         self.failed += 1;
     }
 }
@@ -42,7 +44,7 @@ pub(crate) fn files(mut options: Options) -> Result<(), Problem> {
     let mut table = Table::new(&["files", "number", "MB", "texts", "MB of text", "failed", "MB/s"]);
     for (kind, files) in &kinds {
         let pages = [("main", HtmlText::Main), ("all", HtmlText::All)];
-        let several = *kind == Kind::Html.name();
+        let several = *kind == FileKind::Html.name();
         for (name, html) in pages.into_iter().take(if several { 2 } else { 1 }) {
             let name = if several { format!("{kind}, {name} text") } else { (*kind).to_owned() };
             let wanted = Wanted { html, ..Wanted::default() };
@@ -66,7 +68,7 @@ fn gather(
         }
         let bytes = std::fs::read(&path).map_err(|error| Problem::new(path.display(), error))?;
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        kinds.entry(Kind::of(&name, &bytes).name()).or_default().push((name, bytes));
+        kinds.entry(FileKind::of(&name, &bytes).name()).or_default().push((name, bytes));
     }
     Ok(())
 }

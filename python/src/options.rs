@@ -5,7 +5,7 @@ use crate::error::{OptionError, params_error, run_error};
 use lookalike::core::error::ParamsError;
 use lookalike::core::keep::{KeepPolicy, KeepRule};
 use lookalike::core::params::{Params, ShingleRule, TokenRule, Wishes};
-use lookalike::extract::{HtmlText, Options as ExtractOptions};
+use lookalike::extract::{ExtractOptions, HtmlText};
 use lookalike::find::{FindOptions, Grouping, MAX_THREADS, Memory, PairList};
 use lookalike::read::{NormalForm, ReadOptions, Wording};
 use lookalike::spill::parse_memory;

@@ -4,7 +4,7 @@ use crate::cmd::{self, Outcome};
 use crate::exit_code::ExitCode;
 use clap::{Args, ValueEnum};
 use lookalike::core::parameter::NamesParameters;
-use lookalike::extract::{self, HtmlText, Limits, Options, WorkerCommand};
+use lookalike::extract::{self, ExtractOptions, HtmlText, Limits, WorkerCommand};
 use lookalike::report::option_name;
 use lookalike::spill::parse_memory;
 use std::time::Duration;
@@ -87,8 +87,8 @@ impl ExtractArgs {
     }
 
     /// What the readers take.
-    pub(crate) fn options(&self, worker: Worker<'_>) -> Options {
-        Options {
+    pub(crate) fn options(&self, worker: Worker<'_>) -> ExtractOptions {
+        ExtractOptions {
             html: match self.html {
                 Html::Main => HtmlText::Main,
                 Html::All => HtmlText::All,

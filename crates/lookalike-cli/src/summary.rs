@@ -4,7 +4,7 @@ use crate::difference::thousands;
 use crate::notes;
 use crate::text_width::one_line;
 use lookalike::core::parameter::NamesParameters;
-use lookalike::extract::Failure;
+use lookalike::extract::ExtractError;
 use lookalike::find::{FindOptions, Findings};
 use lookalike::read::{SkipReason, Skipped, limit_parameter};
 use lookalike::report::option_name;
@@ -290,14 +290,14 @@ fn kind(reason: &SkipReason) -> Cow<'static, str> {
 }
 
 /// Why there is no text, without what differs from file to file.
-fn without_text(failure: &Failure) -> Cow<'static, str> {
+fn without_text(failure: &ExtractError) -> Cow<'static, str> {
     Cow::Borrowed(match failure {
-        Failure::Binary => "binary",
-        Failure::Encrypted => "encrypted",
-        Failure::Damaged { .. } => "damaged",
-        Failure::Crashed { .. } => "on which the reader failed",
-        Failure::TooSlow { .. } => "not read in time (--max-seconds)",
-        Failure::Limit { what, limit } => {
+        ExtractError::Binary => "binary",
+        ExtractError::Encrypted => "encrypted",
+        ExtractError::Damaged { .. } => "damaged",
+        ExtractError::Crashed { .. } => "on which the reader failed",
+        ExtractError::TooSlow { .. } => "not read in time (--max-seconds)",
+        ExtractError::Limit { what, limit } => {
             let remedy = limit_parameter(failure)
                 .map(|parameter| format!(" ({} allows more)", option_name(parameter)));
             let limit = thousands(*limit);

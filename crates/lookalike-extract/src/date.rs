@@ -1,8 +1,8 @@
-//! Points in time as files write them.
+//! Calendar arithmetic and date formats; the only one of the workspace.
 
 /// Days from 1970-01-01 to a day of the proleptic Gregorian calendar, negative before.
 fn days(year: i64, month: i64, day: i64) -> i64 {
-    // Years begin in March here, so that the leap day is the last.
+    // Years begin in March, so that the leap day is the last.
     let year = if month <= 2 { year - 1 } else { year };
     let era = year.div_euclid(400);
     let of_era = year.rem_euclid(400);
@@ -10,8 +10,8 @@ fn days(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
 }
 
-/// Seconds since 1970 of `[year, month, day, hour, minute, second]`; `None` where a number is out
-/// of its range, years outside of 1..=9999 among them.
+/// Seconds since 1970 of `[year, month, day, hour, minute, second]`; `None` if a number is out of
+/// range. Years are 1 to 9999.
 pub fn seconds(at: [u32; 6]) -> Option<i64> {
     let [year, month, day, hour, minute, second] = at.map(i64::from);
     let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
@@ -50,7 +50,7 @@ pub fn iso(seconds: i64) -> Option<String> {
 }
 
 /// Seconds since 1970 of a date in ISO 8601, such as `2024-05-06`, `2024-05-06T07:08:09.5Z` or
-/// `…+02:00`. Without a zone it is taken as UTC. `None` for anything else, a mere year too.
+/// `…+02:00`. The default zone is UTC. `None` for anything else, a year alone included.
 #[cfg(feature = "office")]
 pub(crate) fn parse_iso(text: &str) -> Option<i64> {
     let text = text.trim();
@@ -114,6 +114,20 @@ mod tests {
         for (at, second, text) in known {
             assert_eq!(seconds(at), Some(second), "{text}");
             assert_eq!(iso(second).as_deref(), Some(text));
+        }
+    }
+
+    #[test]
+    fn seconds_and_iso_are_inverse_for_every_day() {
+        let mut next = seconds([1, 1, 1, 0, 0, 0]);
+        for year in 1..2500 {
+            for (month, day) in (1..=12).flat_map(|month| (1..=31).map(move |day| (month, day))) {
+                let Some(second) = seconds([year, month, day, 0, 0, 0]) else { continue };
+                assert_eq!(Some(second), next);
+                let text = format!("{year:04}-{month:02}-{day:02}T00:00:00Z");
+                assert_eq!(iso(second), Some(text));
+                next = Some(second + 86_400);
+            }
         }
     }
 

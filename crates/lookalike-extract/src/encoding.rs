@@ -4,16 +4,16 @@ use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, REPLACEMENT, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 use std::borrow::Cow;
 
-/// Bytes that the detector of encodings looks at.
+/// Bytes examined by the encoding detector.
 const EVIDENCE_BYTES: usize = 1 << 20;
-/// Bytes that the detector of UTF-16 looks at, and the least that it decides by.
+/// Maximum and minimum bytes examined by the detector of UTF-16.
 const UTF_16_BYTES: usize = 4096;
-const LEAST_UTF_16_BYTES: usize = 8;
+const MIN_UTF_16_BYTES: usize = 8;
 
-/// What a byte order mark says.
+/// The encoding of a byte order mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mark {
-    /// UTF-32, which the WHATWG Encoding Standard does not know.
+    /// UTF-32, which is not in the WHATWG Encoding Standard.
     Utf32 {
         /// The byte order.
         big_endian: bool,
@@ -22,7 +22,7 @@ pub enum Mark {
     Other(&'static Encoding),
 }
 
-/// The byte order mark at the start.
+/// The byte order mark at the start of `bytes`.
 pub fn mark(bytes: &[u8]) -> Option<Mark> {
     // UTF-32LE first: its mark begins with that of UTF-16LE.
     if bytes.starts_with(&[0xFF, 0xFE, 0, 0]) {
@@ -34,8 +34,8 @@ pub fn mark(bytes: &[u8]) -> Option<Mark> {
     }
 }
 
-/// Whether the first bytes of a file promise that it is binary: a NUL where no byte order mark
-/// and no forced UTF-16 explains it.
+/// Whether the first bytes of a file are binary: a NUL that neither a byte order mark nor UTF-16,
+/// forced or detected, explains.
 pub fn is_binary(bytes: &[u8], forced: Option<&'static Encoding>) -> bool {
     if memchr::memchr(0, bytes).is_none() {
         return false;
@@ -55,7 +55,7 @@ pub fn is_binary(bytes: &[u8], forced: Option<&'static Encoding>) -> bool {
 /// character other than white space.
 pub fn unmarked_utf_16(bytes: &[u8]) -> Option<&'static Encoding> {
     let sample = &bytes[..bytes.len().min(UTF_16_BYTES) / 2 * 2];
-    if sample.len() < LEAST_UTF_16_BYTES {
+    if sample.len() < MIN_UTF_16_BYTES {
         return None;
     }
     let zeros = |offset: usize| sample.iter().skip(offset).step_by(2).filter(|b| **b == 0).count();
@@ -73,10 +73,10 @@ pub fn unmarked_utf_16(bytes: &[u8]) -> Option<&'static Encoding> {
     text.chars().all(|c| is_text(c) && c != '\u{FFFD}').then_some(encoding)
 }
 
-/// The text of a whole file. The encoding is, in this order: the forced one; that of the byte
-/// order mark; UTF-16 without one if the bytes look like it; UTF-8 if the bytes are valid (a
-/// character cut at the very end is forgiven); what the detector makes of up to 1 MiB. What has no
-/// meaning in it becomes U+FFFD. `None` where there is a NUL byte outside of UTF-16 and UTF-32.
+/// Decodes a whole file. The encoding is the first of: `forced`; that of the byte order mark;
+/// UTF-16 without one if detected; UTF-8 if valid, but for a truncated last character; the guess
+/// of the detector from up to 1 MiB. Invalid sequences become U+FFFD. `None` for a NUL byte
+/// outside UTF-16 and UTF-32.
 pub fn decode<'a>(bytes: &'a [u8], forced: Option<&'static Encoding>) -> Option<Cow<'a, str>> {
     if is_binary(bytes, forced) {
         return None;
@@ -109,17 +109,16 @@ pub fn decode<'a>(bytes: &'a [u8], forced: Option<&'static Encoding>) -> Option<
     }
 }
 
-/// The encoding that a page or a text has according to its sender, unless its bytes say that this
-/// is wrong.
+/// The encoding declared by the sender of a page or text, unless the bytes contradict it.
 pub(crate) fn declared(bytes: &[u8], label: Option<&str>) -> Option<&'static Encoding> {
     let label = label?.trim().trim_matches(['"', '\'']);
     let encoding = Encoding::for_label(label.as_bytes()).filter(|e| *e != REPLACEMENT)?;
     if encoding == WINDOWS_1252 || encoding == UTF_8 {
         if str::from_utf8(bytes).is_ok() {
-            // What is valid UTF-8 by chance is very rare, what is mislabelled is not.
+            // Text that is valid UTF-8 by chance is rarer than a wrong label.
             return Some(UTF_8);
         }
-        // Programs write these without looking at the text.
+        // Programs write this label whatever the text is.
         if encoding == WINDOWS_1252 && label.to_ascii_lowercase().contains("ascii") {
             return None;
         }
@@ -127,15 +126,15 @@ pub(crate) fn declared(bytes: &[u8], label: Option<&str>) -> Option<&'static Enc
     Some(encoding)
 }
 
-/// The encoding that bytes seem to have that are no valid UTF-8, and `whole` if they do not end
-/// within a character.
+/// Guesses the encoding of bytes that are not valid UTF-8; `whole` if they do not end within a
+/// character.
 pub(crate) fn detected(evidence: &[u8], whole: bool) -> &'static Encoding {
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
     detector.feed(evidence, whole);
     detector.guess(None, Utf8Detection::Deny)
 }
 
-/// As [`decode`] for the ASCII in a text, without the detector, which is slow.
+/// As [`decode`] for ASCII characters, without the slow detector.
 pub(crate) fn glance(bytes: &[u8]) -> Option<Cow<'_, str>> {
     if mark(bytes).is_some() || memchr::memchr(0, bytes).is_some() {
         return decode(bytes, None);

@@ -1,7 +1,7 @@
-//! What a file says about itself.
+//! Metadata of a file.
 
-/// Named values of a file, such as `subject` and `date` of a message. Names are lower case; each
-/// stands once.
+/// Named metadata values of a file, such as `subject` and `date` of a message. Names are lower
+/// case and unique.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Fields {
     values: Vec<(&'static str, String)>,
@@ -9,26 +9,26 @@ pub struct Fields {
     cut_quotes: bool,
 }
 
-/// How much of a text was left out.
+/// The amount of text removed from a message.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CutText {
-    /// Words between white space.
+    /// Words separated by white space.
     pub words: u64,
     /// Bytes in UTF-8.
     pub bytes: u64,
 }
 
 impl Fields {
-    /// The names that there can be. Dates are `YYYY-MM-DDTHH:MM:SSZ`, so that they sort by time.
+    /// All names. Dates are `YYYY-MM-DDTHH:MM:SSZ`, which sorts by time.
     ///
     /// | name | of |
     /// |---|---|
     /// | `title` | pages, PDF, office files |
     /// | `author` | pages, PDF, office files |
     /// | `date` | messages: when sent; pages, PDF, office files: when last changed |
-    /// | `language` | pages, office files: as they say themselves |
+    /// | `language` | pages, office files: as declared |
     /// | `subject`, `from`, `to`, `message-id` | messages |
-    /// | `url`, `record-id` | records of a crawl; `url`: pages that name their own |
+    /// | `url`, `record-id` | WARC records; `url`: also pages that declare it |
     pub const NAMES: [&str; 10] = [
         "title",
         "author",
@@ -42,30 +42,30 @@ impl Fields {
         "record-id",
     ];
 
-    /// Forgets all values.
+    /// Removes all values.
     pub fn clear(&mut self) {
         self.values.clear();
         self.cut = CutText::default();
         self.cut_quotes = false;
     }
 
-    /// How much of a message was cut as its signatures.
+    /// The amount of text removed as signatures.
     pub fn cut(&self) -> CutText {
         self.cut
     }
 
-    /// Whether text that a message quotes was cut.
+    /// Whether quoted text was removed.
     pub fn has_cut_quotes(&self) -> bool {
         self.cut_quotes
     }
 
-    /// Sets how much of a message was cut as its signatures, and whether quoted text was.
+    /// Sets the amount of text removed as signatures, and whether quoted text was removed.
     #[cfg(feature = "mail")]
     pub(crate) fn set_cut(&mut self, cut: CutText, quotes: bool) {
         (self.cut, self.cut_quotes) = (cut, quotes);
     }
 
-    /// Sets a value, unless it is blank or there is one already. White space is made single blanks.
+    /// Sets a value, unless it is blank or already set. Runs of white space become single blanks.
     pub fn set(&mut self, name: &'static str, value: &str) {
         debug_assert!(Self::NAMES.contains(&name), "{name}");
         let value = value.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -74,7 +74,7 @@ impl Fields {
         }
     }
 
-    /// The value of a name.
+    /// Returns the value of a name.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.values.iter().find(|(n, _)| *n == name).map(|(_, value)| value.as_str())
     }

@@ -1,26 +1,26 @@
-//! What a file is, by its first bytes, and by its name where these leave it open.
+//! Detection of the kind of a file by its first bytes, and by its name where they are ambiguous.
 
 #[cfg(any(feature = "archive", feature = "office"))]
-use crate::archive::Bounds;
+use crate::archive::ListLimits;
 use crate::encoding;
 use memchr::{memchr, memmem};
 use std::borrow::Cow;
 
-/// Bytes in which the marks of a page or a message must begin.
+/// Bytes at the start examined for the signs of a page or message.
 const HEAD_BYTES: usize = 4 << 10;
-/// Bytes at the end of an archive in which its list of names is looked for.
+/// Bytes at the end of an archive examined for its central directory.
 const NAMES_BYTES: usize = 1 << 20;
 
-/// What a file is.
+/// The kind of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum FileKind {
     /// Plain text, also Markdown and source code.
     Text,
     /// A web page.
     Html,
     /// One message (RFC 5322).
     Mail,
-    /// Messages one after the other, each behind a line that begins with `From `.
+    /// A mailbox: messages, each after a line that begins with `From `.
     Mbox,
     /// PDF.
     Pdf,
@@ -40,20 +40,21 @@ pub enum Kind {
     Zip,
     /// A tar archive.
     Tar,
-    /// Records of a crawl (WARC).
+    /// A WARC file: records of a crawl.
     Warc,
-    /// One compressed file.
+    /// A file compressed with gzip.
     Gzip,
-    /// One compressed file.
+    /// A file compressed with zstd.
     Zstd,
-    /// Something that is no text; what it is, with its article.
+    /// Another known kind without a text reader; its name with its article.
     Other(&'static str),
-    /// Holds NUL bytes and is nothing that is known.
+    /// Unknown, with NUL bytes.
     Binary,
 }
 
-impl Kind {
-    /// What a file is. Looks at its first 4 KiB, and at the list of names of a ZIP archive.
+impl FileKind {
+    /// Detects the kind of a file from its first 4 KiB, and from the central directory of a ZIP
+    /// archive.
     pub fn of(name: &str, bytes: &[u8]) -> Self {
         if let Some(kind) = by_magic(bytes) {
             return kind;
@@ -69,7 +70,7 @@ impl Kind {
             Self::Html
         } else {
             let named = matches!(&*ending, "eml" | "emlx");
-            // A line that was cut off would not look like one of a header.
+            // A truncated line would not match that of a header.
             let cut = if bytes.len() > HEAD_BYTES { head.rfind('\n') } else { None };
             let lines = &head[..cut.map_or(head.len(), |end| end + 1)];
             match () {
@@ -81,7 +82,7 @@ impl Kind {
         }
     }
 
-    /// With its article, for messages.
+    /// The name with its article, for messages.
     pub fn name(self) -> &'static str {
         match self {
             Self::Text => "a text",
@@ -106,95 +107,99 @@ impl Kind {
     }
 }
 
-/// Endings of files whose content is taken as it is, whatever it looks like.
+/// Extensions of files that are plain text whatever their content.
 const SOURCE_CODE: [&str; 34] = [
     "c", "cc", "cpp", "cs", "css", "csv", "go", "h", "hpp", "java", "js", "json", "jsonl", "jsx",
     "kt", "lua", "md", "php", "pl", "ps1", "py", "r", "rb", "rs", "rst", "scala", "sh", "sql",
     "svg", "swift", "tex", "ts", "toml", "yaml",
 ];
 
-/// First bytes, and what they begin.
-const MAGIC: &[(&[u8], Kind)] = &[
-    (b"{\\rtf", Kind::Rtf),
-    (b"WARC/", Kind::Warc),
-    (b"\x1f\x8b\x08", Kind::Gzip),
-    (b"\x28\xb5\x2f\xfd", Kind::Zstd),
-    (b"\x89PNG\r\n\x1a\n", Kind::Other("a PNG image")),
-    (b"\xff\xd8\xff", Kind::Other("a JPEG image")),
-    (b"GIF8", Kind::Other("a GIF image")),
-    (b"II*\0", Kind::Other("a TIFF image")),
-    (b"MM\0*", Kind::Other("a TIFF image")),
-    (b"\0\0\x01\0", Kind::Other("an icon")),
-    (b"ID3", Kind::Other("a sound")),
-    (b"OggS", Kind::Other("a sound or film")),
-    (b"fLaC", Kind::Other("a sound")),
-    (b"\x1a\x45\xdf\xa3", Kind::Other("a film")),
-    (b"7z\xbc\xaf\x27\x1c", Kind::Other("a 7z archive")),
-    (b"Rar!\x1a\x07", Kind::Other("a RAR archive")),
-    (b"\xfd7zXZ\0", Kind::Other("an xz file")),
-    (b"BZh", Kind::Other("a bzip2 file")),
-    (b"\x7fELF", Kind::Other("a program")),
-    (b"\xca\xfe\xba\xbe", Kind::Other("a program")),
-    (b"\xcf\xfa\xed\xfe", Kind::Other("a program")),
-    (b"SQLite format 3\0", Kind::Other("an SQLite database")),
-    (b"\0asm", Kind::Other("a program")),
-    (b"wOFF", Kind::Other("a font")),
-    (b"wOF2", Kind::Other("a font")),
+/// Magic numbers.
+const MAGIC: &[(&[u8], FileKind)] = &[
+    (b"{\\rtf", FileKind::Rtf),
+    (b"WARC/", FileKind::Warc),
+    (b"\x1f\x8b\x08", FileKind::Gzip),
+    (b"\x28\xb5\x2f\xfd", FileKind::Zstd),
+    (b"\x89PNG\r\n\x1a\n", FileKind::Other("a PNG image")),
+    (b"\xff\xd8\xff", FileKind::Other("a JPEG image")),
+    (b"GIF8", FileKind::Other("a GIF image")),
+    (b"II*\0", FileKind::Other("a TIFF image")),
+    (b"MM\0*", FileKind::Other("a TIFF image")),
+    (b"\0\0\x01\0", FileKind::Other("an icon")),
+    (b"ID3", FileKind::Other("a sound")),
+    (b"OggS", FileKind::Other("a sound or film")),
+    (b"fLaC", FileKind::Other("a sound")),
+    (b"\x1a\x45\xdf\xa3", FileKind::Other("a film")),
+    (b"7z\xbc\xaf\x27\x1c", FileKind::Other("a 7z archive")),
+    (b"Rar!\x1a\x07", FileKind::Other("a RAR archive")),
+    (b"\xfd7zXZ\0", FileKind::Other("an xz file")),
+    (b"BZh", FileKind::Other("a bzip2 file")),
+    (b"\x7fELF", FileKind::Other("a program")),
+    (b"\xca\xfe\xba\xbe", FileKind::Other("a program")),
+    (b"\xcf\xfa\xed\xfe", FileKind::Other("a program")),
+    (b"SQLite format 3\0", FileKind::Other("an SQLite database")),
+    (b"\0asm", FileKind::Other("a program")),
+    (b"wOFF", FileKind::Other("a font")),
+    (b"wOF2", FileKind::Other("a font")),
 ];
 
-fn by_magic(bytes: &[u8]) -> Option<Kind> {
+fn by_magic(bytes: &[u8]) -> Option<FileKind> {
     let at = |start: usize, magic: &[u8]| bytes.get(start..).is_some_and(|b| b.starts_with(magic));
     if let Some((_, kind)) = MAGIC.iter().find(|(magic, _)| bytes.starts_with(magic)) {
-        // These letters may begin a text, too.
+        // A text may begin with the same letters.
         let word =
-            matches!(kind, Kind::Other(_)) && bytes.iter().take(64).all(u8::is_ascii_graphic);
+            matches!(kind, FileKind::Other(_)) && bytes.iter().take(64).all(u8::is_ascii_graphic);
         return (!word).then_some(*kind);
     }
     if memmem::find(&bytes[..bytes.len().min(1024)], b"%PDF-").is_some() {
-        return Some(Kind::Pdf);
+        return Some(FileKind::Pdf);
     }
     if at(0, b"PK\x03\x04") || at(0, b"PK\x05\x06") || at(0, b"PK\x07\x08") {
         return Some(zipped(bytes));
     }
     if at(257, b"ustar") {
-        return Some(Kind::Tar);
+        return Some(FileKind::Tar);
     }
     if at(0, &[0xD0, 0xCF, 0x11, 0xE0, 0xA1, 0xB1, 0x1A, 0xE1]) {
-        // In UTF-16, as all names in such a file are.
+        // Names in such a file are UTF-16.
         let encrypted: Vec<u8> = "EncryptedPackage".bytes().flat_map(|byte| [byte, 0]).collect();
         let found = memmem::find(bytes, &encrypted).is_some();
         let name = if found { ENCRYPTED_OFFICE } else { "an old Office file (.doc, .xls, .ppt)" };
-        return Some(Kind::Other(name));
+        return Some(FileKind::Other(name));
     }
     if at(0, b"RIFF") && bytes.len() > 12 {
-        return Some(Kind::Other(if at(8, b"WEBP") { "a WebP image" } else { "a sound or film" }));
+        return Some(FileKind::Other(if at(8, b"WEBP") {
+            "a WebP image"
+        } else {
+            "a sound or film"
+        }));
     }
     if at(4, b"ftyp") {
-        return Some(Kind::Other("a film or image"));
+        return Some(FileKind::Other("a film or image"));
     }
     if at(0, b"MZ") && memchr(0, &bytes[..bytes.len().min(64)]).is_some() {
-        return Some(Kind::Other("a program"));
+        return Some(FileKind::Other("a program"));
     }
     None
 }
 
-/// The name of [`Kind::Other`] for an Office file that needs a password.
+/// The name of [`FileKind::Other`] for an Office file that requires a password.
 pub(crate) const ENCRYPTED_OFFICE: &str = "an encrypted Office file";
 
-/// What a ZIP archive is, by the names in it.
-fn zipped(bytes: &[u8]) -> Kind {
+/// The kind of a ZIP archive, by the names of its members.
+fn zipped(bytes: &[u8]) -> FileKind {
     if let Some(kind) = bytes.get(30..).and_then(|b| b.strip_prefix(b"mimetypeapplication/")) {
         if kind.starts_with(b"epub+zip") {
-            return Kind::Epub;
+            return FileKind::Epub;
         }
         if kind.starts_with(b"vnd.oasis.opendocument") {
-            return Kind::Odf;
+            return FileKind::Odf;
         }
     }
     let mut names = &bytes[bytes.len().saturating_sub(NAMES_BYTES)..];
     let cut_off = memmem::rfind(names, b"PK\x05\x06").is_none();
     if cut_off {
-        // They also stand before each file.
+        // Names are also in the headers before each file.
         names = bytes;
     }
     let has = |name: &str| memmem::find(names, name.as_bytes()).is_some();
@@ -205,32 +210,32 @@ fn zipped(bytes: &[u8]) -> Kind {
         return kind;
     }
     if !has("[Content_Types].xml") {
-        Kind::Zip
+        FileKind::Zip
     } else if has("word/document") {
-        Kind::Docx
+        FileKind::Docx
     } else if has("ppt/presentation") {
-        Kind::Pptx
+        FileKind::Pptx
     } else if has("xl/workbook") {
-        Kind::Xlsx
+        FileKind::Xlsx
     } else if cut_off {
-        Kind::Other("an Office file that is cut off")
+        FileKind::Other("an Office file that is cut off")
     } else {
-        Kind::Zip
+        FileKind::Zip
     }
 }
 
-/// Members of an archive that are listed to find an EPUB or `OpenDocument` file.
+/// Maximum members listed to detect an EPUB or `OpenDocument` file.
 #[cfg(any(feature = "archive", feature = "office"))]
 const LISTED_MEMBERS: u32 = 100_000;
-/// Bytes that are read of a member that names the kind.
+/// Maximum bytes read of a member that names the kind.
 #[cfg(any(feature = "archive", feature = "office"))]
 const NAMING_BYTES: u64 = 1 << 20;
 
-/// EPUB or `OpenDocument`, wherever in the archive the members are that say so, and however they
-/// are compressed: by `mimetype`, else by the list of contents that each has.
+/// Detects EPUB and `OpenDocument` by the member `mimetype`, or else by the manifest of each,
+/// wherever they are in the archive and however compressed.
 #[cfg(any(feature = "archive", feature = "office"))]
-fn by_members(bytes: &[u8]) -> Option<Kind> {
-    let bounds = Bounds { members: LISTED_MEMBERS, in_time: &|| Ok(()) };
+fn by_members(bytes: &[u8]) -> Option<FileKind> {
+    let bounds = ListLimits { members: LISTED_MEMBERS, check_time: &|| Ok(()) };
     let listed = crate::archive::list(std::io::Cursor::new(bytes), &bounds).ok()?;
     let content = |name: &str| {
         let entry = listed.entries.iter().find(|entry| entry.name == name)?;
@@ -238,24 +243,24 @@ fn by_members(bytes: &[u8]) -> Option<Kind> {
     };
     if let Some(kind) = content("mimetype") {
         return match kind.strip_prefix(b"application/")? {
-            kind if kind.starts_with(b"epub+zip") => Some(Kind::Epub),
-            kind if kind.starts_with(b"vnd.oasis.opendocument") => Some(Kind::Odf),
+            kind if kind.starts_with(b"epub+zip") => Some(FileKind::Epub),
+            kind if kind.starts_with(b"vnd.oasis.opendocument") => Some(FileKind::Odf),
             _ => None,
         };
     }
-    let names = |member: &str, kind: &[u8]| {
-        content(member).is_some_and(|content| memmem::find(&content, kind).is_some())
+    let names = |charge_member: &str, kind: &[u8]| {
+        content(charge_member).is_some_and(|content| memmem::find(&content, kind).is_some())
     };
     if names("META-INF/container.xml", b"rootfile") {
-        Some(Kind::Epub)
+        Some(FileKind::Epub)
     } else if names("META-INF/manifest.xml", b"application/vnd.oasis.opendocument") {
-        Some(Kind::Odf)
+        Some(FileKind::Odf)
     } else {
         None
     }
 }
 
-/// Whether a text begins as a page does: behind blanks, an XML declaration and comments.
+/// Whether a text begins as a page does, after blanks, an XML declaration and comments.
 fn is_page(head: &str) -> bool {
     let mut rest = head;
     loop {
@@ -306,12 +311,12 @@ fn is_mail(head: &str, named: bool) -> bool {
         if lines > 1 && line.starts_with([' ', '\t']) {
             continue;
         }
-        // The line that a mailbox puts in front of a message may have stayed.
+        // The separator line of a mailbox may precede the header.
         if lines == 1 && (line.starts_with("From ") || line.starts_with(">From ")) {
             continue;
         }
         let Some(name) = memchr(b':', line.as_bytes()).map(|colon| &line[..colon]) else {
-            // In `.emlx` the first line is the length of the message.
+            // The first line of an `.emlx` file is the length of the message.
             if lines == 1 && named && line.trim_end().bytes().all(|b| b.is_ascii_digit()) {
                 continue;
             }
@@ -331,8 +336,8 @@ fn is_mbox(head: &str) -> bool {
     is_separator(first.as_bytes()) && is_mail(rest, false)
 }
 
-/// Whether a line is one that stands before each message of a mailbox: `From `, an address, and
-/// a date that ends with a year, a zone perhaps behind it.
+/// Whether a line separates messages of a mailbox: `From `, an address, and a date that ends with
+/// a year, optionally followed by a zone.
 pub(crate) fn is_separator(line: &[u8]) -> bool {
     let Some(rest) = line.strip_prefix(b"From ") else { return false };
     let time =
@@ -349,34 +354,34 @@ mod tests {
 
     #[test]
     fn files_are_what_they_hold() {
-        let kinds: [(&str, &[u8], Kind); 18] = [
-            ("a", b"", Kind::Text),
-            ("a.txt", b"From the start: nothing\n", Kind::Text),
-            ("a.pdf", b"just words", Kind::Text),
-            ("a.txt", b"\n%PDF-1.7\n\0", Kind::Pdf),
-            ("a", b"\xef\xbb\xbf<!-- x -->\n<!DOCTYPE html>", Kind::Html),
-            ("a.htm", b"hello", Kind::Html),
-            ("a.rs", b"<!DOCTYPE html>", Kind::Text),
-            ("a", b"From: x\nSubject: y\n\nbody", Kind::Mail),
-            ("a", b"Note: x\nSubject: y\n\nbody", Kind::Text),
-            ("a", b"From a@b Thu Jan  1 00:00:00 1970\nFrom: x\nTo: y\n\n", Kind::Mbox),
-            ("a", b"From a point of view\nFrom: x\nTo: y\n\n", Kind::Mail),
-            ("a.eml", b"From a@b Thu Jan  1 00:00:00 1970\nFrom: x\n\n", Kind::Mail),
-            ("a.doc", b"{\\rtf1 x}", Kind::Rtf),
-            ("a", b"\x89PNG\r\n\x1a\n\0", Kind::Other("a PNG image")),
-            ("a", b"GIF8 is a format", Kind::Other("a GIF image")),
-            ("a", b"x\0y", Kind::Binary),
-            ("a", b"\xff\xfe<\0h\0t\0m\0l\0>\0", Kind::Html),
-            ("a", b"PK\x05\x06", Kind::Zip),
+        let kinds: [(&str, &[u8], FileKind); 18] = [
+            ("a", b"", FileKind::Text),
+            ("a.txt", b"From the start: nothing\n", FileKind::Text),
+            ("a.pdf", b"just words", FileKind::Text),
+            ("a.txt", b"\n%PDF-1.7\n\0", FileKind::Pdf),
+            ("a", b"\xef\xbb\xbf<!-- x -->\n<!DOCTYPE html>", FileKind::Html),
+            ("a.htm", b"hello", FileKind::Html),
+            ("a.rs", b"<!DOCTYPE html>", FileKind::Text),
+            ("a", b"From: x\nSubject: y\n\nbody", FileKind::Mail),
+            ("a", b"Note: x\nSubject: y\n\nbody", FileKind::Text),
+            ("a", b"From a@b Thu Jan  1 00:00:00 1970\nFrom: x\nTo: y\n\n", FileKind::Mbox),
+            ("a", b"From a point of view\nFrom: x\nTo: y\n\n", FileKind::Mail),
+            ("a.eml", b"From a@b Thu Jan  1 00:00:00 1970\nFrom: x\n\n", FileKind::Mail),
+            ("a.doc", b"{\\rtf1 x}", FileKind::Rtf),
+            ("a", b"\x89PNG\r\n\x1a\n\0", FileKind::Other("a PNG image")),
+            ("a", b"GIF8 is a format", FileKind::Other("a GIF image")),
+            ("a", b"x\0y", FileKind::Binary),
+            ("a", b"\xff\xfe<\0h\0t\0m\0l\0>\0", FileKind::Html),
+            ("a", b"PK\x05\x06", FileKind::Zip),
         ];
         let long =
             format!("From a@b Thu Jan  1 00:00:00 1970\nFrom: x\nTo: {}\n\n", "y, ".repeat(5000));
         let long = long.replace("y, y, ", "y,\nz: ");
-        assert_eq!(Kind::of("a", long.as_bytes()), Kind::Mbox);
-        assert_eq!(Kind::of("a.eml", long.as_bytes()), Kind::Mail);
+        assert_eq!(FileKind::of("a", long.as_bytes()), FileKind::Mbox);
+        assert_eq!(FileKind::of("a.eml", long.as_bytes()), FileKind::Mail);
         for (name, bytes, kind) in kinds {
             assert_eq!(
-                Kind::of(name, bytes),
+                FileKind::of(name, bytes),
                 kind,
                 "{name} {:?}",
                 bytes.escape_ascii().to_string()

@@ -1,47 +1,47 @@
-//! The text of real files: web pages, mail, PDF, office files, archives of these.
+//! Extracts the text of web pages, mail, PDF, office files and archives of these.
 //!
 //! ```text
-//! name, bytes ─ Kind::of ─┬─ html, rtf, office, pdf, plain text ──────────► Sink::part
-//!                         ├─ mail: its body is a part, its attachments are files again
-//!                         └─ archive, mailbox, crawl: files again           Sink::failed
+//! name, bytes ─ FileKind::of ─┬─ html, rtf, office, pdf, plain text ──► PartSink::part
+//!                             ├─ mail: the body is a part, attachments are nested files
+//!                             └─ archive, mailbox, crawl: nested files  PartSink::failed
 //! ```
 //!
-//! What is read is not trusted. A file that is encrypted, cut off, mislabelled or hostile gives a
-//! [`Failure`], never an empty text; size, depth, number and time are limited by [`Limits`]; a
-//! panic of a parser is caught, and PDF can be read in a process of its own ([`WorkerCommand`]).
+//! Files are not trusted. A file that is encrypted, truncated, mislabelled or hostile results in
+//! an [`ExtractError`], never in an empty text. [`Limits`] bound size, depth, number and time;
+//! panics of parsers are caught, and PDF can be read in a worker process ([`WorkerCommand`]).
 //!
-//! Nothing is opened here: files come as bytes.
-
-pub mod date;
-pub mod encoding;
-mod extractor;
-mod failure;
-mod fields;
-mod guard;
-mod job;
-mod kind;
-mod options;
+//! The crate opens no files: it takes their bytes.
 
 #[cfg(any(feature = "archive", feature = "office"))]
 pub mod archive;
+pub mod date;
+pub mod encoding;
+mod error;
+mod extractor;
+mod fields;
 #[cfg(feature = "html")]
 mod html;
+mod ipc;
+mod kind;
+mod limits;
 #[cfg(feature = "mail")]
 pub mod mail;
 #[cfg(feature = "office")]
 mod office;
+mod options;
 #[cfg(feature = "pdf")]
 mod pdf;
+mod read_text;
 mod rtf;
+mod sandbox;
 mod unique_names;
 pub mod warc;
-mod wire;
 mod worker;
 
-pub use extractor::{Extractor, Failed, Part, Sink};
-pub use failure::{Failure, LimitKind};
+pub use error::{ExtractError, LimitKind};
+pub use extractor::{ExtractedPart, Extractor, FailedPart, PartSink};
 pub use fields::{CutText, Fields};
-pub use kind::Kind;
-pub use options::{HtmlText, Limits, Options, Used, WorkerCommand};
+pub use kind::FileKind;
+pub use options::{ExtractOptions, HtmlText, LimitUsage, Limits, WorkerCommand};
 pub use unique_names::UniqueNames;
 pub use worker::serve;

@@ -1,50 +1,50 @@
-//! What text is wanted, and how much a file may cost.
+//! Options and resource limits of extraction.
 
-use crate::failure::Failure;
+use crate::error::ExtractError;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Which text of a web page is wanted.
+/// Which text of a web page to extract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum HtmlText {
     /// The main text, without navigation, banners and footers.
     #[default]
     Main,
-    /// All that a reader would see.
+    /// All visible text.
     All,
 }
 
-/// What text is wanted.
+/// Options of extraction.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Options {
-    /// Of a web page.
+pub struct ExtractOptions {
+    /// Text of web pages.
     pub html: HtmlText,
-    /// Whether the text that a message quotes belongs to it. By default it does not, since a reply
-    /// that quotes all of a message resembles that.
+    /// Keeps the text that a message quotes. Off by default: a reply that quotes a whole message
+    /// would resemble it.
     pub quotes: bool,
-    /// Whether the signatures of a message belong to it. Only short tails are cut.
+    /// Keeps the signatures of a message.
     pub signatures: bool,
-    /// Whether the attachments of a message are documents of their own.
+    /// Extracts the attachments of a message as documents of their own.
     pub attachments: bool,
-    /// What a file may cost.
+    /// Resource limits of one file.
     pub limits: Limits,
-    /// Reads formats whose parsers are not trusted (PDF) in a process of its own. Without it they
-    /// are read in this one, where no limit holds against a parser that does not end.
+    /// The worker process for formats whose parsers are not trusted (PDF). Without it they are
+    /// read in the current process, where a parser that does not terminate cannot be stopped.
     pub worker: Option<WorkerCommand>,
 }
 
-/// How to start a process that calls [`serve`](crate::serve): one for each
-/// [`Extractor`](crate::Extractor), when the first file needs it, and again when it has died.
+/// The command of a process that calls [`serve`](crate::serve). Each
+/// [`Extractor`](crate::Extractor) starts one when first needed, and again after a crash.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkerCommand {
     /// The program.
     pub program: PathBuf,
-    /// What makes it call `serve`.
+    /// Its arguments.
     pub arguments: Vec<OsString>,
 }
 
-impl Default for Options {
+impl Default for ExtractOptions {
     fn default() -> Self {
         Self {
             html: HtmlText::default(),
@@ -57,20 +57,20 @@ impl Default for Options {
     }
 }
 
-/// What one file may cost. Beyond it there is a [`Failure`](crate::Failure) that names the limit.
+/// Resource limits of one file. Exceeding one is an [`ExtractError`] that names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of a file that is not plain text.
+    /// Bytes of a file, other than plain text.
     pub bytes: u64,
-    /// Bytes that all that is compressed in a file may become, and of the text that comes out.
+    /// Decompressed bytes and bytes of text, in total.
     pub expanded: u64,
-    /// How deep files may lie in files: an archive in an attachment is at depth 2.
+    /// Nesting depth of files: an archive in an attachment is at depth 2.
     pub depth: u32,
     /// Files in a file.
     pub members: u32,
     /// Pages of a PDF.
     pub pages: u32,
-    /// Time for one file, with all that is in it.
+    /// Time for one file, nested files included.
     pub time: Duration,
 }
 
@@ -87,26 +87,26 @@ impl Default for Limits {
     }
 }
 
-/// Bytes of a container, such as an archive, for which it is granted [`Limits`] once.
+/// Bytes of a container, such as an archive, per grant of its [`Limits`].
 const GRANT_BYTES: u64 = 16 << 20;
 
-/// What a file with all that is in it has used of its [`Limits`].
+/// The resource usage of a file, nested files included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Used {
+pub struct LimitUsage {
     /// Time spent reading.
     pub time: Duration,
-    /// Bytes that were expanded, as [`Limits::expanded`] counts them.
+    /// Expanded bytes, as in [`Limits::expanded`].
     pub expanded: u64,
     /// Files in the file.
     pub members: u32,
 }
 
-impl Used {
-    /// What counts of it at byte `offset` of a container. A container is granted its limits once,
-    /// and again for every 16 MiB of it, so that they bound what a small file costs and no archive
-    /// is too large to be read.
+impl LimitUsage {
+    /// The usage that counts at byte `offset` of a container. A container is granted its limits
+    /// once more per 16 MiB, so that they bound the cost of a small file without limiting the size
+    /// of an archive.
     #[must_use]
-    pub fn at(self, offset: u64, limits: &Limits) -> Self {
+    pub fn remaining_at(self, offset: u64, limits: &Limits) -> Self {
         let grants = u32::try_from(offset / GRANT_BYTES).unwrap_or(u32::MAX);
         let expanded = limits.expanded.saturating_mul(grants.into());
         Self {
@@ -116,21 +116,21 @@ impl Used {
         }
     }
 
-    /// Adds what was used between two states of another count.
+    /// Adds the difference of two states.
     pub fn add(&mut self, before: Self, after: Self) {
         self.time += after.time.saturating_sub(before.time);
         self.expanded += after.expanded.saturating_sub(before.expanded);
         self.members += after.members.saturating_sub(before.members);
     }
 
-    /// Why there is nothing left of the limits; `None` while there is.
-    pub fn exhausted(&self, limits: &Limits) -> Option<Failure> {
+    /// The error for the first limit that is exceeded; `None` if there is none.
+    pub fn exhausted(&self, limits: &Limits) -> Option<ExtractError> {
         if self.time >= limits.time {
-            Some(Failure::TooSlow { seconds: limits.time.as_secs() })
+            Some(ExtractError::TooSlow { seconds: limits.time.as_secs() })
         } else if self.expanded > limits.expanded {
-            Some(Failure::expanded(limits.expanded))
+            Some(ExtractError::expanded(limits.expanded))
         } else if self.members > limits.members {
-            Some(Failure::members(limits.members))
+            Some(ExtractError::members(limits.members))
         } else {
             None
         }
@@ -139,7 +139,7 @@ impl Used {
 
 #[cfg(any(feature = "archive", feature = "office"))]
 impl Limits {
-    /// Members that a container of `bytes` bytes may have.
+    /// Maximum members of a container of `bytes` bytes.
     pub(crate) fn members_of(&self, bytes: u64) -> u32 {
         let grants = u32::try_from(bytes / GRANT_BYTES).unwrap_or(u32::MAX).saturating_add(1);
         self.members.saturating_mul(grants)
@@ -153,14 +153,14 @@ mod tests {
     #[test]
     fn limits_are_granted_again_along_a_container() {
         let limits = Limits { expanded: 100, members: 10, ..Limits::default() };
-        let used = Used { time: Duration::from_secs(61), expanded: 101, members: 11 };
-        let slow = Some(Failure::TooSlow { seconds: 60 });
-        assert_eq!(used.at(GRANT_BYTES - 1, &limits).exhausted(&limits), slow);
-        assert_eq!(used.at(GRANT_BYTES, &limits).exhausted(&limits), None);
-        assert_eq!(used.at(u64::MAX, &limits), Used::default());
-        let bytes = Used { time: Duration::ZERO, ..used };
-        assert_eq!(bytes.exhausted(&limits), Some(Failure::expanded(100)));
-        let members = Used { members: 11, ..Used::default() };
-        assert_eq!(members.exhausted(&limits), Some(Failure::members(10)));
+        let used = LimitUsage { time: Duration::from_secs(61), expanded: 101, members: 11 };
+        let slow = Some(ExtractError::TooSlow { seconds: 60 });
+        assert_eq!(used.remaining_at(GRANT_BYTES - 1, &limits).exhausted(&limits), slow);
+        assert_eq!(used.remaining_at(GRANT_BYTES, &limits).exhausted(&limits), None);
+        assert_eq!(used.remaining_at(u64::MAX, &limits), LimitUsage::default());
+        let bytes = LimitUsage { time: Duration::ZERO, ..used };
+        assert_eq!(bytes.exhausted(&limits), Some(ExtractError::expanded(100)));
+        let members = LimitUsage { members: 11, ..LimitUsage::default() };
+        assert_eq!(members.exhausted(&limits), Some(ExtractError::members(10)));
     }
 }

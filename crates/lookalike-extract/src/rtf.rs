@@ -1,33 +1,36 @@
-//! Rich Text Format 1.9, of its control words those that matter for text.
+//! Rich Text Format 1.9: the control words that affect text.
 //!
-//! Left out as in other office files: headers, footers, comments, deleted text, field codes,
-//! pictures, numbers of lists. Text boxes follow their paragraph, footnotes the whole text.
+//! In place of a library: excluded groups, code pages per font, and limits need control of the
+//! reader. The only candidate crate, rtf-parser, has not been measured.
+//!
+//! Excluded, as in other office files: headers, footers, comments, deleted text, field codes,
+//! pictures, list numbers. Text boxes follow their paragraph, footnotes the whole text.
 
 use crate::date;
-use crate::failure::Failure;
+use crate::error::ExtractError;
 use crate::fields::Fields;
-use crate::job::Job;
+use crate::limits::LimitTracker;
 use encoding_rs::{self as encodings, Encoding};
 use std::collections::HashMap;
 
-/// Steps between two looks at the clock.
+/// Bytes or groups between two time checks.
 const STEPS: u32 = 1 << 16;
-/// Bytes of a name that are compared; there is no longer one.
+/// Maximum length of a control word.
 const MAX_WORD: usize = 32;
-/// Groups within one another. Writers nest some dozens; each takes memory until it ends.
+/// Maximum nesting of groups. Writers nest some dozens; each takes memory until it ends.
 const MAX_GROUPS: usize = 10_000;
 
-/// The text of an RTF file.
+/// Appends the text of an RTF file.
 pub(crate) fn text(
     bytes: &[u8],
-    job: &Job<'_>,
+    tracker: &LimitTracker<'_>,
     out: &mut String,
     fields: &mut Fields,
-) -> Result<(), Failure> {
+) -> Result<(), ExtractError> {
     if !bytes.starts_with(b"{\\rtf") {
-        return Err(Failure::damaged("RTF that does not begin with {\\rtf"));
+        return Err(ExtractError::damaged("RTF that does not begin with {\\rtf"));
     }
-    let mut reader = Reader::new(bytes, job, out);
+    let mut reader = RtfReader::new(bytes, tracker, out);
     reader.read()?;
     let notes = std::mem::take(&mut reader.notes);
     let aside = std::mem::take(&mut reader.aside);
@@ -44,75 +47,75 @@ pub(crate) fn text(
     Ok(())
 }
 
-/// Where text goes.
+/// The destination of text.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Target {
+enum TextTarget {
     Text,
     Nowhere,
-    /// The same text twice; what counts is a group in it.
+    /// `\upr`: the same text twice, of which the nested group `\ud` counts.
     Twice,
     Fonts,
     Info,
-    /// Places in [`Reader::info`].
+    /// Index in [`RtfReader::info`].
     Named(usize),
-    /// Places in [`Reader::dates`].
+    /// Index in [`RtfReader::dates`].
     Date(usize),
 }
 
-/// What a group is, when it stands within text but is not part of it.
+/// Whether a group within text is moved elsewhere.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Piece {
+enum GroupKind {
     No,
     Box,
     Note,
 }
 
-/// What ends with a group.
+/// State that is restored at the end of a group.
 #[derive(Clone, Copy)]
-struct State {
-    target: Target,
-    piece: Piece,
+struct GroupState {
+    target: TextTarget,
+    piece: GroupKind,
     deleted: bool,
-    /// Characters that stand behind one in Unicode, for programs that do not know it.
+    /// Fallback characters after a Unicode character.
     fallback: u32,
     encoding: Option<&'static Encoding>,
 }
 
-struct Reader<'a> {
+struct RtfReader<'a> {
     bytes: &'a [u8],
     at: usize,
-    job: &'a Job<'a>,
+    tracker: &'a LimitTracker<'a>,
     out: &'a mut String,
-    state: State,
-    stack: Vec<State>,
-    /// Bytes that have not been decoded yet: a character can have two.
+    state: GroupState,
+    stack: Vec<GroupState>,
+    /// Bytes not yet decoded: a character can have two.
     pending: Vec<u8>,
     /// The first half of a character beyond U+FFFF.
     high: Option<u32>,
-    /// How many characters are still to be left out.
+    /// Fallback characters still to skip.
     left_out: u32,
-    /// Whether the group may be left out by programs that do not know its name.
+    /// Whether `\*` marks the group as optional.
     optional: bool,
     code_page: &'static Encoding,
     fonts: HashMap<i32, &'static Encoding>,
-    /// The font that is being described, or that texts begin with.
+    /// The font being defined.
     font: i32,
     default_font: i32,
-    /// Where the outermost piece began, and how many groups were open then.
+    /// Start of the outermost text box or note, and the number of groups open there.
     piece: Option<(usize, usize)>,
     aside: String,
     notes: String,
     /// Title and author.
     info: [String; 2],
-    /// When changed, when made.
+    /// Last changed, created.
     dates: [[u32; 6]; 2],
 }
 
-impl<'a> Reader<'a> {
-    fn new(bytes: &'a [u8], job: &'a Job<'a>, out: &'a mut String) -> Self {
-        let state = State {
-            target: Target::Text,
-            piece: Piece::No,
+impl<'a> RtfReader<'a> {
+    fn new(bytes: &'a [u8], tracker: &'a LimitTracker<'a>, out: &'a mut String) -> Self {
+        let state = GroupState {
+            target: TextTarget::Text,
+            piece: GroupKind::No,
             deleted: false,
             fallback: 1,
             encoding: None,
@@ -120,7 +123,7 @@ impl<'a> Reader<'a> {
         Self {
             bytes,
             at: 0,
-            job,
+            tracker,
             out,
             state,
             stack: Vec::new(),
@@ -140,13 +143,13 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn read(&mut self) -> Result<(), Failure> {
+    fn read(&mut self) -> Result<(), ExtractError> {
         let mut steps = 0u32;
         while let Some(&byte) = self.bytes.get(self.at) {
             steps += 1;
             if steps == STEPS {
                 steps = 0;
-                self.job.in_time()?;
+                self.tracker.check_time()?;
             }
             self.at += 1;
             match byte {
@@ -156,10 +159,10 @@ impl<'a> Reader<'a> {
                     self.optional = false;
                     if self.stack.len() == MAX_GROUPS {
                         let what = format!("RTF with more than {MAX_GROUPS} groups in a group");
-                        return Err(Failure::damaged(what));
+                        return Err(ExtractError::damaged(what));
                     }
                     self.stack.push(self.state);
-                    self.state.piece = Piece::No;
+                    self.state.piece = GroupKind::No;
                 }
                 b'}' => {
                     self.flush()?;
@@ -168,7 +171,7 @@ impl<'a> Reader<'a> {
                     self.end_piece();
                     match self.stack.pop() {
                         Some(state) if !self.stack.is_empty() => self.state = state,
-                        // What stands behind the outermost group is none of the file's.
+                        // Data after the outermost group is not part of the document.
                         _ => return Ok(()),
                     }
                 }
@@ -178,7 +181,7 @@ impl<'a> Reader<'a> {
             }
         }
         let open = self.stack.len();
-        Err(Failure::damaged(format!("RTF that ends too early: {open} groups are open")))
+        Err(ExtractError::damaged(format!("RTF that ends too early: {open} groups are open")))
     }
 
     /// A byte of text.
@@ -192,40 +195,40 @@ impl<'a> Reader<'a> {
     }
 
     /// A character of text.
-    fn char(&mut self, c: char) -> Result<(), Failure> {
+    fn char(&mut self, c: char) -> Result<(), ExtractError> {
         if self.left_out > 0 {
             self.left_out -= 1;
             return Ok(());
         }
         self.flush()?;
-        self.give(c.encode_utf8(&mut [0; 4]))
+        self.append(c.encode_utf8(&mut [0; 4]))
     }
 
-    fn flush(&mut self) -> Result<(), Failure> {
+    fn flush(&mut self) -> Result<(), ExtractError> {
         if self.high.is_some() && !self.pending.is_empty() {
             self.high = None;
-            self.give("\u{fffd}")?;
+            self.append("\u{fffd}")?;
         }
         if self.pending.is_empty() {
             return Ok(());
         }
         let pending = std::mem::take(&mut self.pending);
         let encoding = self.state.encoding.unwrap_or(self.code_page);
-        let given = self.give(&encoding.decode_without_bom_handling(&pending).0);
-        // Its room is used again.
+        let given = self.append(&encoding.decode_without_bom_handling(&pending).0);
+        // Reuses the buffer.
         self.pending = pending;
         self.pending.clear();
         given
     }
 
-    fn give(&mut self, text: &str) -> Result<(), Failure> {
+    fn append(&mut self, text: &str) -> Result<(), ExtractError> {
         match self.state.target {
-            Target::Text if !self.state.deleted => {
-                self.job.expand(text.len())?;
+            TextTarget::Text if !self.state.deleted => {
+                self.tracker.charge_bytes(text.len())?;
                 self.out.push_str(text);
             }
-            Target::Named(which) => {
-                self.job.expand(text.len())?;
+            TextTarget::Named(which) => {
+                self.tracker.charge_bytes(text.len())?;
                 self.info[which].push_str(text);
             }
             _ => {}
@@ -233,14 +236,15 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// The piece that began with the group that ends here goes to its place. One within another
-    /// stays in it, so that this is linear.
+    /// Moves the text box or note that ends with this group. Nested ones stay in the outermost,
+    /// which keeps this linear.
     fn end_piece(&mut self) {
         let Some((start, depth)) = self.piece else { return };
         if self.stack.len() != depth {
             return;
         }
-        let place = if self.state.piece == Piece::Note { &mut self.notes } else { &mut self.aside };
+        let place =
+            if self.state.piece == GroupKind::Note { &mut self.notes } else { &mut self.aside };
         if start < self.out.len() {
             place.push_str(&self.out[start..]);
             if !place.ends_with('\n') {
@@ -251,15 +255,15 @@ impl<'a> Reader<'a> {
         self.piece = None;
     }
 
-    fn begin_piece(&mut self, piece: Piece) {
+    fn begin_piece(&mut self, piece: GroupKind) {
         if self.piece.is_none() {
             self.piece = Some((self.out.len(), self.stack.len()));
             self.state.piece = piece;
         }
     }
 
-    /// What follows a backslash.
-    fn control(&mut self) -> Result<(), Failure> {
+    /// Reads a control word or symbol.
+    fn control(&mut self) -> Result<(), ExtractError> {
         let Some(&first) = self.bytes.get(self.at) else { return Ok(()) };
         if first.is_ascii_alphabetic() {
             return self.word();
@@ -285,8 +289,8 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// A control word, its number, and the blank behind it.
-    fn word(&mut self) -> Result<(), Failure> {
+    /// Reads a control word, its number, and the blank after it.
+    fn word(&mut self) -> Result<(), ExtractError> {
         let rest = &self.bytes[self.at..];
         let letters = rest.iter().take_while(|b| b.is_ascii_alphabetic()).count();
         let (word, rest) = rest.split_at(letters);
@@ -321,14 +325,12 @@ impl<'a> Reader<'a> {
             return Ok(());
         }
         self.format(word, number);
-        self.spoken(word)
+        self.text_word(word)
     }
 
-    /// `\uN`: a unit of UTF-16, below zero from 0x8000 on. Behind it stands what other programs
-    /// show.
-    fn unicode(&mut self, number: i32) -> Result<(), Failure> {
+    /// `\uN`: a UTF-16 code unit, negative from 0x8000 on, followed by fallback characters.
+    fn unicode(&mut self, number: i32) -> Result<(), ExtractError> {
         self.flush()?;
-        // In what is left out it counts as any other character.
         self.left_out = 0;
         let unit = if number < 0 { number + 0x1_0000 } else { number };
         let unit = u32::try_from(unit).unwrap_or(0xFFFD);
@@ -347,9 +349,9 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn line(&mut self) -> Result<(), Failure> {
+    fn line(&mut self) -> Result<(), ExtractError> {
         self.char('\n')?;
-        if self.piece.is_none() && self.state.target == Target::Text && !self.aside.is_empty() {
+        if self.piece.is_none() && self.state.target == TextTarget::Text && !self.aside.is_empty() {
             self.out.push_str(&self.aside);
             self.aside.clear();
         }
@@ -357,8 +359,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Names of groups without text of the document.
-fn is_apart(word: &str) -> bool {
+/// Whether a group has no text of the document.
+fn is_skipped_group(word: &str) -> bool {
     matches!(
         word,
         "colortbl"
@@ -416,50 +418,50 @@ fn is_apart(word: &str) -> bool {
     )
 }
 
-impl Reader<'_> {
-    /// Whether a word begins a group of its own, which then goes elsewhere.
+impl RtfReader<'_> {
+    /// Whether a word is a destination; sets the target of the group.
     fn destination(&mut self, word: &str, optional: bool) -> bool {
         let state = &mut self.state;
         let target = match word {
-            "fonttbl" => Target::Fonts,
-            "info" => Target::Info,
+            "fonttbl" => TextTarget::Fonts,
+            "info" => TextTarget::Info,
             "title" | "author" | "revtim" | "creatim" => match (state.target, word) {
-                (Target::Info, "title") => Target::Named(0),
-                (Target::Info, "author") => Target::Named(1),
-                (Target::Info, "revtim") => Target::Date(0),
-                (Target::Info, _) => Target::Date(1),
+                (TextTarget::Info, "title") => TextTarget::Named(0),
+                (TextTarget::Info, "author") => TextTarget::Named(1),
+                (TextTarget::Info, "revtim") => TextTarget::Date(0),
+                (TextTarget::Info, _) => TextTarget::Date(1),
                 _ => return false,
             },
-            "upr" => Target::Twice,
-            "ud" if state.target == Target::Twice => {
-                state.target = Target::Text;
+            "upr" => TextTarget::Twice,
+            "ud" if state.target == TextTarget::Twice => {
+                state.target = TextTarget::Text;
                 return true;
             }
-            "shptxt" | "footnote" if state.target == Target::Text => {
-                self.begin_piece(if word == "footnote" { Piece::Note } else { Piece::Box });
+            "shptxt" | "footnote" if state.target == TextTarget::Text => {
+                self.begin_piece(if word == "footnote" { GroupKind::Note } else { GroupKind::Box });
                 return true;
             }
-            // Shapes are optional, and hold text boxes.
+            // Shapes are optional, but contain text boxes.
             "shpinst" => return true,
-            word if optional || is_apart(word) => Target::Nowhere,
+            word if optional || is_skipped_group(word) => TextTarget::Nowhere,
             _ => return false,
         };
-        // Nothing leads back into the text.
-        let free = matches!(state.target, Target::Text | Target::Info);
-        state.target = if free { target } else { Target::Nowhere };
+        // A nested destination does not return to the text.
+        let free = matches!(state.target, TextTarget::Text | TextTarget::Info);
+        state.target = if free { target } else { TextTarget::Nowhere };
         true
     }
 
-    /// Code pages, fonts, and what else changes how text is read.
+    /// Words that change how text is decoded, and dates.
     fn format(&mut self, word: &str, number: Option<i32>) {
         let value = number.unwrap_or(0);
         match word {
             "ansicpg" => self.code_page = code_page(value).unwrap_or(self.code_page),
             "mac" => self.code_page = encodings::MACINTOSH,
             "deff" => self.default_font = value,
-            "f" if self.state.target == Target::Fonts => self.font = value,
+            "f" if self.state.target == TextTarget::Fonts => self.font = value,
             "f" => self.state.encoding = self.fonts.get(&value).copied(),
-            "fcharset" | "cpg" if self.state.target == Target::Fonts => {
+            "fcharset" | "cpg" if self.state.target == TextTarget::Fonts => {
                 let encoding = if word == "cpg" { code_page(value) } else { charset(value) };
                 if let Some(encoding) = encoding {
                     self.fonts.insert(self.font, encoding);
@@ -473,7 +475,7 @@ impl Reader<'_> {
             "uc" => self.state.fallback = u32::try_from(value).unwrap_or(0).min(100),
             "yr" | "mo" | "dy" | "hr" | "min" | "sec" => {
                 let names = ["yr", "mo", "dy", "hr", "min", "sec"];
-                if let (Target::Date(which), Some(place)) =
+                if let (TextTarget::Date(which), Some(place)) =
                     (self.state.target, names.iter().position(|name| *name == word))
                 {
                     self.dates[which][place] = u32::try_from(value).unwrap_or(u32::MAX);
@@ -483,13 +485,13 @@ impl Reader<'_> {
         }
     }
 
-    /// Words that stand for text.
-    fn spoken(&mut self, word: &str) -> Result<(), Failure> {
+    /// Words that represent characters.
+    fn text_word(&mut self, word: &str) -> Result<(), ExtractError> {
         let c = match word {
             "par" | "line" | "sect" | "page" | "column" | "softline" => return self.line(),
             "row" | "nestrow" => {
                 let start = self.piece.map_or(0, |(start, _)| start);
-                let is_text = self.state.target == Target::Text && !self.state.deleted;
+                let is_text = self.state.target == TextTarget::Text && !self.state.deleted;
                 if is_text && self.out.len() > start && self.out.ends_with('\t') {
                     self.out.pop();
                 }
@@ -533,7 +535,7 @@ fn code_page(number: i32) -> Option<&'static Encoding> {
     })
 }
 
-/// Of a font; `None` where it is that of the file.
+/// The encoding of a font character set; `None` for the code page of the file.
 fn charset(number: i32) -> Option<&'static Encoding> {
     code_page(match number {
         77 => 10000,

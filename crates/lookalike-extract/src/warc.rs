@@ -1,43 +1,46 @@
-//! Records of a crawl (WARC, ISO 28500).
+//! WARC files (ISO 28500): records of a crawl.
 
+mod header;
 mod http;
 
-use crate::failure::Failure;
-use crate::job::Job;
+use crate::error::ExtractError;
+use crate::limits::LimitTracker;
 use encoding_rs::Encoding;
+use header::{field, header_and_body};
 use memchr::{memchr, memmem};
 use std::borrow::Cow;
 
-/// The longest header of a record.
+/// Maximum header of a record.
 const HEADER_BYTES: usize = 1 << 20;
 /// First bytes of a record.
 const MARK: &[u8] = b"WARC/";
 
-/// A record.
+/// A WARC record.
 #[derive(Debug, Clone, Copy)]
-pub struct Record<'a> {
-    /// Its header fields, without the line with the version.
+pub struct WarcRecord<'a> {
+    /// Header fields, without the version line.
     header: &'a [u8],
-    /// What stands below.
+    /// The content below the header.
     pub block: &'a [u8],
 }
 
-impl<'a> Record<'a> {
-    /// The value of a header field, such as `WARC-Type`; case does not matter.
+impl<'a> WarcRecord<'a> {
+    /// The value of a header field, such as `WARC-Type`, in any case.
     pub fn field(&self, name: &str) -> Option<Cow<'a, str>> {
         field(self.header, name).map(String::from_utf8_lossy)
     }
 }
 
-/// Cuts the first record off a WARC file, or off what has been read of one: how many bytes are
-/// done, and the record. `None` where it may go on (`at_end` is false) or where there is none.
+/// Splits off the first record of a WARC file, or of a prefix of one: the number of bytes
+/// consumed, and the record. `None` if the record is incomplete (`at_end` is false) or missing.
 ///
-/// Where something else stands than a record, or one does not end where it says, the failure
-/// tells so, and what is done goes up to the next start of a record behind a blank line. A reader
-/// calls again with the bytes that are not done and more of them, at least twice as many. One
-/// that does not want to hold more of a record than it has says `at_end`: the record is damaged
-/// then, and the next is looked for.
-pub fn next_record(bytes: &[u8], at_end: bool) -> Option<(usize, Result<Record<'_>, Failure>)> {
+/// Malformed data is an error that consumes everything up to the next start of a record after a
+/// blank line. The caller retries with the remaining bytes and more, at least twice as many. With
+/// `at_end`, an incomplete record is damaged and skipped.
+pub fn next_record(
+    bytes: &[u8],
+    at_end: bool,
+) -> Option<(usize, Result<WarcRecord<'_>, ExtractError>)> {
     let start = bytes.iter().position(|byte| !matches!(byte, b'\r' | b'\n'))?;
     let here = &bytes[start..];
     if !here.starts_with(MARK) {
@@ -77,16 +80,17 @@ pub fn next_record(bytes: &[u8], at_end: bool) -> Option<(usize, Result<Record<'
         let what = format!("a record of {length} bytes that does not end there");
         return damaged(bytes, block - 1, at_end, what);
     }
-    Some((end + ends, Ok(Record { header: fields, block: &bytes[block..end] })))
+    Some((end + ends, Ok(WarcRecord { header: fields, block: &bytes[block..end] })))
 }
 
-/// A failure that goes up to the next start of a record behind a blank line, from `from` on.
+/// An error that consumes everything up to the next start of a record after `from`, which follows
+/// a blank line.
 fn damaged(
     bytes: &[u8],
     from: usize,
     at_end: bool,
     what: String,
-) -> Option<(usize, Result<Record<'_>, Failure>)> {
+) -> Option<(usize, Result<WarcRecord<'_>, ExtractError>)> {
     let next =
         memmem::find_iter(&bytes[from..], b"\nWARC/1.").map(|found| from + found).find(|found| {
             let before = &bytes[..*found];
@@ -97,57 +101,38 @@ fn damaged(
         None if at_end => bytes.len(),
         None => return None,
     };
-    Some((done, Err(Failure::damaged(what))))
+    Some((done, Err(ExtractError::damaged(what))))
 }
 
-/// The lines above the first blank one, and where what is below it begins.
-fn header_and_body(bytes: &[u8]) -> Option<(&[u8], usize)> {
-    let mut at = 0;
-    loop {
-        let next = at + memchr(b'\n', &bytes[at..])? + 1;
-        if bytes[at..next].trim_ascii().is_empty() {
-            return Some((&bytes[..at], next));
-        }
-        at = next;
-    }
-}
-
-/// The value of the first field of that name.
-fn field<'a>(header: &'a [u8], name: &str) -> Option<&'a [u8]> {
-    header.split(|byte| *byte == b'\n').find_map(|line| {
-        let (found, value) = line.split_at(memchr(b':', line)?);
-        let found = found.trim_ascii().eq_ignore_ascii_case(name.as_bytes());
-        found.then(|| value[1..].trim_ascii())
-    })
-}
-
-/// What a record says about the file in it.
+/// Metadata of a record about the file in it.
 #[derive(Debug, Default)]
-pub(crate) struct Outside {
+pub(crate) struct WarcMetadata {
     /// `url`, `record-id` and `date`.
     pub(crate) fields: Vec<(&'static str, String)>,
-    /// As the server declared it, unless that cannot be.
+    /// As declared by the server, if possible.
     pub(crate) encoding: Option<&'static Encoding>,
 }
 
 /// The file in a record.
 #[derive(Debug)]
-pub(crate) struct File<'a> {
-    /// The last part of its address, with an ending that says what the server says it is.
+pub(crate) struct WarcFile<'a> {
+    /// The last segment of its URL, or a name with the extension of the declared type.
     pub(crate) name: String,
     pub(crate) bytes: Cow<'a, [u8]>,
-    pub(crate) outside: Outside,
+    pub(crate) metadata: WarcMetadata,
 }
 
-/// The file in a record: the answer of a server if it was a success and has a content, a
-/// resource, a converted text. Requests and the like have none.
-pub(crate) fn file<'a>(record: &Record<'a>, job: &Job<'_>) -> Result<Option<File<'a>>, Failure> {
+/// The file in a record: a successful response with a content, a resource, or a converted text.
+pub(crate) fn file<'a>(
+    record: &WarcRecord<'a>,
+    tracker: &LimitTracker<'_>,
+) -> Result<Option<WarcFile<'a>>, ExtractError> {
     let kind = record.field("WARC-Type").unwrap_or_default().to_ascii_lowercase();
     let url = record.field("WARC-Target-URI").unwrap_or_default();
     let url = url.trim_start_matches('<').trim_end_matches('>');
     let (media, bytes) = match &*kind {
         "response" if record.block.starts_with(b"HTTP/") => {
-            match http::content(record.block, job)? {
+            match http::content(record.block, tracker)? {
                 Some((media, bytes)) => (media, bytes),
                 None => return Ok(None),
             }
@@ -164,7 +149,7 @@ pub(crate) fn file<'a>(record: &Record<'a>, job: &Job<'_>) -> Result<Option<File
     let (media, parameters) = media.split_once(';').unwrap_or((&media, ""));
     let media = media.trim().to_ascii_lowercase();
     let name = match &*media {
-        // Pages come from addresses that end with `.php` and the like.
+        // URLs of pages end with `.php` and the like.
         "text/html" | "application/xhtml+xml" => "page.html".to_owned(),
         _ if kind == "conversion" => "text.md".to_owned(),
         _ => last_part(url).to_owned(),
@@ -181,10 +166,10 @@ pub(crate) fn file<'a>(record: &Record<'a>, job: &Job<'_>) -> Result<Option<File
     if let Some(date) = record.field("WARC-Date").as_deref().and_then(to_second) {
         fields.push(("date", date));
     }
-    Ok(Some(File { name, bytes, outside: Outside { fields, encoding } }))
+    Ok(Some(WarcFile { name, bytes, metadata: WarcMetadata { fields, encoding } }))
 }
 
-/// A date of a record without parts of a second.
+/// A date without fraction of a second.
 fn to_second(date: &str) -> Option<String> {
     let form = |(at, byte): (usize, u8)| match at {
         4 | 7 => byte == b'-',
@@ -196,7 +181,7 @@ fn to_second(date: &str) -> Option<String> {
     date.ends_with('Z').then(|| format!("{second}Z"))
 }
 
-/// The last part of the path of an address.
+/// The last segment of the path of a URL.
 fn last_part(url: &str) -> &str {
     let url = url.split(['?', '#']).next().unwrap_or_default();
     let path = url

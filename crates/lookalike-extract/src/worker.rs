@@ -1,49 +1,48 @@
-//! Reading in another process, so that a parser that overflows its stack, fills the memory or
-//! never ends takes only that process with it.
+//! The worker process: a parser that overflows its stack, exhausts the memory or does not
+//! terminate ends only this process.
 //!
 //! ```text
-//! parent: Worker::run ── length, task ──► stdin │ child: serve ─ Task::perform
-//!                     ◄─ length, done ── stdout │ stderr: not shown
+//! parent: WorkerProcess::run ── length, task ───► stdin  │ child: serve ─ Task::read
+//!                            ◄─ length, outcome ─ stdout │ stderr: discarded
 //! ```
 //!
-//! The parent waits until the time of the file is over, then kills. The child ends when its
-//! standard input does, and so with its parent, at the latest when the file at hand is done.
+//! The parent kills the child when the time limit of the file is reached. The child exits when
+//! its standard input is closed, and thus with its parent, at the latest after the current file.
 
-use crate::failure::Failure;
-use crate::guard::{Done, STACK_BYTES, Task};
+use crate::error::ExtractError;
+use crate::ipc;
 use crate::options::WorkerCommand;
-use crate::wire;
+use crate::sandbox::{STACK_BYTES, Task, TaskOutcome};
 use std::io::{self, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-/// Bytes of address space that a child gives itself, on Unix.
+/// Address space limit of the child, on Unix.
 #[cfg(unix)]
 const MEMORY_BYTES: u64 = 4 << 30;
-/// How long after the time of a file the child may still say by itself that it was too slow.
+/// Time beyond the limit of a file in which the child may still report the timeout itself.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// A process that reads files, started when the first one comes.
-pub(crate) struct Worker {
+/// A process that reads files, started with the first one.
+pub(crate) struct WorkerProcess {
     command: WorkerCommand,
-    running: Option<Running>,
+    running: Option<WorkerChild>,
 }
 
-struct Running {
+struct WorkerChild {
     child: Child,
     tasks: ChildStdin,
     replies: ChildStdout,
 }
 
-impl Worker {
+impl WorkerProcess {
     pub(crate) fn new(command: &WorkerCommand) -> Self {
         Self { command: command.clone(), running: None }
     }
 
-    /// Reads a file in the child.
-    pub(crate) fn run(&mut self, task: &Task<'_>) -> Done {
+    pub(crate) fn run(&mut self, task: &Task<'_>) -> TaskOutcome {
         if let Some(running) = &mut self.running
             && !matches!(running.child.try_wait(), Ok(None))
         {
@@ -54,19 +53,19 @@ impl Worker {
             Err(error) => {
                 let program = self.command.program.display();
                 let what = format!("{program} could not be started: {error}");
-                return Done::failed(Failure::Crashed { what });
+                return TaskOutcome::failed(ExtractError::Crashed { what });
             }
         };
-        match running.ask(task) {
-            Ok(done) => done,
+        match running.exchange(task) {
+            Ok(decode_outcome) => decode_outcome,
             Err(failure) => {
                 self.running = None;
-                Done::failed(failure)
+                TaskOutcome::failed(failure)
             }
         }
     }
 
-    fn start(&self) -> io::Result<Running> {
+    fn start(&self) -> io::Result<WorkerChild> {
         let mut child = Command::new(&self.command.program)
             .args(&self.command.arguments)
             .stdin(Stdio::piped())
@@ -74,23 +73,23 @@ impl Worker {
             .stderr(Stdio::null())
             .spawn()?;
         match (child.stdin.take(), child.stdout.take()) {
-            (Some(tasks), Some(replies)) => Ok(Running { child, tasks, replies }),
+            (Some(tasks), Some(replies)) => Ok(WorkerChild { child, tasks, replies }),
             _ => Err(io::ErrorKind::BrokenPipe.into()),
         }
     }
 }
 
-impl Running {
-    /// Sends a task and waits for the reply, until the time is over.
-    fn ask(&mut self, task: &Task<'_>) -> Result<Done, Failure> {
+impl WorkerChild {
+    /// Sends a task and waits for the reply, within the time limit.
+    fn exchange(&mut self, task: &Task<'_>) -> Result<TaskOutcome, ExtractError> {
         let limits = task.options.limits;
         let Self { child, tasks, replies } = self;
         let (sender, receiver) = mpsc::channel();
         let reply = thread::scope(|scope| {
             let talk = move || {
-                let reply = wire::send_task(task, tasks)
-                    .and_then(|()| wire::receive(replies, limits.expanded));
-                // Nobody listens any more when the time is over.
+                let reply = ipc::send_task(task, tasks)
+                    .and_then(|()| ipc::receive(replies, limits.expanded));
+                // Fails after a timeout, when the receiver is dropped.
                 let _ = sender.send(reply);
             };
             if thread::Builder::new().spawn_scoped(scope, talk).is_err() {
@@ -98,32 +97,32 @@ impl Running {
             }
             let reply = receiver.recv_timeout(limits.time.saturating_add(GRACE));
             if !matches!(reply, Ok(Ok(_))) {
-                // Ends the other thread too: its pipes break.
-                end(child, matches!(reply, Err(RecvTimeoutError::Timeout)));
+                // Also ends the other thread, whose pipes break.
+                stop_child(child, matches!(reply, Err(RecvTimeoutError::Timeout)));
             }
             reply
         });
         match reply {
-            Ok(Ok(reply)) => wire::done(&reply)
-                .ok_or_else(|| Failure::Crashed { what: "its reply makes no sense".to_owned() }),
+            Ok(Ok(reply)) => ipc::decode_outcome(&reply)
+                .ok_or_else(|| ExtractError::Crashed { what: "invalid reply".to_owned() }),
             Err(RecvTimeoutError::Timeout) => {
-                Err(Failure::TooSlow { seconds: limits.time.as_secs() })
+                Err(ExtractError::TooSlow { seconds: limits.time.as_secs() })
             }
-            _ => Err(Failure::Crashed { what: self.obituary() }),
+            _ => Err(ExtractError::Crashed { what: self.exit_reason() }),
         }
     }
 
-    /// What is known of the end of the child.
-    fn obituary(&mut self) -> String {
+    /// Waits for the child and describes how it exited.
+    fn exit_reason(&mut self) -> String {
         match self.child.wait() {
-            Ok(status) => died_of(status),
+            Ok(status) => describe_exit(status),
             Err(error) => error.to_string(),
         }
     }
 }
 
-/// Ends a child: at once, or when it has not ended by itself, having closed its output.
-fn end(child: &mut Child, at_once: bool) {
+/// Kills a child: at once, or if it has not exited 200 ms after it closed its output.
+fn stop_child(child: &mut Child, at_once: bool) {
     if !at_once {
         for _ in 0..20 {
             if !matches!(child.try_wait(), Ok(None)) {
@@ -132,57 +131,58 @@ fn end(child: &mut Child, at_once: bool) {
             thread::sleep(Duration::from_millis(10));
         }
     }
-    // It fails only when the child is gone.
+    // Fails only if the child has exited.
     let _ = child.kill();
     let _ = child.wait();
 }
 
-impl Drop for Running {
+impl Drop for WorkerChild {
     fn drop(&mut self) {
-        end(&mut self.child, true);
+        stop_child(&mut self.child, true);
     }
 }
 
 #[cfg(unix)]
-fn died_of(status: ExitStatus) -> String {
+fn describe_exit(status: ExitStatus) -> String {
     use std::os::unix::process::ExitStatusExt;
     let Some(signal) = status.signal() else { return status.to_string() };
     let meaning = match signal {
-        6 => ": it gave up, its stack or its memory was full",
-        9 => ": it was killed",
-        11 => ": it reached for memory that is not its own",
+        6 => ": aborted, stack or memory exhausted",
+        9 => ": killed",
+        11 => ": segmentation fault",
         _ => "",
     };
     format!("signal {signal}{meaning}")
 }
 
 #[cfg(not(unix))]
-fn died_of(status: ExitStatus) -> String {
+fn describe_exit(status: ExitStatus) -> String {
     status.to_string()
 }
 
-/// What the process named by [`WorkerCommand`] does: reads tasks from standard input and writes
-/// what became of them to standard output, until the input ends. Nothing else may write there.
+/// Runs the worker process started by [`WorkerCommand`]: reads tasks from standard input and
+/// writes their outcomes to standard output, until the input ends. Nothing else may write to
+/// standard output.
 ///
-/// On Unix it limits its own address space to 4 GiB, or less if it is limited already, and
-/// leaves no memory image when it crashes.
+/// On Unix, limits its own address space to 4 GiB, or to a lower existing limit, and disables
+/// core dumps.
 ///
 /// # Errors
 ///
-/// What the parent sends is no task, or it does not take the reply.
+/// The parent sends an invalid task, or standard output is closed.
 pub fn serve() -> io::Result<()> {
     limit_memory();
     let serving = thread::Builder::new().stack_size(STACK_BYTES).spawn(|| {
         let (mut input, mut output) = (io::stdin().lock(), io::stdout().lock());
-        answer(&mut input, &mut output)
+        serve_tasks(&mut input, &mut output)
     })?;
     serving.join().unwrap_or_else(|_| Err(io::Error::other("the worker panicked")))
 }
 
-fn answer(input: &mut dyn Read, output: &mut dyn Write) -> io::Result<()> {
-    while let Some(task) = wire::receive_task(input)? {
-        let done = wire::task(&task).ok_or(io::ErrorKind::InvalidData)?.perform();
-        wire::send_done(&done, output)?;
+fn serve_tasks(input: &mut dyn Read, output: &mut dyn Write) -> io::Result<()> {
+    while let Some(task) = ipc::receive_task(input)? {
+        let decode_outcome = ipc::decode_task(&task).ok_or(io::ErrorKind::InvalidData)?.read();
+        ipc::send_outcome(&decode_outcome, output)?;
     }
     Ok(())
 }
@@ -192,7 +192,7 @@ fn limit_memory() {
     use nix::sys::resource::{Resource, getrlimit, setrlimit};
     let limit = |resource, most: u64| {
         if let Ok((soft, hard)) = getrlimit(resource) {
-            // Where this is not allowed, the limits of the file remain.
+            // Best effort: the limits of the file apply in any case.
             let _ = setrlimit(resource, soft.min(most), hard.min(most));
         }
     };

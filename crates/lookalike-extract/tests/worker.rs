@@ -1,7 +1,9 @@
 //! The worker, with children that behave and children that do not. This program is both the test
 //! and, started with an argument, the child.
 
-use lookalike_extract::{Extractor, Failed, Failure, Options, Part, Sink, WorkerCommand};
+use lookalike_extract::{
+    ExtractError, ExtractOptions, ExtractedPart, Extractor, FailedPart, PartSink, WorkerCommand,
+};
 use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -9,25 +11,28 @@ use std::time::{Duration, Instant};
 
 /// The text or failure of a file.
 #[derive(Default)]
-struct Got(Vec<Result<String, Failure>>);
+struct Got(Vec<Result<String, ExtractError>>);
 
-impl Sink for Got {
-    fn part(&mut self, part: &Part<'_>) {
+impl PartSink for Got {
+    fn part(&mut self, part: &ExtractedPart<'_>) {
         self.0.push(Ok(part.text.to_owned()));
     }
 
-    fn failed(&mut self, failed: &Failed<'_>) {
+    fn failed(&mut self, failed: &FailedPart<'_>) {
         self.0.push(Err(failed.failure.clone()));
     }
 }
 
-fn options(argument: &str) -> Options {
+fn options(argument: &str) -> ExtractOptions {
     let program = std::env::current_exe().expect("the path of this program");
     let arguments = vec!["child".into(), argument.into()];
-    Options { worker: Some(WorkerCommand { program, arguments }), ..Options::default() }
+    ExtractOptions {
+        worker: Some(WorkerCommand { program, arguments }),
+        ..ExtractOptions::default()
+    }
 }
 
-fn read(extractor: &mut Extractor, bytes: &[u8]) -> Result<String, Failure> {
+fn read(extractor: &mut Extractor, bytes: &[u8]) -> Result<String, ExtractError> {
     let mut got = Got::default();
     extractor.extract("a.pdf", bytes, &mut got);
     assert_eq!(got.0.len(), 1);
@@ -115,20 +120,24 @@ fn child(argument: &str) -> ExitCode {
 }
 
 #[track_caller]
-fn crashed(result: &Result<String, Failure>) -> &str {
+fn crashed(result: &Result<String, ExtractError>) -> &str {
     match result {
-        Err(Failure::Crashed { what }) => what,
+        Err(ExtractError::Crashed { what }) => what,
         other => panic!("{other:?}"),
     }
 }
 
 fn files_are_read_as_without_a_worker() {
-    let mut apart = Extractor::new(&options("serve"));
-    let mut here = Extractor::new(&Options::default());
+    let mut read_in_sandbox = Extractor::new(&options("serve"));
+    let mut here = Extractor::new(&ExtractOptions::default());
     for name in ["simple.pdf", "unicode.pdf", "scanned.pdf", "encrypted.pdf", "forms.pdf"] {
         let bytes = fixture(name);
         for cut in [bytes.len(), bytes.len() / 2] {
-            assert_eq!(read(&mut apart, &bytes[..cut]), read(&mut here, &bytes[..cut]), "{name}");
+            assert_eq!(
+                read(&mut read_in_sandbox, &bytes[..cut]),
+                read(&mut here, &bytes[..cut]),
+                "{name}"
+            );
         }
     }
 }
@@ -144,7 +153,7 @@ fn deaths_are_failures_of_one_file() {
     let result = read(&mut Extractor::new(&options("exit")), &fixture("simple.pdf"));
     assert!(crashed(&result).contains('3'), "{result:?}");
     let result = read(&mut Extractor::new(&options("nonsense")), &fixture("simple.pdf"));
-    assert_eq!(crashed(&result), "its reply makes no sense");
+    assert_eq!(crashed(&result), "invalid reply");
     let mut missing = options("serve");
     missing.worker.as_mut().expect("a worker").program = "/nowhere/at all".into();
     let result = read(&mut Extractor::new(&missing), &fixture("simple.pdf"));
@@ -159,7 +168,7 @@ fn what_takes_too_long_is_killed() {
         // More than a pipe holds, so that the child must read for the parent to get rid of it.
         let big = [order("big"), vec![b' '; 1 << 20]].concat();
         let started = Instant::now();
-        assert_eq!(read(&mut extractor, &big), Err(Failure::TooSlow { seconds: 1 }));
+        assert_eq!(read(&mut extractor, &big), Err(ExtractError::TooSlow { seconds: 1 }));
         let took = started.elapsed();
         assert!(took > Duration::from_secs(1) && took < Duration::from_secs(300), "{took:?}");
     }
@@ -228,7 +237,7 @@ fn a_killed_child_is_replaced() {
 #[cfg(unix)]
 fn memory_is_limited() {
     let result = read(&mut Extractor::new(&options("limited")), b"%PDF-");
-    assert!(matches!(result, Err(Failure::Damaged { .. })), "{result:?}");
+    assert!(matches!(result, Err(ExtractError::Damaged { .. })), "{result:?}");
     let mut child = std::process::Command::new(std::env::current_exe().expect("this program"))
         .args(["child", "limited"])
         .stdin(std::process::Stdio::null())

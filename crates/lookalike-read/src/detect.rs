@@ -389,10 +389,10 @@ pub(crate) fn format_of(name: &str) -> Option<Format> {
 
 /// The format of a stream of files that begins so.
 fn of_kind(name: &str, head: &[u8]) -> Option<Format> {
-    match lookalike_extract::Kind::of(name, head) {
-        lookalike_extract::Kind::Mbox => Some(Format::Mbox),
-        lookalike_extract::Kind::Warc => Some(Format::Warc),
-        lookalike_extract::Kind::Tar => Some(Format::Tar),
+    match lookalike_extract::FileKind::of(name, head) {
+        lookalike_extract::FileKind::Mbox => Some(Format::Mbox),
+        lookalike_extract::FileKind::Warc => Some(Format::Warc),
+        lookalike_extract::FileKind::Tar => Some(Format::Tar),
         _ => None,
     }
 }

@@ -137,7 +137,7 @@ pub struct ReadOptions {
     pub encoding: Option<String>,
     /// What is wanted of files that are no plain text, and what they may cost. With
     /// [`Format::Text`] all files are taken as plain text.
-    pub extract: lookalike_extract::Options,
+    pub extract: lookalike_extract::ExtractOptions,
     /// The most bytes that a compressed file of records may become. There is no limit when `None`:
     /// memory holds one block of it at a time.
     pub max_expanded: Option<u64>,
@@ -162,7 +162,7 @@ impl Default for ReadOptions {
             types: Vec::new(),
             leave_out: Vec::new(),
             encoding: None,
-            extract: lookalike_extract::Options::default(),
+            extract: lookalike_extract::ExtractOptions::default(),
             max_expanded: None,
             wording: Wording::default(),
         }

@@ -16,7 +16,7 @@ use crate::source::{Kind, Source};
 use crate::spool::Spool;
 use crate::{BlockNumber, Place, RawSink, Scratch};
 use lookalike_core::shingle::Shingler;
-use lookalike_extract::{Kind as FileKind, Part, encoding};
+use lookalike_extract::{ExtractedPart, FileKind, encoding};
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::ops::Range;
@@ -289,8 +289,9 @@ impl Retained {
             }
             (Format::Mbox | Format::Warc | Format::Tar, _) => {
                 let extractor = self.source.settings.extractor(extractor);
-                let mut part =
-                    OnePart::new(|part: &Part<'_>| f(part.text, Stated::Fields(part.fields)));
+                let mut part = OnePart::new(|part: &ExtractedPart<'_>| {
+                    f(part.text, Stated::Fields(part.fields))
+                });
                 embedded_files::again(*format, record, place.part, extractor, &mut part);
                 return self.taken(part, place);
             }
@@ -334,7 +335,8 @@ impl Retained {
             let text = text.map_err(|reason| self.changed(place, reason.to_string()))?;
             return Ok(f(&text, Stated::Nothing));
         }
-        let mut part = OnePart::new(|part: &Part<'_>| f(part.text, Stated::Fields(part.fields)));
+        let mut part =
+            OnePart::new(|part: &ExtractedPart<'_>| f(part.text, Stated::Fields(part.fields)));
         contents.extract_part(place.part, settings.extractor(&mut scratch.extractor), &mut part);
         self.taken(part, place)
     }

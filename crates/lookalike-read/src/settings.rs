@@ -21,7 +21,7 @@ pub(crate) struct Settings {
     /// Files are taken as text, whatever they hold.
     pub(crate) as_text: bool,
     /// What is wanted of files that are not plain text.
-    pub(crate) extract: lookalike_extract::Options,
+    pub(crate) extract: lookalike_extract::ExtractOptions,
     /// What is done to every text.
     pub(crate) wording: Wording,
     pub(crate) block_bytes: usize,

@@ -3,7 +3,7 @@
 use crate::content_hash::Content;
 use crate::table_problem::TableProblem;
 use lookalike_core::parameter::{NamesParameters, Parameter, Spelling};
-use lookalike_extract::{Failure, LimitKind};
+use lookalike_extract::{ExtractError, LimitKind};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::fmt;
@@ -67,7 +67,7 @@ pub enum SkipReason {
     /// No text could be got out of a file that is not plain text.
     NoText {
         /// Why.
-        failure: Failure,
+        failure: ExtractError,
         /// The hash of its bytes, where these were read: files with equal hashes are copies.
         content: Option<Box<Content>>,
     },
@@ -301,7 +301,7 @@ mod parameter_name {
 }
 
 /// The parameter that raises the limit which a file reached; `None` for other failures.
-pub fn limit_parameter(failure: &Failure) -> Option<Parameter> {
+pub fn limit_parameter(failure: &ExtractError) -> Option<Parameter> {
     Some(match failure.limit()? {
         LimitKind::Bytes => Parameter::MaxFileSize,
         LimitKind::Expanded => Parameter::MaxExpanded,

@@ -1,8 +1,8 @@
-//! Names of files in archives: only names, nothing is ever written under them.
+//! Names of files in archives. They are never used as paths for writing.
 
-/// A name with `/` between, never absolute: leading slashes and a drive letter are cut off.
-/// Parts `..` are kept as they are. Control characters become U+FFFD, so that a name stays on
-/// its line; an empty name becomes `unnamed`.
+/// A relative path separated by `/`: leading slashes and drive letters are removed, `..` is kept.
+/// Control characters become U+FFFD, so that a name fits on one line; an empty name becomes
+/// `unnamed`.
 pub(crate) fn clean(name: &str, backslashes: bool) -> String {
     let clean: String = name
         .chars()
@@ -23,11 +23,11 @@ pub(crate) fn clean(name: &str, backslashes: bool) -> String {
     if rest.is_empty() { "unnamed".to_owned() } else { rest.to_owned() }
 }
 
-/// The upper half of code page 437, in which old ZIP archives have their names.
+/// The upper half of code page 437, the encoding of names in old ZIP archives.
 const CP437: &str = "ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»\
 ░▒▓│┤╡╢╖╕╣║╗╝╜╛┐└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u{a0}";
 
-/// Text of bytes in code page 437.
+/// Decodes code page 437.
 pub(crate) fn cp437(bytes: &[u8]) -> String {
     let upper = |byte: u8| CP437.chars().nth(usize::from(byte) - 128);
     bytes.iter().map(|&b| if b < 128 { char::from(b) } else { upper(b).unwrap_or('?') }).collect()

@@ -1,67 +1,67 @@
-//! Cuts tar archives (POSIX ustar and pax, GNU, V7) into entries, from the bytes at hand.
+//! Splits tar archives (POSIX ustar and pax, GNU, V7) into entries.
 //!
-//! Headers for all files of an archive (`g`) are skipped: they tell of comments and owners.
+//! Replaces the crate `tar`, which reads from a stream and cannot split a buffer that holds a
+//! prefix of an archive.
+//!
+//! Global headers (`g`) are skipped: they contain comments and owners.
 
-use super::EntryKind;
+use super::entry_kind::EntryKind;
 use super::names::clean;
-use crate::failure::Failure;
+use crate::error::ExtractError;
 
 const BLOCK: usize = 512;
-/// Most bytes of a name or of other headers before an entry.
+/// Maximum bytes of one header before an entry.
 const MAX_HEADER_BYTES: usize = 1 << 20;
-/// Most headers before an entry.
+/// Maximum headers before an entry.
 const MAX_HEADERS: usize = 64;
 
 /// A file in a tar archive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TarEntry<'a> {
-    /// With `/` between, never absolute; parts `..` are kept, and names may repeat.
+    /// Relative path separated by `/`; `..` is kept, and names may repeat.
     pub name: String,
-    /// What it is. [`EntryKind::failure`] says why most kinds have no content.
+    /// The type. [`EntryKind::failure`] is the reason why most have no content.
     pub kind: EntryKind,
-    /// When it was changed, in nanoseconds since 1970.
+    /// Modification time in nanoseconds since 1970.
     pub modified: Option<i64>,
-    /// What it holds.
+    /// The content.
     pub content: &'a [u8],
 }
 
-/// What the bytes of a tar archive begin with.
+/// The start of the remaining bytes of a tar archive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TarNext<'a> {
     /// A whole entry.
     Entry {
-        /// It.
+        /// The entry.
         entry: TarEntry<'a>,
-        /// Bytes up to the next one: its headers, its content, its padding.
+        /// Length in bytes: headers, content and padding.
         bytes: usize,
     },
-    /// The beginning of an entry, or nothing. There being no more bytes means that the archive was
-    /// cut off.
+    /// An incomplete entry. At the end of the input, the archive is truncated.
     More {
-        /// How many bytes from here on there must be at least before it is worth another try.
-        /// What was promised, not what is there: hold it against a limit.
+        /// Minimum bytes before a retry. Declared by the archive: compare it with a limit.
         at_least: u64,
     },
-    /// The mark of the end. What follows it is none of the archive's.
+    /// The end mark. Bytes after it are not part of the archive.
     End,
 }
 
-/// What the headers before an entry say of it.
+/// Values of the headers before an entry.
 #[derive(Default)]
-struct Told {
+struct ExtendedHeaders {
     name: Option<Vec<u8>>,
     size: Option<u64>,
     modified: Option<i64>,
     sparse: bool,
 }
 
-/// Looks at the bytes of a tar archive from the beginning of an entry on. Costs the headers only,
-/// whatever the entry's length.
+/// Parses the next entry. Cost depends on the headers only, not on the length of the entry.
 ///
 /// # Errors
-/// Where no header stands, or one that is damaged: what follows cannot be found, either.
-pub fn next_entry(bytes: &[u8]) -> Result<TarNext<'_>, Failure> {
-    let mut told = Told::default();
+/// The header is missing or damaged, so that following entries cannot be found either.
+pub fn next_entry(bytes: &[u8]) -> Result<TarNext<'_>, ExtractError> {
+    let mut headers = ExtendedHeaders::default();
     let mut at = 0usize;
     for _ in 0..=MAX_HEADERS {
         let more = |end: u64| Ok(TarNext::More { at_least: end });
@@ -74,9 +74,9 @@ pub fn next_entry(bytes: &[u8]) -> Result<TarNext<'_>, Failure> {
         let is_extra = matches!(kind, b'L' | b'K' | b'x' | b'X' | b'g');
         let mut size = unsigned(&header[124..136])?;
         if !is_extra {
-            size = told.size.unwrap_or(size);
+            size = headers.size.unwrap_or(size);
         }
-        // A link names what it stands for; its size is that of the other.
+        // The size of a hard link is that of its target.
         if kind == b'1' {
             size = 0;
         }
@@ -89,9 +89,9 @@ pub fn next_entry(bytes: &[u8]) -> Result<TarNext<'_>, Failure> {
         }
         let padded = size.checked_next_multiple_of(BLOCK as u64);
         let end = padded.and_then(|padded| padded.checked_add(start as u64));
-        let end = end.ok_or_else(|| Failure::damaged(format!("an entry of {size} bytes")))?;
+        let end = end.ok_or_else(|| ExtractError::damaged(format!("an entry of {size} bytes")))?;
         if is_extra && size > MAX_HEADER_BYTES as u64 {
-            return Err(Failure::damaged(format!("{size} bytes of headers before an entry")));
+            return Err(ExtractError::damaged(format!("{size} bytes of headers before an entry")));
         }
         if (bytes.len() as u64) < end {
             return more(end);
@@ -99,17 +99,17 @@ pub fn next_entry(bytes: &[u8]) -> Result<TarNext<'_>, Failure> {
         let body = &bytes[start..start + size as usize];
         at = end as usize;
         match kind {
-            b'L' => told.name = Some(until_nul(body).to_vec()),
-            b'x' | b'X' => told.pax(body)?,
+            b'L' => headers.name = Some(until_nul(body).to_vec()),
+            b'x' | b'X' => headers.pax(body)?,
             b'K' | b'g' => {}
-            _ => return Ok(TarNext::Entry { entry: told.entry(header, body), bytes: at }),
+            _ => return Ok(TarNext::Entry { entry: headers.entry(header, body), bytes: at }),
         }
     }
-    Err(Failure::damaged(format!("more than {MAX_HEADERS} headers before an entry")))
+    Err(ExtractError::damaged(format!("more than {MAX_HEADERS} headers before an entry")))
 }
 
-/// Where the content of a GNU sparse file begins: behind its map, whose blocks say whether there
-/// is another. As an error, how many bytes are needed to tell.
+/// Start of the content of a GNU sparse file, after its map, whose blocks flag whether another
+/// follows. The error is the number of bytes needed.
 fn behind_map(bytes: &[u8], header: usize) -> Result<usize, usize> {
     let mut start = header + BLOCK;
     let mut goes_on = bytes[header + 482];
@@ -121,18 +121,19 @@ fn behind_map(bytes: &[u8], header: usize) -> Result<usize, usize> {
     Ok(start)
 }
 
-impl Told {
-    /// Takes the records of a pax header: `length key=value`, each with a line feed.
-    fn pax(&mut self, mut records: &[u8]) -> Result<(), Failure> {
+impl ExtendedHeaders {
+    /// Reads the records of a pax header: `length key=value`, each with a line feed.
+    fn pax(&mut self, mut records: &[u8]) -> Result<(), ExtractError> {
         while !records.is_empty() {
-            let (key, value, len) =
-                record(records).ok_or_else(|| Failure::damaged("a pax header of another form"))?;
+            let (key, value, len) = record(records)
+                .ok_or_else(|| ExtractError::damaged("a pax header of another form"))?;
             records = &records[len..];
             match key {
                 b"path" if !self.sparse => self.name = Some(value.to_vec()),
                 b"size" => {
                     let size = text(value).and_then(|v| v.parse().ok());
-                    let what = || Failure::damaged("a pax header with a size that is no number");
+                    let what =
+                        || ExtractError::damaged("a pax header with a size that is no number");
                     self.size = Some(size.ok_or_else(what)?);
                 }
                 b"mtime" => self.modified = text(value).and_then(decimal),
@@ -151,7 +152,7 @@ impl Told {
         let name = self.name.unwrap_or_else(|| {
             let name = until_nul(&header[..100]);
             let prefix = until_nul(&header[345..500]);
-            // GNU has other things where POSIX has the first part of the name.
+            // In the GNU format, the field of the POSIX prefix has another meaning.
             if &header[257..263] == b"ustar\0" && !prefix.is_empty() {
                 [prefix, b"/", name].concat()
             } else {
@@ -203,29 +204,29 @@ fn until_nul(bytes: &[u8]) -> &[u8] {
 }
 
 /// A number of a header: octal digits, or binary where the first bit is set.
-fn number(field: &[u8]) -> Result<i64, Failure> {
+fn number(field: &[u8]) -> Result<i64, ExtractError> {
     if field[0] & 0x80 != 0 {
         let first = if field[0] & 0x40 != 0 { -1i64 } else { i64::from(field[0] & 0x3F) };
         let number = field[1..].iter().try_fold(first, |sum, &byte| {
             sum.checked_mul(256).and_then(|sum| sum.checked_add(i64::from(byte)))
         });
-        return number.ok_or_else(|| Failure::damaged("a number of more than 63 bits"));
+        return number.ok_or_else(|| ExtractError::damaged("a number of more than 63 bits"));
     }
     let digits = text(until_nul(field)).map_or("?", str::trim);
     match digits {
         "" => Ok(0),
         digits => i64::from_str_radix(digits, 8)
-            .map_err(|_| Failure::damaged(format!("{digits:?} for an octal number"))),
+            .map_err(|_| ExtractError::damaged(format!("{digits:?} for an octal number"))),
     }
 }
 
-fn unsigned(field: &[u8]) -> Result<u64, Failure> {
-    u64::try_from(number(field)?).map_err(|_| Failure::damaged("an entry of negative size"))
+fn unsigned(field: &[u8]) -> Result<u64, ExtractError> {
+    u64::try_from(number(field)?).map_err(|_| ExtractError::damaged("an entry of negative size"))
 }
 
-/// Compares the sum of a header with the one in it, in which that field counts as blanks. Some
-/// programs summed signed bytes.
-fn check(header: &[u8]) -> Result<(), Failure> {
+/// Verifies the checksum of a header, whose own field counts as blanks. Some programs sum signed
+/// bytes.
+fn check(header: &[u8]) -> Result<(), ExtractError> {
     let bytes = || {
         let field = 148..156;
         header.iter().enumerate().map(move |(i, &b)| if field.contains(&i) { b' ' } else { b })
@@ -236,5 +237,5 @@ fn check(header: &[u8]) -> Result<(), Failure> {
     if promised == unsigned || promised == signed {
         return Ok(());
     }
-    Err(Failure::damaged(format!("a header whose sum is {unsigned}, not {promised}")))
+    Err(ExtractError::damaged(format!("a header whose sum is {unsigned}, not {promised}")))
 }

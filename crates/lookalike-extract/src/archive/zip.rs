@@ -1,21 +1,23 @@
-//! Which files a ZIP archive has, and where they lie in it.
+//! The entries of a ZIP archive.
 //!
-//! The list of names at the end counts. Where it is missing, as in an archive that was cut off,
-//! the headers before each file are followed from the beginning. Two files of the same name are
-//! two entries. Entries that share bytes are refused but for the first: only archives made to
-//! fill disks have them.
+//! Replaces the crate `zip`, which keeps one file of each name and reads nothing without the
+//! central directory.
+//!
+//! Entries come from the central directory. If it is missing, as in a truncated archive, the
+//! local headers are followed from the beginning. Of entries that share bytes, only the first is
+//! accepted: others occur in ZIP bombs only.
 
-use super::EntryKind;
+use super::entry_kind::EntryKind;
 use super::names::{clean, cp437};
 use crate::date;
-use crate::failure::Failure;
+use crate::error::ExtractError;
 use crate::options::Limits;
 use flate2::Crc;
 use memchr::memmem;
 use std::io::{BufReader, Error, Read, Seek, SeekFrom};
 use std::time::Instant;
 
-/// The method of what is not compressed.
+/// Compression methods.
 pub(crate) const STORED: u16 = 0;
 const DEFLATED: u16 = 8;
 #[cfg(feature = "archive")]
@@ -29,123 +31,122 @@ const END: &[u8; 4] = b"PK\x05\x06";
 const END_64: &[u8; 4] = b"PK\x06\x06";
 const LOCATOR_64: &[u8; 4] = b"PK\x06\x07";
 const DESCRIPTOR: &[u8; 4] = b"PK\x07\x08";
-/// Bytes of the last record and of the longest comment behind it.
+/// Maximum bytes of the end record and its comment.
 const END_BYTES: u64 = 22 + 0xFFFF;
-/// Stands for a number that follows with 64 bits.
+/// Represents a number that is stored with 64 bits.
 const LONG: u32 = 0xFFFF_FFFF;
-/// Bytes that are read at once while a missing length is looked for.
+/// Bytes per read in the search for a missing length.
 const SCAN_BYTES: usize = 64 << 10;
-/// Entries between two looks at the clock.
+/// Entries between two time checks.
 const CLOCK_ENTRIES: usize = 1 << 10;
 
 /// A file in a ZIP archive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ZipEntry {
-    /// With `/` between, never absolute; parts `..` are kept, and names may repeat.
+    /// Relative path separated by `/`; `..` is kept, and names may repeat.
     pub name: String,
-    /// What it is.
+    /// The type.
     pub kind: EntryKind,
-    /// How it is compressed: 0 not at all, 8 deflate, 12 bzip2, 14 LZMA; others cannot be read
-    /// here.
+    /// Compression method: 0 stored, 8 deflate, 12 bzip2, 14 LZMA; others are not supported.
     pub method: u16,
-    /// Where its header begins in the archive.
+    /// Offset of the local header in the archive.
     pub header_offset: u64,
-    /// Where its content begins in the archive.
+    /// Offset of the content in the archive.
     pub data_offset: u64,
-    /// Bytes of its content in the archive.
+    /// Bytes of the content in the archive.
     pub compressed_size: u64,
-    /// Bytes of its content, as promised.
+    /// Declared bytes of the decompressed content.
     pub size: u64,
-    /// CRC-32 of its content, as promised.
+    /// Declared CRC-32 of the decompressed content.
     pub crc32: u32,
-    /// Whether it opens with a password only.
+    /// Whether a password is required.
     pub encrypted: bool,
-    /// When it was changed, in nanoseconds since 1970. Where there is only a time without a zone,
-    /// it is taken as UTC.
+    /// Modification time in nanoseconds since 1970. A time without a zone is taken as UTC.
     pub modified: Option<i64>,
-    /// Why its content cannot be had; `None` for what [`inflate`](Self::inflate) can try. Folders
-    /// have none.
-    pub failure: Option<Failure>,
+    /// The reason why the content cannot be read; `None` for folders and for entries that
+    /// [`inflate`](Self::inflate) accepts.
+    pub failure: Option<ExtractError>,
 }
 
 impl ZipEntry {
-    /// Its compressed bytes in an archive that is held in memory.
-    pub(crate) fn slice<'b>(&self, archive: &'b [u8]) -> Result<&'b [u8], Failure> {
+    /// The compressed bytes, from an archive in memory.
+    pub(crate) fn slice<'b>(&self, archive: &'b [u8]) -> Result<&'b [u8], ExtractError> {
         if let Some(failure) = &self.failure {
             return Err(failure.clone());
         }
         let end = self.data_offset.checked_add(self.compressed_size);
         let slice = end.and_then(|end| archive.get(self.data_offset as usize..end as usize));
-        slice.ok_or_else(|| Failure::damaged("it goes on beyond the end of the archive"))
+        slice.ok_or_else(|| ExtractError::damaged("it goes on beyond the end of the archive"))
     }
 }
 
-/// The files of a ZIP archive.
+/// The entries of a ZIP archive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ZipEntries {
-    /// In the order of the archive's list, folders and links among them.
+    /// In the order of the central directory, folders and links included.
     pub entries: Vec<ZipEntry>,
-    /// Why there may be more files than these.
-    pub cut: Option<Failure>,
+    /// The reason why entries may be missing.
+    pub cut: Option<ExtractError>,
 }
 
-/// Lists the files of a ZIP archive. Reads its list of names, and then once at the beginning of
-/// each file; only without that list the whole archive. Memory is that of the names.
+/// Lists the entries of a ZIP archive. Reads the central directory and each local header, or the
+/// whole archive if the directory is missing. Memory is that of the entries.
 ///
 /// # Errors
-/// Where no file at all can be found, or the archive is one of several volumes.
-pub fn zip_entries<R: Read + Seek>(reader: R) -> Result<ZipEntries, Failure> {
-    list(reader, &Bounds { members: u32::MAX, in_time: &|| Ok(()) })
+/// No entry can be found, or the archive is one of several volumes.
+pub fn zip_entries<R: Read + Seek>(reader: R) -> Result<ZipEntries, ExtractError> {
+    list(reader, &ListLimits { members: u32::MAX, check_time: &|| Ok(()) })
 }
 
-/// As [`zip_entries`], within limits on the members and on the time that listing them takes. An
-/// archive of more than 16 MiB may have this many members for each of them.
+/// As [`zip_entries`], with limits on members and time. Each 16 MiB of an archive are granted the
+/// limit of members once more.
 ///
 /// # Errors
-/// As [`zip_entries`], and [`Failure::Limit`] or [`Failure::TooSlow`].
+/// As [`zip_entries`], and [`ExtractError::Limit`] or [`ExtractError::TooSlow`].
 pub fn zip_entries_within<R: Read + Seek>(
     mut reader: R,
     limits: &Limits,
-) -> Result<ZipEntries, Failure> {
+) -> Result<ZipEntries, ExtractError> {
     let size = reader.seek(SeekFrom::End(0)).map_err(|e| unreadable(&e))?;
     let (started, time) = (Instant::now(), limits.time);
-    let in_time = || {
+    let check_time = || {
         if started.elapsed() < time {
             return Ok(());
         }
-        Err(Failure::TooSlow { seconds: time.as_secs() })
+        Err(ExtractError::TooSlow { seconds: time.as_secs() })
     };
     let members = limits.members_of(size);
-    list(reader, &Bounds { members, in_time: &in_time }).map_err(|failure| match failure {
-        // As the option says, not as it is counted here.
-        Failure::Limit { .. } => Failure::members(limits.members),
-        other => other,
-    })
+    list(reader, &ListLimits { members, check_time: &check_time }).map_err(
+        |failure| match failure {
+            // Names the value of the option, not that of this archive.
+            ExtractError::Limit { .. } => ExtractError::members(limits.members),
+            other => other,
+        },
+    )
 }
 
-/// What a list of entries may cost.
-pub(crate) struct Bounds<'a> {
-    /// The most entries there may be.
+/// Limits of listing an archive.
+pub(crate) struct ListLimits<'a> {
+    /// Maximum entries.
     pub(crate) members: u32,
-    /// Fails when the time is over.
-    pub(crate) in_time: &'a dyn Fn() -> Result<(), Failure>,
+    /// Fails when the time limit is reached.
+    pub(crate) check_time: &'a dyn Fn() -> Result<(), ExtractError>,
 }
 
-impl Bounds<'_> {
-    /// Whether there may be `entries` entries, and time for more.
-    fn check(&self, entries: usize) -> Result<(), Failure> {
+impl ListLimits<'_> {
+    fn check(&self, entries: usize) -> Result<(), ExtractError> {
         if entries as u64 > u64::from(self.members) {
-            return Err(Failure::members(self.members));
+            return Err(ExtractError::members(self.members));
         }
-        if entries.is_multiple_of(CLOCK_ENTRIES) { (self.in_time)() } else { Ok(()) }
+        if entries.is_multiple_of(CLOCK_ENTRIES) { (self.check_time)() } else { Ok(()) }
     }
 }
 
-/// As [`zip_entries`], within bounds.
+/// As [`zip_entries`], within `bounds`.
 pub(crate) fn list<R: Read + Seek>(
     mut reader: R,
-    bounds: &Bounds<'_>,
-) -> Result<ZipEntries, Failure> {
+    bounds: &ListLimits<'_>,
+) -> Result<ZipEntries, ExtractError> {
     let size = reader.seek(SeekFrom::End(0)).map_err(|e| unreadable(&e))?;
     let listed = match directory(&mut reader, size)? {
         Some(directory) => by_directory(&mut reader, &directory, bounds),
@@ -156,8 +157,8 @@ pub(crate) fn list<R: Read + Seek>(
     Ok(listed)
 }
 
-fn unreadable(error: &Error) -> Failure {
-    Failure::damaged(format!("it cannot be read: {error}"))
+fn unreadable(error: &Error) -> ExtractError {
+    ExtractError::damaged(format!("it cannot be read: {error}"))
 }
 
 fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
@@ -175,26 +176,29 @@ fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_le_bytes(*bytes))
 }
 
-/// Up to `len` bytes from `at`; fewer at the end of the archive.
-fn read_at<R: Read + Seek>(reader: &mut R, at: u64, len: u64) -> Result<Vec<u8>, Failure> {
-    // Room for all of it, so that a short piece takes one read.
+/// Up to `len` bytes at `at`; fewer at the end of the archive.
+fn read_at<R: Read + Seek>(reader: &mut R, at: u64, len: u64) -> Result<Vec<u8>, ExtractError> {
+    // Full capacity, so that short reads take one system call.
     let mut bytes = Vec::with_capacity(len.min(SCAN_BYTES as u64) as usize);
     reader.seek(SeekFrom::Start(at)).map_err(|e| unreadable(&e))?;
     reader.take(len).read_to_end(&mut bytes).map_err(|e| unreadable(&e))?;
     Ok(bytes)
 }
 
-/// Where the list of names is.
-struct Directory {
+/// Position of the central directory.
+struct CentralDirectory {
     start: u64,
     len: u64,
-    /// Bytes before the archive, such as the program of one that unpacks itself.
+    /// Bytes before the archive, such as the program of a self-extracting one.
     shift: u64,
 }
 
-/// `None` where the archive has no list of names, or not where it must be.
-fn directory<R: Read + Seek>(reader: &mut R, size: u64) -> Result<Option<Directory>, Failure> {
-    // 20 and 56: the records before the last one that archives of more than 4 GiB have.
+/// Finds the central directory; `None` if it is missing or misplaced.
+fn directory<R: Read + Seek>(
+    reader: &mut R,
+    size: u64,
+) -> Result<Option<CentralDirectory>, ExtractError> {
+    // 20 and 56: the Zip64 locator and end record.
     let tail_start = size.saturating_sub(END_BYTES + 20 + 56);
     let tail = read_at(reader, tail_start, END_BYTES + 20 + 56)?;
     let fits = |at: &usize| {
@@ -203,7 +207,9 @@ fn directory<R: Read + Seek>(reader: &mut R, size: u64) -> Result<Option<Directo
     let Some(at) = memmem::rfind_iter(&tail, END).find(fits) else { return Ok(None) };
     let disk = u16_at(&tail, at + 4).unwrap_or(0);
     if disk != 0 && disk != 0xFFFF {
-        return Err(Failure::Unsupported { kind: "a ZIP archive in several files".to_owned() });
+        return Err(ExtractError::Unsupported {
+            kind: "a ZIP archive in several files".to_owned(),
+        });
     }
     let mut len = u32_at(&tail, at + 12).map_or(0, u64::from);
     let mut start = u32_at(&tail, at + 16).map_or(0, u64::from);
@@ -223,41 +229,41 @@ fn directory<R: Read + Seek>(reader: &mut R, size: u64) -> Result<Option<Directo
         }
     }
     if len == 0 && start <= end {
-        // An empty list before which there are files is no list.
+        // An empty directory after files is invalid.
         let empty = read_at(reader, 0, 4)? != LOCAL;
-        return Ok(empty.then_some(Directory { start: end, len: 0, shift: 0 }));
+        return Ok(empty.then_some(CentralDirectory { start: end, len: 0, shift: 0 }));
     }
     let mut begins = |at: u64| read_at(reader, at.min(size), 4).map(|b| b == CENTRAL);
     match end.checked_sub(len) {
         Some(actual) if actual >= start && begins(actual)? => {
             let shift = actual - start;
-            // What stands before is an archive itself: then the list is that of a file in it.
+            // If an archive precedes, the directory is that of a nested archive.
             let inner = shift > 0 && read_at(reader, 0, 4)? == LOCAL;
-            Ok((!inner).then_some(Directory { start: actual, len, shift }))
+            Ok((!inner).then_some(CentralDirectory { start: actual, len, shift }))
         }
         _ if start.checked_add(len).is_some_and(|sum| sum <= end) && begins(start)? => {
-            Ok(Some(Directory { start, len, shift: 0 }))
+            Ok(Some(CentralDirectory { start, len, shift: 0 }))
         }
         _ => Ok(None),
     }
 }
 
-/// The numbers of a header, of either kind.
-struct Header {
+/// The fields common to local and central headers.
+struct EntryHeader {
     flags: u16,
     method: u16,
-    /// Time and date as DOS writes them.
+    /// Time and date in DOS format.
     dos: (u16, u16),
     crc32: u32,
     compressed_size: u64,
     size: u64,
     offset: u64,
-    /// The system that wrote the entry, and its attributes there.
+    /// Host system and external attributes.
     attributes: Option<(u8, u32)>,
 }
 
-impl Header {
-    /// Of the 26 bytes which both kinds of headers share, from the flags on.
+impl EntryHeader {
+    /// Parses the fields that both headers share, from the flags on.
     fn shared(bytes: &[u8]) -> Option<Self> {
         Some(Self {
             flags: u16_at(bytes, 0)?,
@@ -293,10 +299,10 @@ impl Header {
             0 => cp437(name),
             _ => String::from_utf8_lossy(name).into_owned(),
         });
-        // 0, 10, 11: DOS and Windows, where some programs write their own separator.
+        // 0, 10, 11: DOS and Windows, where some programs write backslashes.
         let name = clean(&name, matches!(host, 0 | 10 | 11));
         let kind = self.kind(&name);
-        // Bit 13: the list of names is encrypted, too; 99: AES.
+        // Bit 13: encrypted central directory; 99: AES.
         let encrypted = self.flags & 0x2001 != 0 || self.method == 99;
         ZipEntry {
             failure: failure(kind, encrypted, self.method),
@@ -313,7 +319,7 @@ impl Header {
         }
     }
 
-    /// Takes 64-bit numbers in place of those that say to do so.
+    /// Replaces numbers equal to [`LONG`] by those of the Zip64 field.
     fn widen(&mut self, field: &[u8]) {
         let mut at = 0;
         for number in [&mut self.size, &mut self.compressed_size, &mut self.offset] {
@@ -327,7 +333,7 @@ impl Header {
     }
 
     fn kind(&self, name: &str) -> EntryKind {
-        // 3, 19: Unix and macOS, with the type of a file in the upper half.
+        // 3, 19: Unix and macOS, with the file mode in the upper half.
         let mode = match self.attributes {
             Some((3 | 19, attributes)) => attributes >> 16 & 0o170_000,
             _ => 0,
@@ -342,10 +348,10 @@ impl Header {
     }
 }
 
-fn failure(kind: EntryKind, encrypted: bool, method: u16) -> Option<Failure> {
+fn failure(kind: EntryKind, encrypted: bool, method: u16) -> Option<ExtractError> {
     kind.failure().or_else(|| match method {
         _ if kind == EntryKind::Folder => None,
-        _ if encrypted => Some(Failure::Encrypted),
+        _ if encrypted => Some(ExtractError::Encrypted),
         STORED | DEFLATED => None,
         #[cfg(feature = "archive")]
         BZIP2 | LZMA => None,
@@ -363,12 +369,12 @@ fn failure(kind: EntryKind, encrypted: bool, method: u16) -> Option<Failure> {
                 _ => "an unknown method",
             };
             let kind = format!("a file compressed with {name} (method {method})");
-            Some(Failure::Unsupported { kind })
+            Some(ExtractError::Unsupported { kind })
         }
     })
 }
 
-/// The fields of an extra block: their numbers and contents.
+/// The ids and contents of extra fields.
 fn fields(mut extra: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     std::iter::from_fn(move || {
         let (id, len) = (u16_at(extra, 0)?, usize::from(u16_at(extra, 2)?));
@@ -378,8 +384,7 @@ fn fields(mut extra: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     })
 }
 
-/// Nanoseconds since 1970; `None` for the first moment of 1980, which writers put in that know
-/// none.
+/// Nanoseconds since 1970; `None` for the start of 1980, which represents an unknown time.
 fn dos_time((time, date): (u16, u16)) -> Option<i64> {
     if (time, date) == (0, 0x21) {
         return None;
@@ -390,15 +395,14 @@ fn dos_time((time, date): (u16, u16)) -> Option<i64> {
     date::seconds(at).map(|s| s * 1_000_000_000)
 }
 
-/// Nanoseconds since 1970 of the field that NTFS has: 100 ns since 1601.
+/// Nanoseconds since 1970 from the NTFS field, in units of 100 ns since 1601.
 fn ntfs_time(field: &[u8]) -> Option<i64> {
     let (_, times) = fields(field.get(4..)?).find(|(id, _)| *id == 1)?;
     let ticks = i64::try_from(u64_at(times, 0)?).ok()?;
     ticks.checked_sub(116_444_736_000_000_000)?.checked_mul(100)
 }
 
-/// A name in UTF-8, if it was made for the name in the header, whose CRC is computed once for all
-/// fields.
+/// The UTF-8 name, if its CRC matches the name in the header. The CRC is computed once per entry.
 fn unicode_name(name: &[u8], name_crc: &mut Option<u32>, field: &[u8]) -> Option<String> {
     let (1, Some(promised)) = (*field.first()?, u32_at(field, 1)) else { return None };
     let crc = *name_crc.get_or_insert_with(|| {
@@ -411,9 +415,9 @@ fn unicode_name(name: &[u8], name_crc: &mut Option<u32>, field: &[u8]) -> Option
 
 fn by_directory<R: Read + Seek>(
     reader: &mut R,
-    directory: &Directory,
-    bounds: &Bounds<'_>,
-) -> Result<ZipEntries, Failure> {
+    directory: &CentralDirectory,
+    bounds: &ListLimits<'_>,
+) -> Result<ZipEntries, ExtractError> {
     reader.seek(SeekFrom::Start(directory.start)).map_err(|e| unreadable(&e))?;
     let mut names = BufReader::new(Read::take(&mut *reader, directory.len));
     let mut listed = ZipEntries { entries: Vec::new(), cut: None };
@@ -431,10 +435,10 @@ fn by_directory<R: Read + Seek>(
         if read.is_err() || !fixed.starts_with(CENTRAL) {
             let count = listed.entries.len();
             listed.cut =
-                Some(Failure::damaged(format!("its list of names breaks off behind {count}")));
+                Some(ExtractError::damaged(format!("its list of names breaks off behind {count}")));
             break;
         }
-        let Some(mut header) = Header::shared(&fixed[8..]) else { break };
+        let Some(mut header) = EntryHeader::shared(&fixed[8..]) else { break };
         header.offset = u32_at(&fixed, 42).map_or(0, u64::from);
         header.attributes = u32_at(&fixed, 38).map(|attributes| (fixed[5], attributes));
         let (name, extra) = variable.split_at(lens[0]);
@@ -443,20 +447,20 @@ fn by_directory<R: Read + Seek>(
     }
     for (place, entry) in listed.entries.iter_mut().enumerate() {
         if place.is_multiple_of(CLOCK_ENTRIES) {
-            (bounds.in_time)()?;
+            (bounds.check_time)()?;
         }
         locate(reader, entry, directory)?;
     }
     Ok(listed)
 }
 
-/// Where the content of an entry begins, from the header before it.
+/// Sets the offset of the content from the local header.
 fn locate<R: Read + Seek>(
     reader: &mut R,
     entry: &mut ZipEntry,
-    directory: &Directory,
-) -> Result<(), Failure> {
-    let damaged = |what: &str| Some(Failure::damaged(what));
+    directory: &CentralDirectory,
+) -> Result<(), ExtractError> {
+    let damaged = |what: &str| Some(ExtractError::damaged(what));
     entry.header_offset = entry.header_offset.saturating_add(directory.shift);
     entry.data_offset = entry.header_offset;
     if entry.header_offset >= directory.start {
@@ -478,7 +482,7 @@ fn locate<R: Read + Seek>(
     Ok(())
 }
 
-/// Refuses entries that begin before the one before them ends.
+/// Rejects entries that overlap the preceding one.
 fn refuse_overlaps(entries: &mut [ZipEntry]) {
     let mut order: Vec<usize> = (0..entries.len()).collect();
     order.sort_by_key(|&i| entries[i].header_offset);
@@ -486,20 +490,20 @@ fn refuse_overlaps(entries: &mut [ZipEntry]) {
     for i in order {
         let entry = &mut entries[i];
         if entry.header_offset < end {
-            let failure = Failure::damaged("it shares its bytes with another file");
+            let failure = ExtractError::damaged("it shares its bytes with another file");
             entry.failure.get_or_insert(failure);
-        } else if !matches!(entry.failure, Some(Failure::Damaged { .. })) {
+        } else if !matches!(entry.failure, Some(ExtractError::Damaged { .. })) {
             end = entry.data_offset.saturating_add(entry.compressed_size);
         }
     }
 }
 
-/// Follows the headers from the beginning.
+/// Lists entries by their local headers.
 fn by_headers<R: Read + Seek>(
     reader: &mut R,
     size: u64,
-    bounds: &Bounds<'_>,
-) -> Result<ZipEntries, Failure> {
+    bounds: &ListLimits<'_>,
+) -> Result<ZipEntries, ExtractError> {
     let mut entries = Vec::new();
     let mut at = 0;
     let cut = loop {
@@ -517,7 +521,7 @@ fn by_headers<R: Read + Seek>(
         if (variable.len() as u64) < name_len + extra_len {
             break format!("the archive ends in the header at byte {at}");
         }
-        let Some(header) = Header::shared(&fixed[6..]) else { break String::new() };
+        let Some(header) = EntryHeader::shared(&fixed[6..]) else { break String::new() };
         let described = header.flags & 8 != 0;
         let (name, extra) = variable.split_at(name_len as usize);
         let mut entry = header.entry(name, extra);
@@ -530,7 +534,7 @@ fn by_headers<R: Read + Seek>(
         let end = entry.data_offset.checked_add(entry.compressed_size);
         let end = end.filter(|&end| end <= size && (!described || behind > 0));
         if end.is_none() && entry.kind != EntryKind::Folder {
-            entry.failure = Some(Failure::damaged("it is cut off: the archive ends in it"));
+            entry.failure = Some(ExtractError::damaged("it is cut off: the archive ends in it"));
         }
         entries.push(entry);
         bounds.check(entries.len())?;
@@ -540,25 +544,25 @@ fn by_headers<R: Read + Seek>(
         }
     };
     if entries.is_empty() {
-        return Err(Failure::damaged(cut));
+        return Err(ExtractError::damaged(cut));
     }
-    Ok(ZipEntries { entries, cut: Some(Failure::damaged(cut)) })
+    Ok(ZipEntries { entries, cut: Some(ExtractError::damaged(cut)) })
 }
 
-/// Takes sizes and CRC from the record behind the content, and gives that record's length; 0
-/// where there is none. It is found by its mark, and by having the right length in it.
+/// Sets sizes and CRC from the data descriptor, and returns its length, 0 if it is missing. It is
+/// found by its signature and the matching length.
 fn described_sizes<R: Read + Seek>(
     reader: &mut R,
     entry: &mut ZipEntry,
     size: u64,
-) -> Result<u64, Failure> {
+) -> Result<u64, ExtractError> {
     let mut at = entry.data_offset;
     while at < size {
         let chunk = read_at(reader, at, SCAN_BYTES as u64)?;
         let is_last = at + chunk.len() as u64 >= size;
         for found in memmem::find_iter(&chunk, DESCRIPTOR) {
             let record = &chunk[found..];
-            // Most bytes that are looked at: the longer form, and two behind it.
+            // 26: the Zip64 form, and the two bytes after it.
             if record.len() < 26 && !is_last {
                 continue;
             }
@@ -571,14 +575,14 @@ fn described_sizes<R: Read + Seek>(
         if is_last || chunk.len() < 26 {
             break;
         }
-        // A record may lie on the border of two chunks.
+        // A descriptor may span two chunks.
         at += (chunk.len() - 25) as u64;
     }
     Ok(0)
 }
 
-/// Length, size of the content and CRC of the record behind `len` compressed bytes, which has
-/// numbers of 64 or 32 bits. What follows it begins with `PK`.
+/// Length, content size and CRC of the data descriptor after `len` compressed bytes, in its 64-bit
+/// or 32-bit form. The next record begins with `PK`.
 fn described(record: &[u8], len: u64) -> Option<(u64, u64, u32)> {
     let crc = u32_at(record, 4)?;
     let follows = |at: usize| {

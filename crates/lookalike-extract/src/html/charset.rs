@@ -1,16 +1,16 @@
-//! The encoding of a page.
+//! Detection of the encoding of a page.
 
 use encoding_rs::{Encoding, REPLACEMENT, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 use memchr::{memchr, memmem};
 use std::borrow::Cow;
 
-/// Bytes in which a page declares its encoding.
+/// Bytes examined for a declared encoding.
 const HEAD_BYTES: usize = 4 << 10;
-/// A page may have one NUL byte in so many; browsers pass them over.
+/// Minimum bytes per NUL byte; browsers ignore NUL bytes.
 const NULS: usize = 1 << 10;
 
-/// The text of a page: by its byte order mark, what was declared outside of it, what it declares
-/// itself, as UTF-8 if it is valid, or by a guess. `None` for what has many NUL bytes.
+/// Decodes a page by the first of: byte order mark, `declared`, its own declaration, UTF-8 if
+/// valid, a guess. `None` for many NUL bytes.
 pub(super) fn decode<'a>(
     bytes: &'a [u8],
     declared: Option<&'static Encoding>,
@@ -31,7 +31,7 @@ pub(super) fn decode<'a>(
     crate::encoding::decode(&without, encoding).map(|text| Cow::Owned(text.into_owned()))
 }
 
-/// What a page says in an XML declaration or a `meta` (after the prescan of the HTML standard).
+/// The encoding declared in an XML declaration or a `meta` (prescan of the HTML standard).
 fn declared_in(bytes: &[u8]) -> Option<&'static Encoding> {
     let head = &bytes[..bytes.len().min(HEAD_BYTES)];
     if head.starts_with(b"<?xml") {
@@ -56,8 +56,8 @@ fn declared_in(bytes: &[u8]) -> Option<&'static Encoding> {
     None
 }
 
-/// What the attributes of a `meta` declare: `charset=x`, or a `content` with that in it beside
-/// `http-equiv`, which comes to the same.
+/// The encoding in the attributes of a `meta`: `charset=x`, whether as an attribute or within
+/// `content`.
 fn declared_by(tag: &[u8]) -> Option<&'static Encoding> {
     let lower = tag.to_ascii_lowercase();
     let mut from = 0;
@@ -70,7 +70,7 @@ fn declared_by(tag: &[u8]) -> Option<&'static Encoding> {
     None
 }
 
-/// The value behind `=`, with or without quotes.
+/// The value after `=`, with or without quotes.
 fn after_equals(rest: &[u8]) -> Option<&[u8]> {
     let value = rest.trim_ascii_start().strip_prefix(b"=")?.trim_ascii_start();
     match value.first()? {
@@ -79,7 +79,7 @@ fn after_equals(rest: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// The encoding of a label. UTF-16 means UTF-8, since the label could be read.
+/// The encoding of a label. A label UTF-16 that is readable as ASCII means UTF-8.
 fn label(label: &[u8]) -> Option<&'static Encoding> {
     if label.trim_ascii().eq_ignore_ascii_case(b"x-user-defined") {
         return Some(WINDOWS_1252);
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_outside_goes_before_what_is_inside() {
+    fn an_outer_declaration_takes_precedence() {
         let page = b"<meta charset=iso-8859-2>\xb1";
         assert!(decode(page, None).unwrap().ends_with('ą'));
         assert!(decode(page, Some(WINDOWS_1252)).unwrap().ends_with('±'));
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_few_nul_bytes_are_passed_over() {
+    fn a_few_nul_bytes_are_ignored() {
         assert_eq!(decode(b"a\0b", None).unwrap(), "ab");
         assert!(decode(b"a\0b\0c", None).is_none());
         assert_eq!(decode(b"\xff\xfea\0b\0", None).unwrap(), "ab");

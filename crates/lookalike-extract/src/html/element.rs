@@ -1,12 +1,12 @@
-//! What an element is to its text, and which elements are open.
+//! Classes of HTML elements, and the stack of open elements.
 
-/// Elements, as far as they differ here. Those of one variant close each other.
+/// Classes of elements. Elements of one class close each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Element {
-    /// No line break around it; also what is unknown.
+    /// Without line breaks around it; also unknown elements.
     Inline,
-    /// A line of its own, without a meaning of its own.
+    /// A block without further meaning.
     Block,
     Section,
     Dialog,
@@ -28,7 +28,7 @@ pub(super) enum Element {
     Cell,
     Link,
     Button,
-    /// Has a content that a browser does not show.
+    /// Its content is not rendered.
     Inert,
     Svg,
     Math,
@@ -36,7 +36,7 @@ pub(super) enum Element {
     Break,
     /// `hr`.
     Rule,
-    /// Never has a content.
+    /// Without content.
     Void,
     Html,
     Head,
@@ -46,18 +46,18 @@ pub(super) enum Element {
     Relation,
     Title,
     Script,
-    /// Has a content without tags that is not shown; which it is, see [`Name`].
+    /// Raw text that is not rendered; identified by its [`TagName`].
     Raw,
     Textarea,
     Xmp,
     Plaintext,
 }
 
-/// How many there are.
+/// Number of classes.
 const COUNT: usize = Element::Plaintext as usize + 1;
 
 impl Element {
-    /// By its name in lower case.
+    /// The class of a lower-case name.
     pub(super) fn of(name: &[u8]) -> Self {
         match name {
             b"a" => Self::Link,
@@ -114,12 +114,12 @@ impl Element {
         INLINE.has(self)
     }
 
-    /// Whether it may hold a part of a page, such as its menu.
+    /// Whether it may contain a region of a page, such as a menu.
     pub(super) fn is_container(self) -> bool {
         CONTAINER.has(self)
     }
 
-    /// Whether it is put on the [`Stack`].
+    /// Whether it is put on the [`ElementStack`].
     pub(super) fn is_stacked(self) -> bool {
         (self as u8) < (Self::Break as u8)
     }
@@ -127,9 +127,9 @@ impl Element {
 
 /// A set of elements.
 #[derive(Clone, Copy)]
-struct Set(u64);
+struct ElementSet(u64);
 
-impl Set {
+impl ElementSet {
     const fn of(elements: &[Element]) -> Self {
         let mut bits = 0;
         let mut i = 0;
@@ -145,7 +145,7 @@ impl Set {
     }
 }
 
-const INLINE: Set = Set::of(&[
+const INLINE: ElementSet = ElementSet::of(&[
     Element::Inline,
     Element::Link,
     Element::Button,
@@ -157,7 +157,7 @@ const INLINE: Set = Set::of(&[
     Element::Script,
     Element::Raw,
 ]);
-const CONTAINER: Set = Set::of(&[
+const CONTAINER: ElementSet = ElementSet::of(&[
     Element::Block,
     Element::Section,
     Element::Dialog,
@@ -170,21 +170,21 @@ const CONTAINER: Set = Set::of(&[
     Element::List,
     Element::Table,
 ]);
-const PARAGRAPH: Set = Set::of(&[Element::Paragraph]);
-/// What an end tag of something inline, or an end that is only implied, does not reach beyond.
-const WALLS: Set = Set(!(INLINE.0 | PARAGRAPH.0));
+const PARAGRAPH: ElementSet = ElementSet::of(&[Element::Paragraph]);
+/// Elements that end tags of inline elements, and implied ends, do not cross.
+const BARRIERS: ElementSet = ElementSet(!(INLINE.0 | PARAGRAPH.0));
 
-/// How far ends that are only implied, and ends of inline elements, look for their start.
+/// Maximum open elements that implied ends, and ends of inline elements, search for their start.
 const REACH: usize = 16;
 
-/// The open elements. Every operation takes constant time on average, however deep they lie.
+/// The open elements. Every operation takes amortized constant time, at any depth.
 #[derive(Debug)]
-pub(super) struct Stack {
+pub(super) struct ElementStack {
     open: Vec<Element>,
     counts: [u32; COUNT],
 }
 
-impl Stack {
+impl ElementStack {
     pub(super) fn new() -> Self {
         Self { open: Vec::new(), counts: [0; COUNT] }
     }
@@ -199,32 +199,38 @@ impl Stack {
         self.counts[element as usize] += 1;
     }
 
-    /// Whether one is open.
+    /// Whether an element of the class is open.
     pub(super) fn has(&self, element: Element) -> bool {
         self.counts[element as usize] > 0
     }
 
-    /// Ends what a start tag ends without saying so: paragraphs before blocks, items before items.
-    /// Whether there was something.
+    /// Ends the elements whose end a start tag implies: paragraphs before blocks, items before
+    /// items. Returns whether there was one.
     pub(super) fn imply_end(&mut self, next: Element) -> bool {
-        let (ended, walls) = match next {
-            Element::Item | Element::Term => (Set::of(&[next]), Set::of(&[Element::List])),
-            Element::Cell => (Set::of(&[next]), Set::of(&[Element::Row, Element::Table])),
-            Element::Row => {
-                (Set::of(&[next, Element::Cell]), Set::of(&[Element::RowGroup, Element::Table]))
+        let (ended, barriers) = match next {
+            Element::Item | Element::Term => {
+                (ElementSet::of(&[next]), ElementSet::of(&[Element::List]))
             }
-            Element::RowGroup => {
-                (Set::of(&[next, Element::Row, Element::Cell]), Set::of(&[Element::Table]))
+            Element::Cell => {
+                (ElementSet::of(&[next]), ElementSet::of(&[Element::Row, Element::Table]))
             }
-            Element::Link => (Set::of(&[next]), WALLS),
+            Element::Row => (
+                ElementSet::of(&[next, Element::Cell]),
+                ElementSet::of(&[Element::RowGroup, Element::Table]),
+            ),
+            Element::RowGroup => (
+                ElementSet::of(&[next, Element::Row, Element::Cell]),
+                ElementSet::of(&[Element::Table]),
+            ),
+            Element::Link => (ElementSet::of(&[next]), BARRIERS),
             _ if next.is_inline() => return false,
-            _ => (PARAGRAPH, WALLS),
+            _ => (PARAGRAPH, BARRIERS),
         };
         let from = self.open.len().saturating_sub(REACH);
         let mut found = None;
         for at in (from..self.open.len()).rev() {
             let open = self.open[at];
-            if walls.has(open) {
+            if barriers.has(open) {
                 break;
             }
             if ended.has(open) {
@@ -237,8 +243,8 @@ impl Stack {
         found.is_some()
     }
 
-    /// Ends an element and all that is in it. Whether it was open: an end tag without a start is
-    /// passed over.
+    /// Ends an element and its descendants. Returns whether it was open; other end tags are
+    /// ignored.
     #[inline]
     pub(super) fn end(&mut self, element: Element) -> bool {
         if !self.has(element) {
@@ -251,7 +257,7 @@ impl Stack {
                 self.truncate(at);
                 return true;
             }
-            if element.is_inline() && WALLS.has(open) {
+            if element.is_inline() && BARRIERS.has(open) {
                 return false;
             }
         }
@@ -265,14 +271,14 @@ impl Stack {
     }
 }
 
-/// A name of a tag or an attribute; only its first bytes matter, since all known ones are short.
+/// The name of a tag or an attribute, truncated to 32 bytes: all known names are shorter.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Name {
+pub(super) struct TagName {
     bytes: [u8; 32],
     length: usize,
 }
 
-impl Name {
+impl TagName {
     pub(super) fn new() -> Self {
         Self { bytes: [0; 32], length: 0 }
     }
@@ -307,8 +313,8 @@ impl Name {
 mod tests {
     use super::*;
 
-    fn stack(elements: &[Element]) -> Stack {
-        let mut stack = Stack::new();
+    fn stack(elements: &[Element]) -> ElementStack {
+        let mut stack = ElementStack::new();
         for element in elements {
             stack.imply_end(*element);
             stack.push(*element);
@@ -317,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn an_end_closes_what_is_in_it() {
+    fn an_end_closes_descendants() {
         let mut open = stack(&[Element::Section, Element::Nav, Element::List, Element::Item]);
         assert!(!open.end(Element::Table));
         assert_eq!(open.depth(), 4);
@@ -353,13 +359,13 @@ mod tests {
 
     #[test]
     fn depth_costs_nothing() {
-        let mut open = Stack::new();
+        let mut open = ElementStack::new();
         open.push(Element::Section);
         open.push(Element::Link);
         for _ in 0..1_000_000 {
             open.push(Element::Inline);
         }
-        // Quadratic time would never come to an end here.
+        // Quadratic time would not finish.
         for _ in 0..1_000_000 {
             assert!(!open.end(Element::Link) && !open.end(Element::Nav));
             open.imply_end(Element::Item);
@@ -370,7 +376,7 @@ mod tests {
 
     #[test]
     fn long_names_are_cut() {
-        let mut name = Name::new();
+        let mut name = TagName::new();
         name.push(&[b'x'; 20]);
         name.push(&[b'y'; 20]);
         assert_eq!(name.get().len(), 32);

@@ -1,29 +1,29 @@
-//! Which blocks of a page are its main text.
+//! Selects the blocks of a page that are its main text.
 //!
-//! What a page says about its parts comes first: `main` and `article`, `nav` and `footer`, roles,
-//! then names of classes. Where there is no `main`, blocks are told apart by shallow features as in
+//! Declarations of the page come first: `main` and `article`, `nav` and `footer`, roles, then names
+//! of classes. Without `main`, blocks are classified by shallow features as in
 //! Kohlschütter, Fankhauser, Nejdl: Boilerplate Detection using Shallow Text Features (WSDM 2010):
 //! the share of a block that is in links, its length, and the same of its neighbours. As in
-//! Pomikálek: Removing Boilerplate and Duplicate Content from Web Corpora (2011), short blocks go
-//! with the long ones they touch. Lengths are in bytes, so that languages without blanks between
-//! words are treated alike.
+//! Pomikálek: Removing Boilerplate and Duplicate Content from Web Corpora (2011), short blocks
+//! follow adjacent long ones. Lengths are in bytes, so that languages without blanks between words
+//! are treated alike.
 
-use super::text::{Block, RegionKind, Text};
+use super::page_text::{PageText, RegionKind, TextBlock};
 
-/// Less is no main text; the next broader choice is taken.
-const LEAST: usize = 60;
-/// Bytes outside of links, some 15 words, from which on a block is text.
+/// Minimum bytes of a main text; below it, the next broader selection is used.
+const MIN_BYTES: usize = 60;
+/// Minimum bytes outside links, about 15 words, of a long block.
 const LONG: usize = 90;
-/// So many blocks of links within text belong to it.
+/// Maximum link blocks between two long blocks that belong to the text.
 const FEW_LINKS: usize = 3;
-/// Bytes of the foot of a page at most.
+/// Maximum bytes of the foot of a page.
 const FOOT: usize = 1000;
-/// The text that is found must be this part, one in so many, of what is not in links.
+/// The selected text must be at least this fraction, 1/`SHARE`, of the text outside links.
 const SHARE: usize = 3;
 
-/// What a region turns out to be.
+/// The final classification of a region.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum RegionRole {
     Main,
     Article,
     Open,
@@ -33,43 +33,43 @@ enum Place {
     Inert,
 }
 
-impl Place {
+impl RegionRole {
     fn is_around(self) -> bool {
         matches!(self, Self::Around | Self::Hidden | Self::Inert)
     }
 }
 
-/// What a block is by its features.
+/// The class of a block by its features.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Class {
+enum BlockClass {
     Long,
     Short,
     Links,
 }
 
-/// A page whose regions are judged.
-struct Page<'a> {
-    text: &'a Text,
-    places: Vec<Place>,
+/// A page with its classified regions.
+struct RegionAnalysis<'a> {
+    text: &'a PageText,
+    places: Vec<RegionRole>,
 }
 
-/// The blocks that are seen, or of these the main ones: for each whether it is chosen; nothing
-/// where that is all of them. Deterministic, and linear in the number of blocks.
-pub(super) fn choose(text: &Text, main: bool) -> Option<Vec<bool>> {
+/// Selects the visible blocks, or with `main` those of the main text: a flag per block, or `None`
+/// for all. Deterministic, and linear in the number of blocks.
+pub(super) fn choose(text: &PageText, main: bool) -> Option<Vec<bool>> {
     if text.regions.len() == 1 && !main {
         return None;
     }
-    let page = Page { text, places: places(text) };
-    let mut seen = page.chosen(|place| !matches!(place, Place::Hidden | Place::Inert));
+    let page = RegionAnalysis { text, places: places(text) };
+    let mut seen = page.chosen(|place| !matches!(place, RegionRole::Hidden | RegionRole::Inert));
     if page.size(&seen) == 0 {
-        // All of it waits for a script.
-        seen = page.chosen(|place| place != Place::Inert);
+        // The whole page is hidden until a script shows it.
+        seen = page.chosen(|place| place != RegionRole::Inert);
     }
     Some(if main { page.main(seen) } else { seen })
 }
 
-impl Page<'_> {
-    fn chosen(&self, fits: impl Fn(Place) -> bool) -> Vec<bool> {
+impl RegionAnalysis<'_> {
+    fn chosen(&self, fits: impl Fn(RegionRole) -> bool) -> Vec<bool> {
         self.text.blocks.iter().map(|b| fits(self.places[usize::from(b.region)])).collect()
     }
 
@@ -86,57 +86,57 @@ impl Page<'_> {
         (0..chosen.len()).filter(|block| chosen[*block]).map(|block| self.length(block)).sum()
     }
 
-    /// Bytes of them outside of links.
+    /// Bytes of the chosen blocks outside links.
     fn plain_size(&self, chosen: &[bool]) -> usize {
         (0..chosen.len()).filter(|block| chosen[*block]).map(|block| self.plain(block)).sum()
     }
 
-    /// From narrow to broad, the first that is something.
+    /// The narrowest selection with enough text.
     fn main(&self, seen: Vec<bool>) -> Vec<bool> {
-        let main = self.chosen(|place| place == Place::Main);
-        if self.size(&main) >= LEAST {
+        let main = self.chosen(|place| place == RegionRole::Main);
+        if self.size(&main) >= MIN_BYTES {
             return main;
         }
         let open = self.chosen(|place| !place.is_around());
-        let articles = self.chosen(|place| place == Place::Article);
+        let articles = self.chosen(|place| place == RegionRole::Article);
         let plain = self.plain_size(&open);
-        if self.size(&articles) >= LEAST && self.plain_size(&articles) * 2 >= plain {
+        if self.size(&articles) >= MIN_BYTES && self.plain_size(&articles) * 2 >= plain {
             return articles;
         }
         let dense = self.dense(&open);
-        if self.size(&dense) >= LEAST && self.plain_size(&dense) * SHARE >= plain {
+        if self.size(&dense) >= MIN_BYTES && self.plain_size(&dense) * SHARE >= plain {
             return dense;
         }
-        if self.size(&open) >= LEAST { open } else { seen }
+        if self.size(&open) >= MIN_BYTES { open } else { seen }
     }
 
-    fn class(&self, block: usize) -> Class {
-        let Block { links, region, .. } = self.text.blocks[block];
-        let is_contents = self.places[usize::from(region)] == Place::Contents;
+    fn class(&self, block: usize) -> BlockClass {
+        let TextBlock { links, region, .. } = self.text.blocks[block];
+        let is_contents = self.places[usize::from(region)] == RegionRole::Contents;
         if links as usize * 2 > self.length(block) && !is_contents {
-            Class::Links
+            BlockClass::Links
         } else if self.plain(block) >= LONG || self.text.blocks[block].verbatim {
-            Class::Long
+            BlockClass::Long
         } else {
-            Class::Short
+            BlockClass::Short
         }
     }
 
-    /// Of some blocks the long ones, and what belongs to them: short blocks next to them with
-    /// nothing but such between, and between two of them few blocks of links. Not the foot.
+    /// Long blocks among the given ones, with adjacent runs of short blocks, and with few link
+    /// blocks between two of them. Excludes the foot.
     fn dense(&self, among: &[bool]) -> Vec<bool> {
         let mut blocks: Vec<usize> = (0..among.len()).filter(|block| among[*block]).collect();
         blocks.truncate(self.foot(&blocks));
-        let classes: Vec<Class> = blocks.iter().map(|block| self.class(*block)).collect();
+        let classes: Vec<BlockClass> = blocks.iter().map(|block| self.class(*block)).collect();
         let mut chosen = vec![false; among.len()];
         let mut at = 0;
         while at < blocks.len() {
-            if classes[at] == Class::Long {
+            if classes[at] == BlockClass::Long {
                 chosen[blocks[at]] = true;
                 at += 1;
                 continue;
             }
-            let run = classes[at..].iter().take_while(|class| **class != Class::Long).count();
+            let run = classes[at..].iter().take_while(|class| **class != BlockClass::Long).count();
             let (before, after) = (at > 0, at + run < blocks.len());
             let kept = kept(&classes[at..at + run], before, after);
             for (block, kept) in blocks[at..at + run].iter().zip(kept) {
@@ -147,8 +147,8 @@ impl Page<'_> {
         chosen
     }
 
-    /// Where the foot of a page begins that says whose it is: near the end, and less than half of
-    /// what is before.
+    /// Start of the foot, which begins with a copyright line: near the end, and less than half of
+    /// the text before it.
     fn foot(&self, blocks: &[usize]) -> usize {
         let all: usize = blocks.iter().map(|block| self.length(*block)).sum();
         let mut behind = 0;
@@ -164,7 +164,7 @@ impl Page<'_> {
         blocks.len()
     }
 
-    /// Whether a block is the line that says whose the page is.
+    /// Whether a block is a copyright line.
     fn is_copyright(&self, block: usize) -> bool {
         let bytes = &self.text.bytes[self.text.blocks[block].start..self.text.end_of(block)];
         let words = bytes.trim_ascii_start();
@@ -173,20 +173,20 @@ impl Page<'_> {
     }
 }
 
-/// Which of a run of short blocks and links belong to the text before and after it.
-fn kept(run: &[Class], before: bool, after: bool) -> impl Iterator<Item = bool> {
-    let links = run.iter().filter(|class| **class == Class::Links).count();
+/// Selects the blocks of a run of short blocks and links that belong to the text around it.
+fn kept(run: &[BlockClass], before: bool, after: bool) -> impl Iterator<Item = bool> {
+    let links = run.iter().filter(|class| **class == BlockClass::Links).count();
     let all = links == 0 || (before && after && links <= FEW_LINKS);
-    let first = run.iter().position(|class| *class == Class::Links).unwrap_or(run.len());
-    let last = run.iter().rposition(|class| *class == Class::Links).map_or(0, |last| last + 1);
+    let first = run.iter().position(|class| *class == BlockClass::Links).unwrap_or(run.len());
+    let last = run.iter().rposition(|class| *class == BlockClass::Links).map_or(0, |last| last + 1);
     (0..run.len()).map(move |at| {
         (before || after) && (all || (before && at < first) || (after && at >= last))
     })
 }
 
-/// What every region is, in the light of what it holds. One that claims to be of no interest is not
-/// believed if it holds most of the text outside of links, unless it is sure where it ends.
-fn places(text: &Text) -> Vec<Place> {
+/// Classifies every region by its kind and content. A boilerplate region that contains most of the
+/// text outside links is treated as text, unless an end tag closes it.
+fn places(text: &PageText) -> Vec<RegionRole> {
     let mut plain = vec![0usize; text.regions.len()];
     for (number, block) in text.blocks.iter().enumerate() {
         let length = text.end_of(number) - block.start;
@@ -202,21 +202,21 @@ fn places(text: &Text) -> Vec<Place> {
         plain[usize::from(region.parent)] += plain[number];
         seen = plain[0];
     }
-    let mut places: Vec<Place> = Vec::with_capacity(text.regions.len());
+    let mut places: Vec<RegionRole> = Vec::with_capacity(text.regions.len());
     for (number, region) in text.regions.iter().enumerate() {
-        let parent = places.get(usize::from(region.parent)).copied().unwrap_or(Place::Open);
+        let parent = places.get(usize::from(region.parent)).copied().unwrap_or(RegionRole::Open);
         let small = plain[number] * 2 < seen;
-        let unknown = matches!(parent, Place::Open | Place::Contents);
+        let unknown = matches!(parent, RegionRole::Open | RegionRole::Contents);
         let place = match region.kind {
-            _ if matches!(parent, Place::Hidden | Place::Inert) => parent,
-            RegionKind::Inert if region.ended || small => Place::Inert,
-            RegionKind::Hidden if region.ended || small => Place::Hidden,
-            RegionKind::Around if region.ended || small => Place::Around,
-            RegionKind::PerhapsAround if small => Place::Around,
-            RegionKind::Main => Place::Main,
-            RegionKind::PerhapsMain if unknown && !small => Place::Main,
-            RegionKind::Article if unknown => Place::Article,
-            RegionKind::Contents if unknown => Place::Contents,
+            _ if matches!(parent, RegionRole::Hidden | RegionRole::Inert) => parent,
+            RegionKind::Inert if region.ended || small => RegionRole::Inert,
+            RegionKind::Hidden if region.ended || small => RegionRole::Hidden,
+            RegionKind::Around if region.ended || small => RegionRole::Around,
+            RegionKind::PerhapsAround if small => RegionRole::Around,
+            RegionKind::Main => RegionRole::Main,
+            RegionKind::PerhapsMain if unknown && !small => RegionRole::Main,
+            RegionKind::Article if unknown => RegionRole::Article,
+            RegionKind::Contents if unknown => RegionRole::Contents,
             _ => parent,
         };
         places.push(place);
@@ -230,8 +230,8 @@ mod tests {
 
     #[test]
     fn runs_go_with_their_neighbours() {
-        use Class::{Links, Short};
-        let kept = |run: &[Class], before, after| {
+        use BlockClass::{Links, Short};
+        let kept = |run: &[BlockClass], before, after| {
             kept(run, before, after).map(|kept| if kept { '+' } else { '-' }).collect::<String>()
         };
         assert_eq!(kept(&[Short, Short], true, false), "++");

@@ -1,13 +1,13 @@
-//! A tag while it is read: its name, and what matters of its attributes.
+//! The current tag: its name and the attributes in use.
 
-use super::element::{Element, Name};
-use super::hint::{self, Role, Sound};
+use super::element::{Element, TagName};
+use super::name_hints::{self, AriaRole, NameHint};
 use memchr::memchr2;
 
-/// Bytes of a value that are looked at.
+/// Maximum bytes of a value.
 const VALUE_BYTES: usize = 4 << 10;
 
-/// Attributes that matter.
+/// The attributes in use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Attribute {
     Hidden,
@@ -21,14 +21,14 @@ enum Attribute {
     Href,
     Language,
     Namespace,
-    /// What a `meta` or `link` is about.
+    /// Name of a `meta` or relation of a `link`.
     Key,
     Content,
 }
 
-/// Where an attribute is.
+/// The part of an attribute that is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Phase {
+enum AttributePhase {
     None,
     Name,
     Value(Option<Attribute>),
@@ -38,20 +38,20 @@ enum Phase {
 #[expect(clippy::struct_excessive_bools, reason = "attributes are there or not")]
 #[derive(Debug)]
 pub(super) struct Tag {
-    pub(super) name: Name,
+    pub(super) name: TagName,
     pub(super) is_end: bool,
     pub(super) closes_itself: bool,
-    /// Whether the main text is around it, so that names mean less.
+    /// Whether it is in the main text, where names are weaker hints.
     pub(super) in_main: bool,
     element: Option<Element>,
-    attribute: Name,
-    phase: Phase,
+    attribute: TagName,
+    phase: AttributePhase,
     value: Vec<u8>,
     pub(super) hidden: bool,
     pub(super) open: bool,
     pub(super) aria_hidden: bool,
-    pub(super) sound: Sound,
-    pub(super) role: Role,
+    pub(super) name_hint: NameHint,
+    pub(super) role: AriaRole,
     pub(super) href: bool,
     pub(super) namespace: bool,
     pub(super) language: Vec<u8>,
@@ -62,19 +62,19 @@ pub(super) struct Tag {
 impl Tag {
     pub(super) fn new() -> Self {
         Self {
-            name: Name::new(),
+            name: TagName::new(),
             is_end: false,
             closes_itself: false,
             in_main: false,
             element: None,
-            attribute: Name::new(),
-            phase: Phase::None,
+            attribute: TagName::new(),
+            phase: AttributePhase::None,
             value: Vec::new(),
             hidden: false,
             open: false,
             aria_hidden: false,
-            sound: Sound::None,
-            role: Role::None,
+            name_hint: NameHint::None,
+            role: AriaRole::None,
             href: false,
             namespace: false,
             language: Vec::new(),
@@ -89,12 +89,12 @@ impl Tag {
         self.in_main = in_main;
         self.closes_itself = false;
         self.element = None;
-        self.phase = Phase::None;
+        self.phase = AttributePhase::None;
         self.hidden = false;
         self.open = false;
         self.aria_hidden = false;
-        self.sound = Sound::None;
-        self.role = Role::None;
+        self.name_hint = NameHint::None;
+        self.role = AriaRole::None;
         self.href = false;
         self.namespace = false;
         self.language.clear();
@@ -102,7 +102,7 @@ impl Tag {
         self.content.clear();
     }
 
-    /// Once the name is there.
+    /// The class of the element. Requires the complete name.
     #[inline]
     pub(super) fn element(&mut self) -> Element {
         *self.element.get_or_insert_with(|| Element::of(self.name.get()))
@@ -111,43 +111,44 @@ impl Tag {
     pub(super) fn begin_attribute(&mut self) {
         self.end_attribute();
         self.attribute.clear();
-        self.phase = if self.is_end { Phase::None } else { Phase::Name };
+        self.phase = if self.is_end { AttributePhase::None } else { AttributePhase::Name };
     }
 
     pub(super) fn push_attribute_name(&mut self, name: &[u8]) {
-        if self.phase == Phase::Name {
+        if self.phase == AttributePhase::Name {
             self.attribute.push(name);
         }
     }
 
     /// As [`Self::push_attribute_name`], in lower case.
     pub(super) fn push_attribute_name_lower(&mut self, name: &[u8]) {
-        if self.phase == Phase::Name {
+        if self.phase == AttributePhase::Name {
             self.attribute.push_lower(name);
         }
     }
 
-    /// As [`Self::push_value`], if the bytes stand for themselves or do not matter; whether so.
+    /// As [`Self::push_value`]. Returns whether the value contains no references, or is unused.
     pub(super) fn push_plain_value(&mut self, value: &[u8]) -> bool {
         if value.is_empty() || self.is_end {
             return true;
         }
         self.push_value(value);
-        !matches!(self.phase, Phase::Value(Some(_))) || memchr2(b'&', b'\r', value).is_none()
+        !matches!(self.phase, AttributePhase::Value(Some(_)))
+            || memchr2(b'&', b'\r', value).is_none()
     }
 
     pub(super) fn push_value(&mut self, value: &[u8]) {
-        if self.phase == Phase::Name {
+        if self.phase == AttributePhase::Name {
             self.value.clear();
-            self.phase = Phase::Value(self.wanted());
+            self.phase = AttributePhase::Value(self.wanted());
         }
-        if matches!(self.phase, Phase::Value(Some(_))) {
+        if matches!(self.phase, AttributePhase::Value(Some(_))) {
             let room = VALUE_BYTES.saturating_sub(self.value.len());
             self.value.extend_from_slice(&value[..value.len().min(room)]);
         }
     }
 
-    /// Which attribute it is, if it matters to this element.
+    /// The attribute, if this element uses it.
     fn wanted(&mut self) -> Option<Attribute> {
         let element = self.element();
         let name = self.attribute.get();
@@ -187,29 +188,29 @@ impl Tag {
         }
     }
 
-    /// Takes what the attribute says, if there was one.
+    /// Applies the current attribute, if there is one.
     #[inline]
     pub(super) fn end_attribute(&mut self) {
-        let attribute = match std::mem::replace(&mut self.phase, Phase::None) {
-            Phase::None => return,
-            Phase::Name => {
+        let attribute = match std::mem::replace(&mut self.phase, AttributePhase::None) {
+            AttributePhase::None => return,
+            AttributePhase::Name => {
                 self.value.clear();
                 self.wanted()
             }
-            Phase::Value(attribute) => attribute,
+            AttributePhase::Value(attribute) => attribute,
         };
         let value = self.value.as_slice();
         match attribute {
-            // Hidden until found is shown by a search.
+            // `until-found` is shown by a search.
             Some(Attribute::Hidden) => self.hidden = !value.eq_ignore_ascii_case(b"until-found"),
             Some(Attribute::Open) => self.open = true,
             Some(Attribute::AriaHidden) => self.aria_hidden = value.eq_ignore_ascii_case(b"true"),
-            Some(Attribute::Style) => self.hidden |= hint::hides(value),
-            Some(Attribute::Names) if self.sound == Sound::None => {
-                self.sound = hint::sound(value, self.in_main);
+            Some(Attribute::Style) => self.hidden |= name_hints::hides(value),
+            Some(Attribute::Names) if self.name_hint == NameHint::None => {
+                self.name_hint = name_hints::name_hint(value, self.in_main);
             }
             None | Some(Attribute::Names) => {}
-            Some(Attribute::Role) => self.role = hint::role(value, self.in_main),
+            Some(Attribute::Role) => self.role = name_hints::role(value, self.in_main),
             Some(Attribute::Href) => self.href = true,
             Some(Attribute::Namespace) => self.namespace = true,
             Some(Attribute::Language) => self.language.clone_from(&self.value),

@@ -1,13 +1,13 @@
 //! Names of attachments.
 
-use super::parts::Part;
+use super::parts::MailPart;
 use super::words;
 use std::collections::{HashMap, HashSet};
 
-/// The longest name, in bytes.
+/// Maximum bytes of a name.
 const NAME_BYTES: usize = 200;
 
-/// Endings by content type, for those without a name.
+/// Extensions by content type, for attachments without a name.
 const ENDINGS: &[(&str, &str)] = &[
     ("application/pdf", "pdf"),
     ("application/rtf", "rtf"),
@@ -48,25 +48,25 @@ const ENDINGS: &[(&str, &str)] = &[
     ("application/epub+zip", "epub"),
 ];
 
-/// The name that the sender gave a part.
-pub(super) fn declared<'p>(part: &'p Part<'_>) -> Option<&'p str> {
+/// The file name declared for a part.
+pub(super) fn declared<'p>(part: &'p MailPart<'_>) -> Option<&'p str> {
     let name = part.disposition.params.get("filename").map(String::as_str);
     name.or(part.parameter("name")).filter(|name| !name.trim().is_empty())
 }
 
-/// Names so far.
+/// Assigns unique names to the attachments of a message.
 #[derive(Default)]
-pub(super) struct Names {
+pub(super) struct AttachmentNames {
     count: usize,
     taken: HashSet<String>,
-    /// How often a name was wanted, so that many equal ones cost no search.
+    /// Occurrences of each name, so that equal names take constant time.
     wanted: HashMap<String, usize>,
 }
 
-impl Names {
-    /// A name for the next attachment that none before has: the last part of what the sender
-    /// says, without control characters; where that is nothing, its number with an ending.
-    pub(super) fn name(&mut self, part: &Part<'_>) -> String {
+impl AttachmentNames {
+    /// A unique name for the next attachment: the last segment of the declared name, without
+    /// control characters, or else its number with an extension.
+    pub(super) fn name(&mut self, part: &MailPart<'_>) -> String {
         self.count += 1;
         let name = declared(part).map(|name| safe(&words::text(name.as_bytes())));
         let name = name.filter(|name| !name.is_empty()).unwrap_or_else(|| {
@@ -95,10 +95,10 @@ fn numbered(name: &str, number: usize) -> String {
     }
 }
 
-/// The last part of a path, without what could mislead; empty where nothing is left.
+/// The last segment of a path, without misleading characters; may be empty.
 fn safe(name: &str) -> String {
     let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
-    // Marks that turn the direction of writing hide what a name ends with.
+    // Characters that change the writing direction can hide the extension.
     let turns = |c| matches!(u32::from(c), 0x200E | 0x200F | 0x202A..=0x202E | 0x2066..=0x2069);
     let clean: String = last.chars().filter(|c| !c.is_control() && !turns(*c)).collect();
     let clean = clean.trim().trim_end_matches('.');
@@ -108,7 +108,7 @@ fn safe(name: &str) -> String {
     shortened(clean)
 }
 
-/// A name of at most [`NAME_BYTES`], its ending kept.
+/// Truncates a name to [`NAME_BYTES`], keeping its extension.
 fn shortened(name: &str) -> String {
     if name.len() <= NAME_BYTES {
         return name.to_owned();
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn names_are_unique() {
-        let mut names = Names::default();
+        let mut names = AttachmentNames::default();
         let mut name = |name: &str| names.unique(name);
         assert_eq!(name("a.pdf"), "a.pdf");
         assert_eq!(name("a-2.pdf"), "a-2.pdf");

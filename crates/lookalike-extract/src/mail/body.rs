@@ -1,87 +1,105 @@
-//! Which parts of a message are its text, and which are attachments.
+//! Selects the parts of a message that are its text, and those that are attachments.
 
-use super::attachment::Names;
-use super::parts::{Part, Role};
-use super::signature::Signatures;
-use super::transfer::Transfer;
+use super::attachment::AttachmentNames;
+use super::parts::{MailPart, PartRole};
+use super::signature::MailSignatures;
+use super::transfer::TransferEncoding;
 use super::{html, plain, quotes};
-use crate::failure::Failure;
+use crate::error::ExtractError;
 use crate::fields::CutText;
-use crate::job::Job;
+use crate::limits::LimitTracker;
 use std::borrow::Cow;
 
-/// The longest plain text, as it stands in the message, that may only say that there is a page.
+/// Maximum encoded bytes of a plain text that only refers to the HTML.
 const STUB_BYTES: usize = 4 << 10;
-/// The longest such text in characters.
+/// Maximum characters of such a text.
 const STUB_CHARS: usize = 400;
 
-/// What becomes of a part.
+/// How a part is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fate {
-    /// Belongs to the body if it is a text, is attached if not.
+enum PartDisposition {
+    /// Text belongs to the body, anything else is attached.
     Shown,
-    /// Is another form of what is shown. Only files in it are attached.
+    /// An alternative form of a shown part: only files in it are attached.
     Hidden,
-    /// Is attached whatever it is.
+    /// Attached, whatever its type.
     Attached,
 }
 
-/// Goes through the parts of one message.
-pub(super) struct Reader<'r, 'a> {
-    job: &'r Job<'r>,
-    parts: &'r [Part<'a>],
-    fates: Vec<Fate>,
-    /// The number and the text of a page that was read already, to see whether it has one.
+/// Reads the parts of one message.
+pub(super) struct BodyReader<'r, 'a> {
+    tracker: &'r LimitTracker<'r>,
+    parts: &'r [MailPart<'a>],
+    dispositions: Vec<PartDisposition>,
+    /// Number and text of an HTML part that has already been read.
     ready: Option<(usize, String)>,
-    /// Whether quoted text was cut.
+    /// Whether quoted text was removed.
     cut_quotes: bool,
-    /// Whether no part so far had a text.
+    /// Whether all parts so far are blank.
     blank: bool,
-    signatures: Signatures,
+    signatures: MailSignatures,
 }
 
-impl<'r, 'a> Reader<'r, 'a> {
-    pub(super) fn new(job: &'r Job<'r>, parts: &'r [Part<'a>]) -> Self {
-        let (fates, signatures) = (vec![Fate::Shown; parts.len()], Signatures::default());
-        Self { job, parts, fates, ready: None, cut_quotes: false, blank: true, signatures }
+impl<'r, 'a> BodyReader<'r, 'a> {
+    pub(super) fn new(tracker: &'r LimitTracker<'r>, parts: &'r [MailPart<'a>]) -> Self {
+        let (dispositions, signatures) =
+            (vec![PartDisposition::Shown; parts.len()], MailSignatures::default());
+        Self {
+            tracker,
+            parts,
+            dispositions,
+            ready: None,
+            cut_quotes: false,
+            blank: true,
+            signatures,
+        }
     }
 
-    /// Writes the text, and the attachments if they are wanted, and says how much was cut as
-    /// signatures, and whether quoted text was. A part of the body that cannot be read is a failure
-    /// of the message: the rest would pass for all of it.
+    /// Writes the text, and the attachments if requested. Returns the amount removed as
+    /// signatures, and whether quoted text was removed. An unreadable part of the body is an error
+    /// of the whole message, since the rest would look complete.
     pub(super) fn read(
         mut self,
         out: &mut String,
         attachments: &mut Vec<(String, Cow<'a, [u8]>)>,
-    ) -> Result<(CutText, bool), Failure> {
-        let mut names = Names::default();
+    ) -> Result<(CutText, bool), ExtractError> {
+        let mut names = AttachmentNames::default();
         let mut sealed = None;
         let mut number = 0;
         while let Some(part) = self.parts.get(number) {
-            self.job.in_time()?;
-            let fate = self.fates[number];
+            self.tracker.check_time()?;
+            let disposition = self.dispositions[number];
             let file = match part.role {
-                Role::Encrypted if fate == Fate::Shown => return Err(Failure::Encrypted),
-                Role::Alternative if fate == Fate::Shown => self.choose(number)?,
-                Role::Related | Role::Report if fate == Fate::Shown => self.keep_first(number),
-                // A message that is not shown is a file as a whole.
-                Role::Mixed if fate == Fate::Attached && is_message(part) => true,
-                Role::Leaf => match (fate, is_text(part, number)) {
-                    (Fate::Shown, true) => {
+                PartRole::Encrypted if disposition == PartDisposition::Shown => {
+                    return Err(ExtractError::Encrypted);
+                }
+                PartRole::Alternative if disposition == PartDisposition::Shown => {
+                    self.choose(number)?
+                }
+                PartRole::Related | PartRole::Report if disposition == PartDisposition::Shown => {
+                    self.keep_first(number)
+                }
+                // An attached message is one file.
+                PartRole::Mixed if disposition == PartDisposition::Attached && is_message(part) => {
+                    true
+                }
+                PartRole::Leaf => match (disposition, is_text(part, number)) {
+                    (PartDisposition::Shown, true) => {
                         self.text(number, out)?;
                         false
                     }
-                    (Fate::Shown, false) => {
+                    (PartDisposition::Shown, false) => {
                         sealed = sealed.or(sealing(part));
                         true
                     }
-                    (Fate::Hidden, text) => !text,
-                    (Fate::Attached, _) => true,
+                    (PartDisposition::Hidden, text) => !text,
+                    (PartDisposition::Attached, _) => true,
                 },
                 _ => false,
             };
-            if file && self.job.options.attachments && !is_signature(part) {
-                let content = Transfer::of(part.header.transfer).decode(part.body, self.job)?;
+            if file && self.tracker.options.attachments && !is_signature(part) {
+                let content =
+                    TransferEncoding::of(part.header.transfer).decode(part.body, self.tracker)?;
                 attachments.push((names.name(part), content));
             }
             number = if file { part.end } else { number + 1 };
@@ -92,7 +110,7 @@ impl<'r, 'a> Reader<'r, 'a> {
         }
     }
 
-    /// The numbers of the parts that are directly in a part.
+    /// Numbers of the direct children of a part.
     fn children(&self, parent: usize) -> impl Iterator<Item = usize> + use<'r, 'a> {
         let parts = self.parts;
         let end = parts[parent].end;
@@ -100,16 +118,16 @@ impl<'r, 'a> Reader<'r, 'a> {
         std::iter::successors(within(parent + 1), move |child| within(parts[*child].end))
     }
 
-    /// The first text of one kind in a part.
+    /// The first text of a wanted media type in a part.
     fn leaf(&self, within: usize, wanted: fn(&str) -> bool) -> Option<usize> {
         (within..self.parts[within].end).find(|number| {
             let part = &self.parts[*number];
-            part.role == Role::Leaf && wanted(&part.media) && is_text(part, *number)
+            part.role == PartRole::Leaf && wanted(&part.media) && is_text(part, *number)
         })
     }
 
-    /// Hides all alternatives but one.
-    fn choose(&mut self, parent: usize) -> Result<bool, Failure> {
+    /// Hides all alternatives except one.
+    fn choose(&mut self, parent: usize) -> Result<bool, ExtractError> {
         let find = |wanted: fn(&str) -> bool| {
             self.children(parent).find_map(|child| Some((child, self.leaf(child, wanted)?)))
         };
@@ -125,74 +143,76 @@ impl<'r, 'a> Reader<'r, 'a> {
             },
         };
         for child in self.children(parent).filter(|child| *child != chosen) {
-            self.fates[child..self.parts[child].end].fill(Fate::Hidden);
+            self.dispositions[child..self.parts[child].end].fill(PartDisposition::Hidden);
         }
         Ok(false)
     }
 
-    /// Shows the first part that has a text; the others are attached.
+    /// Shows the first part that has a text and attaches the others.
     fn keep_first(&mut self, parent: usize) -> bool {
         let first = self.children(parent).find(|child| self.leaf(*child, |_| true).is_some());
         for child in self.children(parent).filter(|child| Some(*child) != first) {
-            self.fates[child..self.parts[child].end].fill(Fate::Attached);
+            self.dispositions[child..self.parts[child].end].fill(PartDisposition::Attached);
         }
         false
     }
 
-    /// Whether a plain text is empty, or only says that there is a page.
-    fn is_stub(&self, number: usize) -> Result<bool, Failure> {
+    /// Whether a plain text is empty, or only refers to the HTML.
+    fn is_stub(&self, number: usize) -> Result<bool, ExtractError> {
         let part = &self.parts[number];
         if part.body.len() > STUB_BYTES {
             return Ok(false);
         }
-        let text = plain::text(part, self.job)?;
+        let text = plain::text(part, self.tracker)?;
         let text = text.trim();
         let names_html = || text.to_ascii_lowercase().contains("html");
         Ok(text.is_empty() || text.chars().count() <= STUB_CHARS && names_html())
     }
 
-    /// Whether a page can be read and has a text, which is kept.
-    fn is_page_with_text(&mut self, number: usize) -> Result<bool, Failure> {
+    /// Whether an HTML part has a text, which is stored in `ready`.
+    fn is_page_with_text(&mut self, number: usize) -> Result<bool, ExtractError> {
         let mut text = String::new();
-        match html::text(&self.parts[number], self.job, &mut text) {
+        match html::text(&self.parts[number], self.tracker, &mut text) {
             Ok(cut_quotes) if !text.trim().is_empty() => {
                 self.ready = Some((number, text));
                 self.cut_quotes |= cut_quotes;
                 Ok(true)
             }
-            Err(failure @ (Failure::Limit { .. } | Failure::TooSlow { .. })) => Err(failure),
+            Err(failure @ (ExtractError::Limit { .. } | ExtractError::TooSlow { .. })) => {
+                Err(failure)
+            }
             _ => Ok(false),
         }
     }
 
     /// Appends the text of a part.
-    fn text(&mut self, number: usize, out: &mut String) -> Result<(), Failure> {
+    fn text(&mut self, number: usize, out: &mut String) -> Result<(), ExtractError> {
         let part = &self.parts[number];
         let text = if is_page(&part.media) {
             let ready = self.ready.take_if(|(ready, _)| *ready == number);
             let mut text = ready.map(|(_, text)| text).unwrap_or_default();
             if text.is_empty() {
-                self.cut_quotes |= html::text(part, self.job, &mut text)?;
+                self.cut_quotes |= html::text(part, self.tracker, &mut text)?;
             }
             Cow::Owned(text)
         } else {
-            plain::text(part, self.job)?
+            plain::text(part, self.tracker)?
         };
         let shown = text.trim_start();
         if self.blank && shown.starts_with("-----BEGIN PGP MESSAGE-----") {
-            return Err(Failure::Encrypted);
+            return Err(ExtractError::Encrypted);
         }
         self.blank &= shown.is_empty();
-        self.job.expand(text.len())?;
+        self.tracker.charge_bytes(text.len())?;
         if !out.is_empty() && !out.ends_with('\n') {
             out.push('\n');
         }
-        let options = self.job.options;
+        let options = self.tracker.options;
         if options.quotes && options.signatures {
             out.push_str(&text);
             return Ok(());
         }
-        let check = &mut || self.job.in_time();
+        let check = &mut || self.tracker.check_time();
         self.cut_quotes |= quotes::cut(&text, options, out, &mut self.signatures, check)?;
         Ok(())
     }
@@ -202,12 +222,12 @@ fn is_page(media: &str) -> bool {
     matches!(media, "text/html" | "application/xhtml+xml")
 }
 
-fn is_message(part: &Part<'_>) -> bool {
+fn is_message(part: &MailPart<'_>) -> bool {
     part.media.starts_with("message/")
 }
 
-/// Whether a part is text for people. The message itself is, even if it says that it is attached.
-fn is_text(part: &Part<'_>, number: usize) -> bool {
+/// Whether a part is text for people. The message itself is, even if it declares itself attached.
+fn is_text(part: &MailPart<'_>, number: usize) -> bool {
     if part.is_attached() && number != 0 {
         return false;
     }
@@ -222,8 +242,8 @@ fn is_text(part: &Part<'_>, number: usize) -> bool {
     }
 }
 
-/// Whether a part vouches for others and has no content of its own.
-fn is_signature(part: &Part<'_>) -> bool {
+/// Whether a part is a cryptographic signature.
+fn is_signature(part: &MailPart<'_>) -> bool {
     matches!(
         &*part.media,
         "application/pgp-signature"
@@ -232,16 +252,16 @@ fn is_signature(part: &Part<'_>) -> bool {
     )
 }
 
-/// Why a message has no text if it has nothing but this part.
-fn sealing(part: &Part<'_>) -> Option<Failure> {
+/// The error for a message without any other part than this.
+fn sealing(part: &MailPart<'_>) -> Option<ExtractError> {
     if !matches!(&*part.media, "application/pkcs7-mime" | "application/x-pkcs7-mime") {
         return None;
     }
     match part.parameter("smime-type").map(str::to_ascii_lowercase).as_deref() {
         Some("signed-data") => {
-            Some(Failure::Unsupported { kind: "a message inside of its signature".to_owned() })
+            Some(ExtractError::Unsupported { kind: "a message inside of its signature".to_owned() })
         }
         Some("certs-only") => None,
-        _ => Some(Failure::Encrypted),
+        _ => Some(ExtractError::Encrypted),
     }
 }

@@ -1,17 +1,17 @@
-//! Bytes and the name of an encoding, which may be wrong → text.
+//! Decodes bytes with a declared encoding that may be wrong.
 
 use crate::encoding::{self, declared};
 use encoding_rs::Encoding;
 use memchr::{memchr, memrchr};
 use std::borrow::Cow;
 
-/// Bytes that the detector of encodings looks at.
+/// Bytes examined by the encoding detector.
 const EVIDENCE_BYTES: usize = 8 << 10;
-/// Bytes in front of a character beyond ASCII in which the start of its line is looked for.
+/// Bytes before a non-ASCII character examined for the start of its line.
 const BEFORE: usize = 256;
 
-/// The text of bytes: in the declared encoding if they are valid in it but for few, in one that
-/// fits them otherwise. NUL bytes are left out.
+/// Decodes bytes in the declared encoding if nearly all are valid in it, or else in a detected one.
+/// NUL bytes are removed.
 pub(super) fn decoded<'a>(bytes: &'a [u8], label: Option<&str>) -> Cow<'a, str> {
     if let Some(encoding) = declared(bytes, label) {
         let (text, errors) = encoding.decode_with_bom_removal(bytes);
@@ -26,8 +26,8 @@ pub(super) fn decoded<'a>(bytes: &'a [u8], label: Option<&str>) -> Cow<'a, str> 
     without_nul(encoding::detected(&evidence, whole).decode_with_bom_removal(bytes).0)
 }
 
-/// The first lines with characters beyond ASCII, which are all that tells encodings from each
-/// other: the detector is slow. And whether they end with a character.
+/// The first lines with non-ASCII characters, since only these distinguish encodings and the
+/// detector is slow, and whether they end with a whole character.
 fn evidence(bytes: &[u8]) -> (Vec<u8>, bool) {
     let (mut evidence, mut at) = (Vec::new(), 0);
     while evidence.len() < EVIDENCE_BYTES {
@@ -36,7 +36,7 @@ fn evidence(bytes: &[u8]) -> (Vec<u8>, bool) {
             break;
         }
         let near = at.max(found.saturating_sub(BEFORE));
-        // No character of any encoding holds a line feed, so these cuts go through none.
+        // No character of any encoding contains a line feed, so a cut there splits none.
         let start = memrchr(b'\n', &bytes[near..found]).map_or(found, |end| near + end + 1);
         let most = bytes.len().min(found + EVIDENCE_BYTES - evidence.len());
         let Some(end) = memchr(b'\n', &bytes[found..most]) else {

@@ -1,14 +1,13 @@
-//! The header of a message or of a part: the fields that are of use, found in one pass.
+//! The header of a message or of a part, parsed in one pass.
 
-use super::BLOCK;
-use crate::failure::Failure;
-use crate::job::Job;
+use crate::error::ExtractError;
+use crate::limits::{CHECK_INTERVAL_BYTES, LimitTracker};
 use memchr::memchr;
 
-/// The raw values of the fields that are of use, each of its first occurrence. All others are
-/// passed over, so that a million of them cost no memory.
+/// The raw values of the first occurrence of the fields in use. All others are skipped, so that
+/// memory does not depend on their number.
 #[derive(Debug, Default, Clone, Copy)]
-pub(super) struct Header<'a> {
+pub(super) struct MailHeader<'a> {
     pub(super) subject: Option<&'a [u8]>,
     pub(super) from: Option<&'a [u8]>,
     pub(super) to: Option<&'a [u8]>,
@@ -19,18 +18,20 @@ pub(super) struct Header<'a> {
     pub(super) disposition: Option<&'a [u8]>,
 }
 
-impl<'a> Header<'a> {
-    /// Cuts a message or a part into header and body. The header ends at a blank line, or before
-    /// the first line that cannot belong to one: where the blank line is missing, and where there
-    /// is no header at all.
-    pub(super) fn cut(bytes: &'a [u8], job: &Job<'_>) -> Result<(Self, &'a [u8]), Failure> {
+impl<'a> MailHeader<'a> {
+    /// Splits a message or a part into header and body. The header ends at a blank line, or before
+    /// the first line that is not part of a header.
+    pub(super) fn split(
+        bytes: &'a [u8],
+        tracker: &LimitTracker<'_>,
+    ) -> Result<(Self, &'a [u8]), ExtractError> {
         let mut header = Self::default();
         let mut field: Option<(usize, usize)> = None;
         let (mut at, mut checked) = (0, 0);
         loop {
-            if at - checked >= BLOCK {
+            if at - checked >= CHECK_INTERVAL_BYTES {
                 checked = at;
-                job.in_time()?;
+                tracker.check_time()?;
             }
             let next = memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |found| at + found + 1);
             let line = &bytes[at..next];
@@ -55,7 +56,7 @@ impl<'a> Header<'a> {
         }
     }
 
-    /// Keeps the value of a field: from behind its colon to `end`.
+    /// Stores the value of a field, from its colon to `end`.
     fn keep(&mut self, bytes: &'a [u8], field: Option<(usize, usize)>, end: usize) {
         let Some((start, colon)) = field else { return };
         let name = bytes[start..colon].trim_ascii_end();
@@ -82,13 +83,13 @@ fn is_fold(line: &[u8]) -> bool {
     matches!(line.first(), Some(b' ' | b'\t'))
 }
 
-/// Whether a header goes on behind a line of blanks.
+/// Whether a header continues after a line of blanks.
 fn goes_on(rest: &[u8]) -> bool {
     let line = &rest[..memchr(b'\n', rest).unwrap_or(rest.len())];
     colon(line).is_some() || is_fold(line) && !line.trim_ascii().is_empty()
 }
 
-/// Where the name of a field ends, if the line begins with one.
+/// The position of the colon, if the line begins with a field name.
 pub(super) fn colon(line: &[u8]) -> Option<usize> {
     let end = line.iter().position(|byte| *byte == b':' || !byte.is_ascii_graphic())?;
     let blanks = line[end..].iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
@@ -98,11 +99,12 @@ pub(super) fn colon(line: &[u8]) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::options::Options;
+    use crate::options::ExtractOptions;
 
     fn cut(text: &str) -> (Option<String>, Option<String>, String) {
-        let options = Options::default();
-        let (header, body) = Header::cut(text.as_bytes(), &Job::new(&options)).unwrap();
+        let options = ExtractOptions::default();
+        let (header, body) =
+            MailHeader::split(text.as_bytes(), &LimitTracker::new(&options)).unwrap();
         let text = |value: &[u8]| String::from_utf8(value.to_vec()).unwrap();
         (header.subject.map(text), header.to.map(text), text(body))
     }

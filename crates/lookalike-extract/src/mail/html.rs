@@ -1,58 +1,66 @@
-//! The text of a part that is a page.
+//! The text of an HTML part.
 
-use super::parts::Part;
-use super::transfer::Transfer;
-use crate::failure::Failure;
-use crate::job::Job;
+use super::parts::MailPart;
+use super::transfer::TransferEncoding;
+use crate::error::ExtractError;
+use crate::limits::LimitTracker;
 
-/// Appends the text of a page, without what it quotes if that is not wanted; says whether some was
-/// cut.
+/// Appends the text of an HTML part, without quotations if the options exclude them. Returns
+/// whether any was removed.
 #[cfg(feature = "html")]
-pub(super) fn text(part: &Part<'_>, job: &Job<'_>, out: &mut String) -> Result<bool, Failure> {
-    let bytes = Transfer::of(part.header.transfer).decode(part.body, job)?;
+pub(super) fn text(
+    part: &MailPart<'_>,
+    tracker: &LimitTracker<'_>,
+    out: &mut String,
+) -> Result<bool, ExtractError> {
+    let bytes = TransferEncoding::of(part.header.transfer).decode(part.body, tracker)?;
     let encoding = crate::encoding::declared(&bytes, part.charset());
-    // A message has no title: it has a subject.
+    // Discarded: the title of a message is its subject.
     let mut fields = crate::fields::Fields::default();
-    if job.options.quotes {
-        crate::html::all_text(&bytes, encoding, job, out, &mut fields)?;
+    if tracker.options.quotes {
+        crate::html::all_text(&bytes, encoding, tracker, out, &mut fields)?;
         return Ok(false);
     }
-    let kept = quotes::cut(&bytes, &mut || job.in_time())?;
-    crate::html::all_text(&kept, encoding, job, out, &mut fields)?;
+    let kept = quotes::cut(&bytes, &mut || tracker.check_time())?;
+    crate::html::all_text(&kept, encoding, tracker, out, &mut fields)?;
     Ok(kept.len() < bytes.len())
 }
 
-/// Without the feature `html` there is none.
+/// Always an error without the feature `html`.
 #[cfg(not(feature = "html"))]
-pub(super) fn text(part: &Part<'_>, job: &Job<'_>, _out: &mut String) -> Result<bool, Failure> {
-    let bytes = Transfer::of(part.header.transfer).decode(part.body, job)?;
+pub(super) fn text(
+    part: &MailPart<'_>,
+    tracker: &LimitTracker<'_>,
+    _out: &mut String,
+) -> Result<bool, ExtractError> {
+    let bytes = TransferEncoding::of(part.header.transfer).decode(part.body, tracker)?;
     let _ = bytes;
-    Err(Failure::Unsupported { kind: "a web page".to_owned() })
+    Err(ExtractError::Unsupported { kind: "a web page".to_owned() })
 }
 
 #[cfg(feature = "html")]
 mod quotes {
-    use crate::failure::Failure;
-    use crate::mail::BLOCK;
+    use crate::error::ExtractError;
+    use crate::limits::CHECK_INTERVAL_BYTES;
     use memchr::{memchr, memmem};
 
-    /// The longest tag that is looked at.
+    /// Maximum bytes of a tag that are examined.
     const TAG_BYTES: usize = 4 << 10;
 
-    /// A page without the elements in which mail programs quote: `blockquote` that is a quotation
-    /// and not an indent, and `div` and `span` that they name so. Behind the marks of those that
-    /// only put a line between, all goes.
+    /// Removes the elements in which mail programs quote: `blockquote` that is a quotation and not
+    /// an indent, and `div` and `span` with known classes. Everything after a known separator is
+    /// removed.
     pub(super) fn cut(
         page: &[u8],
-        check: &mut dyn FnMut() -> Result<(), Failure>,
-    ) -> Result<Vec<u8>, Failure> {
+        check: &mut dyn FnMut() -> Result<(), ExtractError>,
+    ) -> Result<Vec<u8>, ExtractError> {
         let mut out = Vec::with_capacity(page.len());
         let (mut at, mut kept, mut checked) = (0, 0, 0);
-        // The element that is left out, and how many of its kind are open.
+        // The element being removed, and how many of its name are open.
         let mut open: Option<(&[u8], usize)> = None;
         while let Some(found) = memchr(b'<', &page[at..]) {
             let start = at + found;
-            if start - checked >= BLOCK {
+            if start - checked >= CHECK_INTERVAL_BYTES {
                 checked = start;
                 check()?;
             }
@@ -77,11 +85,11 @@ mod quotes {
                 }
                 None if !close && is_quoting(name) => {
                     match quotation(name, &rest[..rest.len().min(TAG_BYTES)]) {
-                        Some(Quotation::Element) => {
+                        Some(QuotationExtent::Element) => {
                             out.extend_from_slice(&page[kept..start]);
                             open = Some((name, 1));
                         }
-                        Some(Quotation::Rest) => {
+                        Some(QuotationExtent::Rest) => {
                             out.extend_from_slice(&page[kept..start]);
                             return Ok(out);
                         }
@@ -97,7 +105,7 @@ mod quotes {
         Ok(out)
     }
 
-    enum Quotation {
+    enum QuotationExtent {
         Element,
         Rest,
     }
@@ -106,17 +114,17 @@ mod quotes {
         ["blockquote", "div", "span"].iter().any(|tag| name.eq_ignore_ascii_case(tag.as_bytes()))
     }
 
-    fn quotation(name: &[u8], tag: &[u8]) -> Option<Quotation> {
+    fn quotation(name: &[u8], tag: &[u8]) -> Option<QuotationExtent> {
         let tag = tag[..memchr(b'>', tag)?].to_ascii_lowercase();
         let has = |text: &str| memmem::find(&tag, text.as_bytes()).is_some();
         if has("divrplyfwdmsg") || has("appendonsend") || has("mail-editor-reference-message") {
-            return Some(Quotation::Rest);
+            return Some(QuotationExtent::Rest);
         }
         let named =
             ["gmail_quote", "yahoo_quoted", "moz-cite-prefix", "gmail_attr", "protonmail_quote"];
         let block = name.eq_ignore_ascii_case(b"blockquote")
             && (has("cite") || has("quote\"") || has("border-left"));
-        (block || named.iter().any(|class| has(class))).then_some(Quotation::Element)
+        (block || named.iter().any(|class| has(class))).then_some(QuotationExtent::Element)
     }
 
     #[cfg(test)]

@@ -1,22 +1,20 @@
-//! Mailboxes: messages one after the other.
+//! Splits mailboxes into messages.
 
 use super::header;
 use crate::kind::is_separator;
 use memchr::{memchr, memmem};
 use std::borrow::Cow;
 
-/// Cuts the first message off a mailbox, or off what has been read of one: how many bytes are
-/// done, and the message, without the line before it and the blank line behind it. `None` where
-/// it may go on (`at_end` is false) or where there is none.
+/// Splits off the first message of a mailbox, or of a prefix of one: the number of bytes consumed,
+/// and the message, without its separator line and the blank line after it. `None` if the message
+/// is incomplete (`at_end` is false) or missing.
 ///
-/// A reader keeps the bytes from the first that is not done, and calls again with more of them,
-/// at least twice as many, so that a long message is not looked through too often. However the
-/// bytes are cut up, the messages are the same.
+/// The caller retries with the remaining bytes and more, at least twice as many, so that the total
+/// time is linear. The messages do not depend on how the bytes are divided.
 ///
-/// A message begins at a line `From `, address, date, that stands at the start or behind a blank
-/// line and has a header field, or such a line again with `>`, behind it. `Content-Length` is not
-/// used: it is wrong as often as it is needed. Lines that begin with `>From `, or more `>`, lose
-/// one (the variant called mboxrd).
+/// A message begins at a line `From `, address, date, at the start or after a blank line, that
+/// precedes a header field or a line that begins with `>From `. `Content-Length` is unreliable and
+/// ignored. Lines that begin with `>From `, or more `>`, lose one (the variant mboxrd).
 pub fn next_message(bytes: &[u8], at_end: bool) -> Option<(usize, Cow<'_, [u8]>)> {
     if bytes.is_empty() {
         return None;
@@ -33,10 +31,10 @@ pub fn next_message(bytes: &[u8], at_end: bool) -> Option<(usize, Cow<'_, [u8]>)
         if !is_blank_before(bytes, first, at) {
             continue;
         }
-        match begins(&bytes[at..], at_end) {
-            Begins::Yes => return Some((at, content(&bytes[first..at]))),
-            Begins::No => {}
-            Begins::Unknown => return None,
+        match message_start(&bytes[at..], at_end) {
+            MessageStart::Yes => return Some((at, content(&bytes[first..at]))),
+            MessageStart::No => {}
+            MessageStart::Unknown => return None,
         }
     }
     at_end.then(|| (bytes.len(), content(&bytes[first..])))
@@ -50,31 +48,31 @@ fn is_blank_before(bytes: &[u8], first: usize, at: usize) -> bool {
     line.is_empty() || line.ends_with(b"\n")
 }
 
-enum Begins {
+enum MessageStart {
     Yes,
     No,
-    /// The lines that would tell are not there yet.
+    /// Depends on lines not yet read.
     Unknown,
 }
 
-/// Whether a line and the next are those with which a message begins.
-fn begins(bytes: &[u8], at_end: bool) -> Begins {
-    let unknown = if at_end { Begins::No } else { Begins::Unknown };
+/// Whether a message begins at `bytes`.
+fn message_start(bytes: &[u8], at_end: bool) -> MessageStart {
+    let unknown = if at_end { MessageStart::No } else { MessageStart::Unknown };
     let Some(end) = memchr(b'\n', bytes) else { return unknown };
     if !is_separator(&bytes[..end]) {
-        return Begins::No;
+        return MessageStart::No;
     }
     let next = &bytes[end + 1..];
     let next = match memchr(b'\n', next) {
         Some(end) => &next[..end],
         None if at_end => next,
-        None => return Begins::Unknown,
+        None => return MessageStart::Unknown,
     };
     let yes = header::colon(next).is_some() || next.starts_with(b">From ");
-    if yes { Begins::Yes } else { Begins::No }
+    if yes { MessageStart::Yes } else { MessageStart::No }
 }
 
-/// A message without the blank line at its end, and with its `From ` lines as they were.
+/// A message without the blank line at its end, and with its `From ` lines unescaped.
 fn content(bytes: &[u8]) -> Cow<'_, [u8]> {
     let blank = if bytes.ends_with(b"\n\r\n") { 2 } else { usize::from(bytes.ends_with(b"\n\n")) };
     let bytes = &bytes[..bytes.len() - blank];
@@ -112,7 +110,7 @@ mod tests {
         all
     }
 
-    /// The messages as a reader gets them that reads so many bytes at a time.
+    /// The messages of a reader that reads `step` bytes at a time.
     fn streamed(text: &[u8], step: usize) -> Vec<Vec<u8>> {
         let (mut buffer, mut all, mut read) = (Vec::new(), Vec::new(), 0);
         loop {

@@ -1,21 +1,21 @@
-//! The parts of a message, as a list in the order of the text.
+//! The parts of a message, in document order.
 
-use super::header::Header;
+use super::header::MailHeader;
 use super::words;
-use crate::failure::Failure;
-use crate::job::Job;
+use crate::error::ExtractError;
+use crate::limits::LimitTracker;
 use mailparse::{ParsedContentDisposition, ParsedContentType};
 use memchr::{memchr, memmem};
 
-/// The longest value of a field with parameters that is read.
+/// Maximum bytes read of a field with parameters.
 const VALUE_BYTES: usize = 4 << 10;
-/// The longest boundary; the standard has 70, senders have more.
+/// Maximum bytes of a boundary; the standard allows 70, some senders use more.
 const BOUNDARY_BYTES: usize = 256;
 
-/// What a part is to those in it.
+/// How a part relates to its children.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Role {
-    /// Has no parts.
+pub(super) enum PartRole {
+    /// No children.
     Leaf,
     /// The same content in several forms.
     Alternative,
@@ -23,31 +23,31 @@ pub(super) enum Role {
     Related,
     /// A text for people, and the same for programs.
     Report,
-    /// One after the other. Also a message in the message: it has one part.
+    /// A sequence. Also an inline message, which is its only child.
     Mixed,
-    /// Needs a key.
+    /// Requires a key.
     Encrypted,
 }
 
 /// A part of a message.
 #[derive(Debug)]
-pub(super) struct Part<'a> {
-    pub(super) role: Role,
+pub(super) struct MailPart<'a> {
+    pub(super) role: PartRole,
     /// Lower case, such as `text/plain`.
     pub(super) media: String,
-    pub(super) header: Header<'a>,
-    /// As it stands in the message.
+    pub(super) header: MailHeader<'a>,
+    /// Encoded body.
     pub(super) body: &'a [u8],
     pub(super) parameters: ParsedContentType,
     pub(super) disposition: ParsedContentDisposition,
-    /// The number behind the last part that is in this one.
+    /// The number after the last descendant.
     pub(super) end: usize,
-    /// The number of the part that this is in; of the message itself, its own.
+    /// The number of the parent; of the message itself, its own.
     pub(super) parent: usize,
 }
 
-impl Part<'_> {
-    /// Whether the sender says that it is a file of its own.
+impl MailPart<'_> {
+    /// Whether the sender declares it an attachment.
     pub(super) fn is_attached(&self) -> bool {
         self.disposition.disposition == mailparse::DispositionType::Attachment
     }
@@ -61,39 +61,39 @@ impl Part<'_> {
     }
 }
 
-/// Bytes that are a part or will be cut into several.
-struct Pending<'a> {
+/// A part not yet parsed.
+struct PendingPart<'a> {
     bytes: &'a [u8],
     depth: u32,
     parent: usize,
-    /// What it is if it does not say so.
+    /// The default media type.
     media: &'static str,
 }
 
-/// Lists all parts, each before those in it. The first is the message. Every level of parts in
-/// parts costs one pass over its bytes, and there are no more levels than the limit.
+/// Lists all parts, each before its children; the first is the message. Every level costs one pass
+/// over its bytes, and the number of levels is limited.
 pub(super) fn list<'a>(
-    header: Header<'a>,
+    header: MailHeader<'a>,
     body: &'a [u8],
-    job: &Job<'_>,
-) -> Result<Vec<Part<'a>>, Failure> {
-    let mut parts: Vec<Part<'a>> = Vec::new();
+    tracker: &LimitTracker<'_>,
+) -> Result<Vec<MailPart<'a>>, ExtractError> {
+    let mut parts: Vec<MailPart<'a>> = Vec::new();
     let mut pending = Vec::new();
     let mut next = Some((header, body, 0, 0, "text/plain"));
     while let Some((header, body, depth, parent, media)) = next {
-        job.in_time()?;
+        tracker.check_time()?;
         let number = parts.len();
         parts.push(part(header, body, parent, media));
-        open(&mut parts[number], number, depth, &mut pending, job)?;
+        open(&mut parts[number], number, depth, &mut pending, tracker)?;
         next = match pending.pop() {
-            Some(Pending { bytes, depth, parent, media }) => {
-                let (header, body) = Header::cut(bytes, job)?;
+            Some(PendingPart { bytes, depth, parent, media }) => {
+                let (header, body) = MailHeader::split(bytes, tracker)?;
                 Some((header, body, depth, parent, media))
             }
             None => None,
         };
     }
-    // From the last, so that what is in a part is known before it.
+    // In reverse, so that children precede their parents.
     for number in (0..parts.len()).rev() {
         let (end, parent) = (parts[number].end.max(number + 1), parts[number].parent);
         parts[number].end = end;
@@ -102,7 +102,7 @@ pub(super) fn list<'a>(
     Ok(parts)
 }
 
-fn part<'a>(header: Header<'a>, body: &'a [u8], parent: usize, media: &str) -> Part<'a> {
+fn part<'a>(header: MailHeader<'a>, body: &'a [u8], parent: usize, media: &str) -> MailPart<'a> {
     let value = |raw: Option<&[u8]>| {
         let raw = raw.unwrap_or_default();
         let text = super::charset::decoded(&raw[..raw.len().min(VALUE_BYTES)], None);
@@ -117,80 +117,92 @@ fn part<'a>(header: Header<'a>, body: &'a [u8], parent: usize, media: &str) -> P
     if !name.split_once('/').is_some_and(|(kind, sub)| !kind.is_empty() && !sub.is_empty()) {
         media.clone_into(&mut name);
     }
-    Part { role: Role::Leaf, media: name, header, body, parameters, disposition, end: 0, parent }
+    MailPart {
+        role: PartRole::Leaf,
+        media: name,
+        header,
+        body,
+        parameters,
+        disposition,
+        end: 0,
+        parent,
+    }
 }
 
-/// Finds what role a part has, and cuts it into those in it, the last on top.
+/// Determines the role of a part, and pushes its children in reverse order.
 fn open<'a>(
-    part: &mut Part<'a>,
+    part: &mut MailPart<'a>,
     number: usize,
     depth: u32,
-    pending: &mut Vec<Pending<'a>>,
-    job: &Job<'_>,
-) -> Result<(), Failure> {
-    let limits = job.options.limits;
+    pending: &mut Vec<PendingPart<'a>>,
+    tracker: &LimitTracker<'_>,
+) -> Result<(), ExtractError> {
+    let limits = tracker.options.limits;
     let first = pending.len();
     let mut media = "text/plain";
     if let Some(kind) = part.media.strip_prefix("multipart/") {
         part.role = match kind {
-            "alternative" => Role::Alternative,
-            "related" => Role::Related,
-            "report" => Role::Report,
-            "encrypted" => Role::Encrypted,
-            _ => Role::Mixed,
+            "alternative" => PartRole::Alternative,
+            "related" => PartRole::Related,
+            "report" => PartRole::Report,
+            "encrypted" => PartRole::Encrypted,
+            _ => PartRole::Mixed,
         };
         if kind == "digest" {
             media = "message/rfc822";
         }
         let most = (limits.members as usize).saturating_sub(number + pending.len());
-        for bytes in cut(part.body, part.parameter("boundary"), most, job)? {
-            pending.push(Pending { bytes, depth: depth + 1, parent: number, media });
+        for bytes in cut(part.body, part.parameter("boundary"), most, tracker)? {
+            pending.push(PendingPart { bytes, depth: depth + 1, parent: number, media });
         }
     } else if is_message(part) {
-        part.role = Role::Mixed;
-        pending.push(Pending { bytes: part.body, depth: depth + 1, parent: number, media });
+        part.role = PartRole::Mixed;
+        pending.push(PendingPart { bytes: part.body, depth: depth + 1, parent: number, media });
     }
     if pending.len() == first {
-        // No boundary was found: what there is, is a text.
-        if matches!(part.role, Role::Alternative | Role::Related | Role::Report | Role::Mixed) {
-            part.role = Role::Leaf;
+        // Without a boundary, the body is a text.
+        if matches!(
+            part.role,
+            PartRole::Alternative | PartRole::Related | PartRole::Report | PartRole::Mixed
+        ) {
+            part.role = PartRole::Leaf;
             "text/plain".clone_into(&mut part.media);
         }
     } else if depth >= limits.depth {
         let what = "levels of parts in a message".to_owned();
-        return Err(Failure::Limit { what, limit: limits.depth.into() });
+        return Err(ExtractError::Limit { what, limit: limits.depth.into() });
     }
     pending[first..].reverse();
     Ok(())
 }
 
-/// Whether a part is a message that is shown within its own. One that is attached, or encoded
-/// (which the standard forbids), is a file.
-fn is_message(part: &Part<'_>) -> bool {
+/// Whether a part is an inline message. One that is attached, or encoded (which the standard
+/// forbids), is a file.
+fn is_message(part: &MailPart<'_>) -> bool {
     let known = matches!(&*part.media, "message/rfc822" | "message/global" | "message/news");
-    let plain =
-        super::transfer::Transfer::of(part.header.transfer) == super::transfer::Transfer::Identity;
+    let plain = super::transfer::TransferEncoding::of(part.header.transfer)
+        == super::transfer::TransferEncoding::Identity;
     known && plain && !part.is_attached()
 }
 
-/// Cuts the body of a multipart at its boundaries, `most` times at most. Lines before the first
-/// belong to nothing; a last one that is missing is forgiven.
+/// Splits the body of a multipart at its boundaries into at most `most` parts. Lines before the
+/// first boundary are ignored; the last boundary is optional.
 fn cut<'a>(
     body: &'a [u8],
     boundary: Option<&str>,
     most: usize,
-    job: &Job<'_>,
-) -> Result<Vec<&'a [u8]>, Failure> {
+    tracker: &LimitTracker<'_>,
+) -> Result<Vec<&'a [u8]>, ExtractError> {
     let declared = boundary.map(|boundary| words::text(boundary.as_bytes()).trim_end().to_owned());
     let declared = declared.filter(|boundary| (1..=BOUNDARY_BYTES).contains(&boundary.len()));
     if let Some(boundary) = declared {
-        let parts = cut_at(body, boundary.as_bytes(), most, job)?;
+        let parts = cut_at(body, boundary.as_bytes(), most, tracker)?;
         if !parts.is_empty() {
             return Ok(parts);
         }
     }
     match guess(body) {
-        Some(boundary) => cut_at(body, boundary, most, job),
+        Some(boundary) => cut_at(body, boundary, most, tracker),
         None => Ok(Vec::new()),
     }
 }
@@ -199,8 +211,8 @@ fn cut_at<'a>(
     body: &'a [u8],
     boundary: &[u8],
     most: usize,
-    job: &Job<'_>,
-) -> Result<Vec<&'a [u8]>, Failure> {
+    tracker: &LimitTracker<'_>,
+) -> Result<Vec<&'a [u8]>, ExtractError> {
     let mark = [b"--", boundary].concat();
     let finder = memmem::Finder::new(&mark);
     let mut parts = Vec::new();
@@ -214,8 +226,8 @@ fn cut_at<'a>(
         let Some((last, next)) = line_rest(body, at) else { continue };
         if let Some(start) = start {
             if parts.len() >= most {
-                let limit = job.options.limits.members.into();
-                return Err(Failure::Limit { what: "parts of a message".to_owned(), limit });
+                let limit = tracker.options.limits.members.into();
+                return Err(ExtractError::Limit { what: "parts of a message".to_owned(), limit });
             }
             parts.push(content(body, start, found));
         }
@@ -231,8 +243,8 @@ fn cut_at<'a>(
     Ok(parts)
 }
 
-/// What stands behind a boundary: whether it is the last one, and where the next line begins.
-/// `None` where the line goes on, so that it is none.
+/// Whether a boundary is the last one, and the start of the next line. `None` if the line contains
+/// more, so that it is not a boundary.
 fn line_rest(body: &[u8], at: usize) -> Option<(bool, usize)> {
     let last = body[at..].starts_with(b"--");
     let at = at + if last { 2 } else { 0 };
@@ -252,8 +264,8 @@ fn content(body: &[u8], start: usize, end: usize) -> &[u8] {
     part.strip_suffix(b"\r").unwrap_or(part)
 }
 
-/// The boundary that a multipart seems to have: the first line that begins with two dashes and is
-/// followed by a field of a part's header.
+/// Guesses the boundary of a multipart: the first line that begins with two dashes and precedes a
+/// header field of a part.
 fn guess(body: &[u8]) -> Option<&[u8]> {
     let mut at = 0;
     while at < body.len() {
@@ -275,11 +287,11 @@ fn guess(body: &[u8]) -> Option<&[u8]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::options::Options;
+    use crate::options::ExtractOptions;
 
     fn cut_text(body: &str, boundary: Option<&str>) -> Vec<String> {
-        let options = Options::default();
-        let parts = cut(body.as_bytes(), boundary, 100, &Job::new(&options)).unwrap();
+        let options = ExtractOptions::default();
+        let parts = cut(body.as_bytes(), boundary, 100, &LimitTracker::new(&options)).unwrap();
         parts.iter().map(|part| String::from_utf8_lossy(part).into_owned()).collect()
     }
 

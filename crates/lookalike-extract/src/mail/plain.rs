@@ -1,21 +1,23 @@
-//! The text of a part that is plain text.
+//! The text of a plain text part.
 
 use super::charset;
-use super::parts::Part;
-use super::transfer::Transfer;
-use crate::failure::Failure;
-use crate::job::Job;
+use super::parts::MailPart;
+use super::transfer::TransferEncoding;
+use crate::error::ExtractError;
+use crate::limits::LimitTracker;
 use memchr::memchr;
 use std::borrow::Cow;
 
-/// The text of a part with `\n` as line ends, its paragraphs joined where the sender says that
-/// they were broken (RFC 3676).
-pub(super) fn text<'a>(part: &Part<'a>, job: &Job<'_>) -> Result<Cow<'a, str>, Failure> {
-    let text = match Transfer::of(part.header.transfer).decode(part.body, job)? {
+/// The text of a part with `\n` as line ends, and with flowed paragraphs joined (RFC 3676).
+pub(super) fn text<'a>(
+    part: &MailPart<'a>,
+    tracker: &LimitTracker<'_>,
+) -> Result<Cow<'a, str>, ExtractError> {
+    let text = match TransferEncoding::of(part.header.transfer).decode(part.body, tracker)? {
         Cow::Borrowed(bytes) => charset::decoded(bytes, part.charset()),
         Cow::Owned(bytes) => Cow::Owned(charset::decoded(&bytes, part.charset()).into_owned()),
     };
-    job.in_time()?;
+    tracker.check_time()?;
     let text = line_feeds(text);
     let says = |name, value: &str| {
         part.parameter(name).is_some_and(|found| found.trim().eq_ignore_ascii_case(value))
@@ -27,7 +29,7 @@ pub(super) fn text<'a>(part: &Part<'a>, job: &Job<'_>) -> Result<Cow<'a, str>, F
     })
 }
 
-/// Makes `\r\n` and `\r` into `\n`.
+/// Converts `\r\n` and `\r` to `\n`.
 fn line_feeds(text: Cow<'_, str>) -> Cow<'_, str> {
     let Some(mut found) = memchr(b'\r', text.as_bytes()) else { return text };
     let (mut out, mut rest) = (String::with_capacity(text.len()), &*text);
@@ -45,10 +47,10 @@ fn line_feeds(text: Cow<'_, str>) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Joins lines that end with a blank with those that follow, if both are quoted alike.
+/// Joins lines that end with a blank with the next one of the same quote depth.
 fn flowed(text: &str, delete_space: bool) -> String {
     let mut out = String::with_capacity(text.len());
-    // How deep the paragraph is quoted that is not at its end.
+    // Quote depth of the unfinished paragraph.
     let mut going_on: Option<usize> = None;
     for line in text.split_inclusive('\n') {
         let (line, end) = line.strip_suffix('\n').map_or((line, ""), |line| (line, "\n"));
@@ -77,7 +79,7 @@ fn flowed(text: &str, delete_space: bool) -> String {
     out
 }
 
-/// Enriched text without its commands; `<<` stands for `<`.
+/// Enriched text without its commands; `<<` represents `<`.
 fn unmarked(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

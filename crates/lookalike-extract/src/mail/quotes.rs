@@ -1,38 +1,37 @@
-//! Cuts what a plain text quotes, and its signature.
+//! Removes quotations from a plain text, and finds its signatures.
 //!
-//! Left out as quoted: lines marked with `>` or `|`; the line that says who wrote them; behind
-//! "-----Original Message-----", behind a block of fields as Outlook writes it, and behind an
-//! "On … wrote:" whose quotation is not marked, all that follows. A text is never cut at its
-//! start, so that a forwarded message keeps its text.
+//! Quoted are: lines marked with `>` or `|`; their attribution line; and everything after
+//! "-----Original Message-----", after a block of fields as written by Outlook, and after an
+//! "On … wrote:" without marked lines. A quotation at the start of a text is kept, so that a
+//! forwarded message has its text.
 //!
-//! Left out as signature: from a line `-- `, from a PGP signature and from the rule above the
-//! footer of a mailing list, up to the end or to what is quoted below, where that is as short as
-//! `signature.rs` requires.
+//! A signature starts at a line `-- `, at a PGP signature or at the rule above the footer of a
+//! mailing list, and ends at the next quotation or at the end. `signature.rs` limits its length.
 
-use super::BLOCK;
-use super::signature::{self, Signatures};
-use crate::failure::Failure;
-use crate::options::Options;
+use super::signature::{self, MailSignatures, contains_phrase};
+use crate::error::ExtractError;
+use crate::limits::CHECK_INTERVAL_BYTES;
+use crate::options::ExtractOptions;
 use memchr::memchr;
 
-/// How many lines a look ahead takes.
+/// Lines of look-ahead.
 const AHEAD: usize = 8;
 
-/// Appends a text without the quotations that are not wanted, and adds its signatures to
-/// `signatures`, if they are not wanted; says whether quotations were cut. `check` is called once a
-/// block.
+/// Appends a text, without quotations if `options` exclude them, and adds its signatures to
+/// `signatures` if `options` exclude these. Returns whether quotations were removed. `check` is
+/// called once per [`CHECK_INTERVAL_BYTES`].
 pub(super) fn cut(
     text: &str,
-    options: &Options,
+    options: &ExtractOptions,
     out: &mut String,
-    signatures: &mut Signatures,
-    check: &mut dyn FnMut() -> Result<(), Failure>,
-) -> Result<bool, Failure> {
+    signatures: &mut MailSignatures,
+    check: &mut dyn FnMut() -> Result<(), ExtractError>,
+) -> Result<bool, ExtractError> {
     let start = out.len();
     let (mut at, mut checked) = (0, 0);
     let (mut forwarded, mut cut) = (false, false);
     while at < text.len() {
-        if at - checked >= BLOCK {
+        if at - checked >= CHECK_INTERVAL_BYTES {
             checked = at;
             check()?;
         }
@@ -50,15 +49,15 @@ pub(super) fn cut(
         }
         let quote = if forwarded { None } else { quote(line, rest) };
         match quote {
-            Some(Quote::Rest) if out[start..].trim().is_empty() => forwarded = true,
-            Some(Quote::Rest) => {
+            Some(QuotedExtent::Rest) if out[start..].trim().is_empty() => forwarded = true,
+            Some(QuotedExtent::Rest) => {
                 signatures.end_section(out);
                 if options.quotes {
                     out.push_str(rest);
                 }
                 return Ok(!options.quotes || cut);
             }
-            Some(Quote::Lines(lines)) => {
+            Some(QuotedExtent::Lines(lines)) => {
                 signatures.end_section(out);
                 let length = rest.split_inclusive('\n').take(lines).map(str::len).sum();
                 at += length;
@@ -70,7 +69,7 @@ pub(super) fn cut(
             }
             None => forwarded |= is_forward(line),
         }
-        if !options.signatures && signature::begins(line, rest) {
+        if !options.signatures && signature::message_start(line, rest) {
             signatures.begin(out);
         }
         out.push_str(line);
@@ -80,21 +79,21 @@ pub(super) fn cut(
     Ok(cut)
 }
 
-/// Whether a line has the mark of a quotation.
+/// Whether a line has a quotation mark.
 fn is_marked(line: &str) -> bool {
     let line = line.trim_start_matches([' ', '\t']);
     line.starts_with('>') || line.starts_with("| ") || line.trim_end() == "|"
 }
 
-/// What a line says about those behind it.
-enum Quote {
-    /// These lines, it among them, say who wrote the marked ones that follow.
+/// How much text a quotation covers.
+enum QuotedExtent {
+    /// Attribution lines before marked lines.
     Lines(usize),
-    /// All that follows is quoted.
+    /// The rest of the text.
     Rest,
 }
 
-/// Words between dashes above a message that is answered.
+/// Phrases between dashes above the original of a reply.
 const ORIGINALS: [&str; 14] = [
     "original message",
     "original appointment",
@@ -112,7 +111,7 @@ const ORIGINALS: [&str; 14] = [
     "原始邮件",
 ];
 
-/// Words between dashes, or at the start of a line, above a message that is forwarded.
+/// Phrases between dashes, or at the start of a line, above a forwarded message.
 const FORWARDS: [&str; 8] = [
     "forwarded message",
     "forwarded by",
@@ -124,7 +123,7 @@ const FORWARDS: [&str; 8] = [
     "mensagem encaminhada",
 ];
 
-/// First words of the line that says who wrote what is quoted.
+/// First words of an attribution line.
 const OPENERS: [&str; 18] = [
     "On ",
     "Am ",
@@ -146,10 +145,10 @@ const OPENERS: [&str; 18] = [
     "Em\u{a0}",
 ];
 
-/// The first letters of these.
+/// First letters of [`OPENERS`].
 const INITIALS: &[u8] = b"OALEIDWPQZB";
 
-/// Words of that line.
+/// Verbs of an attribution line.
 const VERBS: [&str; 20] = [
     "wrote",
     "writes",
@@ -173,7 +172,7 @@ const VERBS: [&str; 20] = [
     "wrote this",
 ];
 
-/// The fields of a block as Outlook writes it: who, when, about what.
+/// Field names of the header block written by Outlook.
 const FROM: [&str; 12] =
     ["From", "Von", "De", "Da", "Van", "Från", "Fra", "Od", "От", "发件人", "差出人", "寄件者"];
 const SENT: [&str; 19] = [
@@ -213,13 +212,13 @@ const SUBJECT: [&str; 13] = [
     "件名",
 ];
 
-fn quote(line: &str, rest: &str) -> Option<Quote> {
+fn quote(line: &str, rest: &str) -> Option<QuotedExtent> {
     let first = line.trim();
     if first.is_empty() {
         return None;
     }
-    if first.starts_with("--") && names(first, &ORIGINALS) || is_outlook(first, rest) {
-        return Some(Quote::Rest);
+    if first.starts_with("--") && contains_phrase(first, &ORIGINALS) || is_outlook(first, rest) {
+        return Some(QuotedExtent::Rest);
     }
     let initial = first.as_bytes()[0];
     let opened = initial.is_ascii_digit()
@@ -236,8 +235,8 @@ fn quote(line: &str, rest: &str) -> Option<Quote> {
             let mut below = rest.lines().skip(number + 1).take(4);
             let quoted = below.find(|line| !line.trim().is_empty()).is_some_and(is_marked);
             return match (quoted, opened && dated) {
-                (true, _) => Some(Quote::Lines(number + 1)),
-                (false, true) => Some(Quote::Rest),
+                (true, _) => Some(QuotedExtent::Lines(number + 1)),
+                (false, true) => Some(QuotedExtent::Rest),
                 (false, false) => None,
             };
         }
@@ -245,21 +244,14 @@ fn quote(line: &str, rest: &str) -> Option<Quote> {
     None
 }
 
-pub(super) fn names(line: &str, words: &[&str]) -> bool {
-    line.len() < 200 && {
-        let line = line.to_lowercase();
-        words.iter().any(|word| line.contains(word))
-    }
-}
-
 fn is_forward(line: &str) -> bool {
     let first = line.trim_start();
-    (first.starts_with("--") || first.starts_with("Begin")) && names(first, &FORWARDS)
+    (first.starts_with("--") || first.starts_with("Begin")) && contains_phrase(first, &FORWARDS)
 }
 
-/// Whether a block of fields begins here that has who, when and what.
+/// Whether a header block with sender, date and subject begins at `rest`.
 fn is_outlook(first: &str, rest: &str) -> bool {
-    // Most lines are told apart by this.
+    // A quick check that excludes most lines.
     let near = &first.as_bytes()[..first.len().min(24)];
     if !near.iter().any(|byte| matches!(byte, b':' | 0xEF)) || !is_field(first, &FROM) {
         return false;
@@ -283,8 +275,8 @@ mod tests {
 
     fn cut_text(text: &str, quotes: bool, signatures: bool) -> String {
         let mut out = String::new();
-        let options = Options { quotes, signatures, ..Options::default() };
-        let mut found = Signatures::default();
+        let options = ExtractOptions { quotes, signatures, ..ExtractOptions::default() };
+        let mut found = MailSignatures::default();
         cut(text, &options, &mut out, &mut found, &mut || Ok(())).unwrap();
         found.cut(&mut out);
         out

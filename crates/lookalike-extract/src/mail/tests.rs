@@ -1,32 +1,32 @@
 //! Whole messages, good and bad, and hostile ones.
 
-use crate::failure::Failure;
+use crate::error::ExtractError;
 use crate::fields::{CutText, Fields};
-use crate::job::Job;
-use crate::options::{Limits, Options};
+use crate::limits::LimitTracker;
+use crate::options::{ExtractOptions, Limits};
 use proptest::prelude::*;
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::time::{Duration, Instant};
 
-type Read = (Result<(), Failure>, String, Fields, Vec<(String, Vec<u8>)>);
+type Read = (Result<(), ExtractError>, String, Fields, Vec<(String, Vec<u8>)>);
 
-fn read_with(bytes: &[u8], options: &Options) -> Read {
+fn read_with(bytes: &[u8], options: &ExtractOptions) -> Read {
     let (mut text, mut fields, mut attachments) = (String::new(), Fields::default(), Vec::new());
-    let job = Job::new(options);
-    let done = super::read(bytes, &job, &mut text, &mut fields, &mut attachments);
+    let tracker = LimitTracker::new(options);
+    let done = super::read(bytes, &tracker, &mut text, &mut fields, &mut attachments);
     let owned = attachments.into_iter().map(|(name, bytes)| (name, Cow::into_owned(bytes)));
     (done, text, fields, owned.collect())
 }
 
-fn with_attachments() -> Options {
-    Options { attachments: true, ..Options::default() }
+fn with_attachments() -> ExtractOptions {
+    ExtractOptions { attachments: true, ..ExtractOptions::default() }
 }
 
 /// The text of a message that can be read.
 fn text(message: &str) -> String {
-    let options = Options { quotes: true, ..Options::default() };
+    let options = ExtractOptions { quotes: true, ..ExtractOptions::default() };
     let (done, text, ..) = read_with(message.as_bytes(), &options);
     assert_eq!(done, Ok(()), "{message:?}");
     text
@@ -46,7 +46,7 @@ const PDF: &str = "Content-Type: application/pdf; name=\"a.pdf\"\n\n%PDF-";
 
 /// Whether pages can be read; said where they cannot.
 fn reads_pages() -> bool {
-    let (done, text, ..) = read_with(PAGE.as_bytes(), &Options::default());
+    let (done, text, ..) = read_with(PAGE.as_bytes(), &ExtractOptions::default());
     if done.is_ok() && text.trim() == "page" {
         return true;
     }
@@ -106,7 +106,7 @@ fn a_stub_gives_way_to_the_page() {
 
 #[test]
 fn a_page_that_cannot_be_read_is_no_empty_text() {
-    let (done, text, ..) = read_with(PAGE.as_bytes(), &Options::default());
+    let (done, text, ..) = read_with(PAGE.as_bytes(), &ExtractOptions::default());
     assert!(done.is_err() || text.trim() == "page", "{done:?} {text:?}");
 }
 
@@ -118,10 +118,10 @@ fn encodings_are_undone() {
     assert_eq!(text("Content-Transfer-Encoding: BASE64\n\naGVs\nbG8=\n"), "hello");
     assert_eq!(text("Content-Transfer-Encoding: quoted-printable\n\na=\nb=C3=A9\r\n"), "abé\n");
     let latin = [typed("charset=\"ISO-8859-1\"", "caf").as_bytes(), b"\xe9"].concat();
-    assert_eq!(read_with(&latin, &Options::default()).1, "café");
+    assert_eq!(read_with(&latin, &ExtractOptions::default()).1, "café");
     let wide: Vec<u8> =
         "\u{feff}Subject: ü\n\nwide".encode_utf16().flat_map(u16::to_le_bytes).collect();
-    let (_, text, fields, _) = read_with(&wide, &Options::default());
+    let (_, text, fields, _) = read_with(&wide, &ExtractOptions::default());
     assert_eq!((&*text, fields.get("subject")), ("wide", Some("ü")));
 }
 
@@ -129,7 +129,7 @@ fn encodings_are_undone() {
 fn fields_are_set() {
     let message = "Subject: =?utf-8?q?caf=C3=A9?=\n and more\nFrom: Ann <a@b>\nTo: c@d,\n\te@f\n\
         Message-ID: <1@x> (comment)\nDate: Thu,22 Aug 2002 18:26:25 +0700\n\n";
-    let (_, _, fields, _) = read_with(message.as_bytes(), &Options::default());
+    let (_, _, fields, _) = read_with(message.as_bytes(), &ExtractOptions::default());
     let wanted = [
         ("subject", "café and more"),
         ("from", "Ann <a@b>"),
@@ -156,7 +156,7 @@ fn dates_are_in_utc() {
         ("1 Jan 4294967295 00:00:00 +0000", None),
     ];
     for (raw, wanted) in cases {
-        assert_eq!(super::date(raw.as_bytes()).as_deref(), wanted, "{raw}");
+        assert_eq!(super::parse_date(raw.as_bytes()).as_deref(), wanted, "{raw}");
     }
 }
 
@@ -183,7 +183,7 @@ fn attachments_have_names() {
         ("attachment-6.pdf", "%PDF"),
     ];
     assert_eq!(got, wanted);
-    assert!(read_with(message.as_bytes(), &Options::default()).3.is_empty());
+    assert!(read_with(message.as_bytes(), &ExtractOptions::default()).3.is_empty());
 }
 
 #[test]
@@ -194,11 +194,11 @@ fn what_is_encrypted_is_said() {
     let encrypted =
         multipart("encrypted", &["Content-Type: application/pgp-encrypted\n\nVersion: 1", PDF]);
     for message in [sealed, pgp, &encrypted] {
-        let (done, ..) = read_with(message.as_bytes(), &Options::default());
-        assert_eq!(done, Err(Failure::Encrypted), "{message:?}");
+        let (done, ..) = read_with(message.as_bytes(), &ExtractOptions::default());
+        assert_eq!(done, Err(ExtractError::Encrypted), "{message:?}");
     }
-    let (done, ..) = read_with(signed.as_bytes(), &Options::default());
-    assert!(matches!(done, Err(Failure::Unsupported { .. })), "{done:?}");
+    let (done, ..) = read_with(signed.as_bytes(), &ExtractOptions::default());
+    assert!(matches!(done, Err(ExtractError::Unsupported { .. })), "{done:?}");
     // An attachment beside a text that can be read.
     assert_eq!(text(&multipart("mixed", &[PLAIN, sealed])), "plain");
 }
@@ -206,28 +206,28 @@ fn what_is_encrypted_is_said() {
 #[test]
 fn quotes_and_signatures_go_where_they_are_not_wanted() {
     let message = "Subject: a\n\nOn 3 May 2002, Bob wrote:\n> old\nnew\n-- \nAnn\n";
-    let options = Options { quotes: false, signatures: false, ..Options::default() };
+    let options = ExtractOptions { quotes: false, signatures: false, ..ExtractOptions::default() };
     let (_, text_left, fields, _) = read_with(message.as_bytes(), &options);
     assert_eq!(text_left, "new\n");
     assert!(fields.has_cut_quotes());
     assert_eq!(fields.cut(), CutText { words: 2, bytes: 8 });
     // By default quoted text goes, and signatures stay.
-    let (_, text_left, fields, _) = read_with(message.as_bytes(), &Options::default());
+    let (_, text_left, fields, _) = read_with(message.as_bytes(), &ExtractOptions::default());
     assert_eq!((&*text_left, fields.cut()), ("new\n-- \nAnn\n", CutText::default()));
     assert!(text(message).ends_with("> old\nnew\n-- \nAnn\n"));
 }
 
 /// Reads something large; it must take a time that is linear, with room for a slow and busy
 /// machine: a quadratic time is hours.
-fn hostile(bytes: &[u8]) -> (Result<(), Failure>, String) {
+fn hostile(bytes: &[u8]) -> (Result<(), ExtractError>, String) {
     let limits = Limits { time: Duration::from_secs(600), ..Limits::default() };
     let started = Instant::now();
-    let options = Options {
+    let options = ExtractOptions {
         attachments: true,
         quotes: false,
         signatures: false,
         limits,
-        ..Options::default()
+        ..ExtractOptions::default()
     };
     let (done, text, ..) = read_with(bytes, &options);
     let most = Duration::from_secs(60 + bytes.len() as u64 / 100_000);
@@ -251,14 +251,14 @@ fn hostile_headers_take_linear_time() {
 fn hostile_multiparts_meet_limits() {
     let boundaries =
         format!("Content-Type: multipart/mixed; boundary=x\n\n{}", "--x\n".repeat(1 << 20));
-    let limit = Failure::Limit { what: "parts of a message".to_owned(), limit: 100_000 };
+    let limit = ExtractError::Limit { what: "parts of a message".to_owned(), limit: 100_000 };
     assert_eq!(hostile(boundaries.as_bytes()).0, Err(limit));
     let mut nested = String::new();
     for level in 0..10_000 {
         let part = "Content-Type: multipart/mixed; boundary=";
         writeln!(nested, "{part}b{level}\n\n--b{level}").unwrap();
     }
-    let limit = Failure::Limit { what: "levels of parts in a message".to_owned(), limit: 8 };
+    let limit = ExtractError::Limit { what: "levels of parts in a message".to_owned(), limit: 8 };
     assert_eq!(hostile(nested.as_bytes()).0, Err(limit.clone()));
     let same = "Content-Type: multipart/mixed; boundary=b\n\n--b\n".repeat(10_000);
     assert_eq!(hostile(same.as_bytes()).0, Ok(()));
@@ -299,16 +299,16 @@ fn hostile_bodies_take_linear_time() {
         // Whether there is a reader of pages or not: no limit is met.
         let (done, _) =
             hostile(format!("Subject: a\nContent-Type: text/html\n\n{body}").as_bytes());
-        assert!(!matches!(done, Err(Failure::TooSlow { .. })), "{done:?}");
+        assert!(!matches!(done, Err(ExtractError::TooSlow { .. })), "{done:?}");
     }
 }
 
 #[test]
 fn time_is_limited() {
     let limits = Limits { time: Duration::ZERO, ..Limits::default() };
-    let options = Options { limits, ..Options::default() };
+    let options = ExtractOptions { limits, ..ExtractOptions::default() };
     let (done, ..) = read_with(b"Subject: a\n\nb", &options);
-    assert!(matches!(done, Err(Failure::TooSlow { .. })), "{done:?}");
+    assert!(matches!(done, Err(ExtractError::TooSlow { .. })), "{done:?}");
 }
 
 proptest! {
@@ -331,7 +331,7 @@ proptest! {
             "Content-Type: text/plain; format=flowed; delsp=yes\n",
         ];
         let message: String = pieces.iter().map(|piece| known[*piece]).collect();
-        let mut options = Options { quotes: true, ..with_attachments() };
+        let mut options = ExtractOptions { quotes: true, ..with_attachments() };
         let all = read_with(message.as_bytes(), &options);
         options.quotes = false;
         options.signatures = false;

@@ -1,22 +1,21 @@
-//! Transfer encodings. Not those of the crate `mailparse`: it leaves out every byte above 126
-//! from quoted-printable and refuses all of a base64 text for one wrong character.
+//! Transfer encodings. Replaces the decoders of the crate mailparse, which drop every byte above
+//! 126 from quoted-printable and reject a base64 text with one invalid character.
 
-use super::BLOCK;
-use crate::failure::Failure;
-use crate::job::Job;
+use crate::error::ExtractError;
+use crate::limits::{CHECK_INTERVAL_BYTES, LimitTracker};
 use memchr::memchr;
 use std::borrow::Cow;
 
-/// How the bytes of a part are written.
+/// The encoding of the body of a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Transfer {
-    /// As they are.
+pub(super) enum TransferEncoding {
+    /// None.
     Identity,
     Base64,
     QuotedPrintable,
 }
 
-impl Transfer {
+impl TransferEncoding {
     pub(super) fn of(value: Option<&[u8]>) -> Self {
         let value = value.unwrap_or_default();
         let end = value.iter().position(|b| !b.is_ascii_graphic() || *b == b';');
@@ -30,21 +29,21 @@ impl Transfer {
         }
     }
 
-    /// The bytes of a part, taken from what the file may become.
+    /// Decodes the body of a part, charged to the limits.
     pub(super) fn decode<'a>(
         self,
         bytes: &'a [u8],
-        job: &Job<'_>,
-    ) -> Result<Cow<'a, [u8]>, Failure> {
+        tracker: &LimitTracker<'_>,
+    ) -> Result<Cow<'a, [u8]>, ExtractError> {
         let mut out = Vec::new();
         match self {
             Self::Identity => return Ok(Cow::Borrowed(bytes)),
             Self::Base64 => {
-                job.expand(bytes.len() / 4 * 3)?;
+                tracker.charge_bytes(bytes.len() / 4 * 3)?;
                 out.reserve(bytes.len() / 4 * 3 + 3);
-                let mut state = Base64::default();
-                for block in bytes.chunks(BLOCK) {
-                    job.in_time()?;
+                let mut state = Base64Decoder::default();
+                for block in bytes.chunks(CHECK_INTERVAL_BYTES) {
+                    tracker.check_time()?;
                     if !state.block(block, &mut out) {
                         break;
                     }
@@ -52,16 +51,16 @@ impl Transfer {
                 state.end(&mut out);
             }
             Self::QuotedPrintable => {
-                job.expand(bytes.len())?;
+                tracker.charge_bytes(bytes.len())?;
                 out.reserve(bytes.len());
-                quoted(bytes, &mut out, &mut || job.in_time())?;
+                quoted(bytes, &mut out, &mut || tracker.check_time())?;
             }
         }
         Ok(Cow::Owned(out))
     }
 }
 
-/// Values of the letters of base64; [`NONE`] for what is none, [`PAD`] for `=`.
+/// Values of the base64 alphabet; [`NONE`] for other bytes, [`PAD`] for `=`.
 const VALUES: [u8; 256] = values();
 const NONE: u8 = 64;
 const PAD: u8 = 65;
@@ -78,15 +77,15 @@ const fn values() -> [u8; 256] {
     values
 }
 
-/// Letters of a group of four so far.
+/// The incomplete group of four letters.
 #[derive(Default)]
-struct Base64 {
+struct Base64Decoder {
     bits: u32,
     count: u32,
 }
 
-impl Base64 {
-    /// Decodes on; whether more may follow. White space and what does not belong is passed over.
+impl Base64Decoder {
+    /// Decodes a block; whether more may follow. Bytes outside the alphabet are skipped.
     fn block(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> bool {
         let mut at = 0;
         while at < bytes.len() {
@@ -119,7 +118,7 @@ impl Base64 {
         true
     }
 
-    /// What is left of a group that was cut off or padded.
+    /// Decodes the last, truncated or padded group.
     fn end(&mut self, out: &mut Vec<u8>) {
         let whole = self.bits << (6 * (4 - self.count));
         let [_, bytes @ ..] = whole.to_be_bytes();
@@ -127,9 +126,9 @@ impl Base64 {
     }
 }
 
-/// Decodes what is short.
+/// Decodes base64 without time checks.
 pub(super) fn base64_short(bytes: &[u8]) -> Vec<u8> {
-    let (mut state, mut out) = (Base64::default(), Vec::new());
+    let (mut state, mut out) = (Base64Decoder::default(), Vec::new());
     state.block(bytes, &mut out);
     state.end(&mut out);
     out
@@ -139,20 +138,21 @@ pub(super) fn base64_short(bytes: &[u8]) -> Vec<u8> {
 pub(super) fn quoted_word(bytes: &[u8]) -> Vec<u8> {
     let blanks: Vec<u8> = bytes.iter().map(|b| if *b == b'_' { b' ' } else { *b }).collect();
     let mut out = Vec::new();
-    // It fails only where `check` does.
+    // Fails only if `check` does.
     let _ = quoted(&blanks, &mut out, &mut || Ok(()));
     out
 }
 
-/// Undoes quoted-printable. A `=` that means nothing stays; `check` is asked once a block.
+/// Decodes quoted-printable. An invalid `=` is kept; `check` is called once per
+/// [`CHECK_INTERVAL_BYTES`].
 fn quoted(
     bytes: &[u8],
     out: &mut Vec<u8>,
-    check: &mut dyn FnMut() -> Result<(), Failure>,
-) -> Result<(), Failure> {
+    check: &mut dyn FnMut() -> Result<(), ExtractError>,
+) -> Result<(), ExtractError> {
     let (mut at, mut checked) = (0, 0);
     while let Some(found) = memchr(b'=', &bytes[at..]) {
-        if at - checked >= BLOCK {
+        if at - checked >= CHECK_INTERVAL_BYTES {
             checked = at;
             check()?;
         }
@@ -187,32 +187,32 @@ fn hex(bytes: &[u8]) -> Option<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::options::Options;
+    use crate::options::ExtractOptions;
     use proptest::prelude::*;
 
-    fn decode(transfer: Transfer, text: &[u8]) -> Vec<u8> {
-        let options = Options::default();
-        transfer.decode(text, &Job::new(&options)).unwrap().into_owned()
+    fn decode(transfer: TransferEncoding, text: &[u8]) -> Vec<u8> {
+        let options = ExtractOptions::default();
+        transfer.decode(text, &LimitTracker::new(&options)).unwrap().into_owned()
     }
 
     #[test]
     fn damaged_encodings_give_what_there_is() {
-        let cases: [(Transfer, &str, &str); 15] = [
-            (Transfer::Base64, "aGVsbG8=", "hello"),
-            (Transfer::Base64, "aGVs\r\nbG8=\r\n", "hello"),
-            (Transfer::Base64, "aG!Vs bG8", "hello"),
-            (Transfer::Base64, "aGVsbG8=\nfooter", "hello"),
-            (Transfer::Base64, "aGVsbG", "hell"),
-            (Transfer::Base64, "aGVsb", "hel"),
-            (Transfer::Base64, "=aGVs", "hel"),
-            (Transfer::Base64, "", ""),
-            (Transfer::QuotedPrintable, "a=3Db =\r\nc=\nd= \ne", "a=b cde"),
-            (Transfer::QuotedPrintable, "a=zz=4", "a=zz=4"),
-            (Transfer::QuotedPrintable, "=c3=A9", "é"),
-            (Transfer::QuotedPrintable, "é=", "é"),
-            (Transfer::QuotedPrintable, "a=\r", "a"),
-            (Transfer::QuotedPrintable, "a==41", "a=A"),
-            (Transfer::Identity, "a=41", "a=41"),
+        let cases: [(TransferEncoding, &str, &str); 15] = [
+            (TransferEncoding::Base64, "aGVsbG8=", "hello"),
+            (TransferEncoding::Base64, "aGVs\r\nbG8=\r\n", "hello"),
+            (TransferEncoding::Base64, "aG!Vs bG8", "hello"),
+            (TransferEncoding::Base64, "aGVsbG8=\nfooter", "hello"),
+            (TransferEncoding::Base64, "aGVsbG", "hell"),
+            (TransferEncoding::Base64, "aGVsb", "hel"),
+            (TransferEncoding::Base64, "=aGVs", "hel"),
+            (TransferEncoding::Base64, "", ""),
+            (TransferEncoding::QuotedPrintable, "a=3Db =\r\nc=\nd= \ne", "a=b cde"),
+            (TransferEncoding::QuotedPrintable, "a=zz=4", "a=zz=4"),
+            (TransferEncoding::QuotedPrintable, "=c3=A9", "é"),
+            (TransferEncoding::QuotedPrintable, "é=", "é"),
+            (TransferEncoding::QuotedPrintable, "a=\r", "a"),
+            (TransferEncoding::QuotedPrintable, "a==41", "a=A"),
+            (TransferEncoding::Identity, "a=41", "a=41"),
         ];
         for (transfer, text, wanted) in cases {
             let got = decode(transfer, text.as_bytes());
@@ -222,10 +222,13 @@ mod tests {
 
     #[test]
     fn names_are_known() {
-        assert_eq!(Transfer::of(Some(b"Base64")), Transfer::Base64);
-        assert_eq!(Transfer::of(Some(b"QUOTED-PRINTABLE ; x")), Transfer::QuotedPrintable);
-        assert_eq!(Transfer::of(Some(b"8bit")), Transfer::Identity);
-        assert_eq!(Transfer::of(None), Transfer::Identity);
+        assert_eq!(TransferEncoding::of(Some(b"Base64")), TransferEncoding::Base64);
+        assert_eq!(
+            TransferEncoding::of(Some(b"QUOTED-PRINTABLE ; x")),
+            TransferEncoding::QuotedPrintable
+        );
+        assert_eq!(TransferEncoding::of(Some(b"8bit")), TransferEncoding::Identity);
+        assert_eq!(TransferEncoding::of(None), TransferEncoding::Identity);
     }
 
     proptest! {
@@ -249,7 +252,7 @@ mod tests {
             let mut message = b"Content-Transfer-Encoding: base64\n\n".to_vec();
             message.extend_from_slice(&text);
             let other = mailparse::parse_mail(&message).unwrap().get_body_raw().unwrap();
-            prop_assert_eq!(decode(Transfer::Base64, &text), other);
+            prop_assert_eq!(decode(TransferEncoding::Base64, &text), other);
         }
     }
 }

@@ -1,21 +1,22 @@
-//! Values of header fields: encoded words (RFC 2047), folds, undeclared encodings.
+//! Decodes values of header fields: encoded words (RFC 2047), folds, undeclared encodings.
 
 use super::charset;
 use super::transfer;
 use memchr::memmem;
 use std::borrow::Cow;
 
-/// The longest value of a field that is read; the rest of it is left out.
+/// Maximum bytes of a value; the rest is dropped.
 const VALUE_BYTES: usize = 64 << 10;
-/// The longest encoded word; the standard has 75, senders have more.
+/// Maximum bytes of an encoded word; the standard allows 75, some senders use more.
 const WORD_BYTES: usize = 4 << 10;
 
-/// The text of a raw value. Words that follow each other in one encoding are decoded together,
-/// since some senders cut them within a character; white space between words goes.
+/// Decodes a raw value. Consecutive words of one encoding are decoded together, since some senders
+/// split characters between words; white space between words is removed.
 pub(super) fn text(raw: &[u8]) -> Cow<'_, str> {
     let raw = &raw[..raw.len().min(VALUE_BYTES)];
     let Some(first) = memmem::find(raw, b"=?") else { return charset::decoded(raw, None) };
-    let mut value = Value { out: String::with_capacity(raw.len()), label: "", bytes: Vec::new() };
+    let mut value =
+        ValueDecoder { out: String::with_capacity(raw.len()), label: "", bytes: Vec::new() };
     let (mut at, mut literal) = (first, 0);
     while let Some(found) = memmem::find(&raw[at..], b"=?") {
         at += found;
@@ -35,14 +36,14 @@ pub(super) fn text(raw: &[u8]) -> Cow<'_, str> {
     Cow::Owned(value.out)
 }
 
-struct Value<'a> {
+struct ValueDecoder<'a> {
     out: String,
-    /// Of the bytes that wait to be decoded.
+    /// Encoding of the pending bytes.
     label: &'a str,
     bytes: Vec<u8>,
 }
 
-impl<'a> Value<'a> {
+impl<'a> ValueDecoder<'a> {
     fn word(&mut self, label: &'a str, bytes: &[u8]) {
         if !self.label.eq_ignore_ascii_case(label) {
             self.flush();
@@ -62,7 +63,7 @@ impl<'a> Value<'a> {
     }
 }
 
-/// The word that begins here: the name of its encoding, its bytes, and its length.
+/// The encoded word at the start: its encoding, its decoded bytes, and its length.
 fn word(raw: &[u8]) -> Option<(&str, Vec<u8>, usize)> {
     let raw = &raw[..raw.len().min(WORD_BYTES)];
     let label = raw.get(2..)?;

@@ -1,51 +1,51 @@
-//! EPUB: web pages in an order.
+//! EPUB: chapters in HTML.
 
-use super::meta;
+use super::metadata;
 use super::package::{Package, resolve};
-use super::xml::{self, Handler, attribute};
-use crate::failure::Failure;
+use super::xml::{self, XmlHandler, attribute};
+use crate::error::ExtractError;
 use crate::fields::Fields;
-use crate::job::Job;
+use crate::limits::LimitTracker;
 use quick_xml::events::BytesStart;
 use std::collections::{HashMap, HashSet};
 
-/// Takes the bytes of a page, and adds its text.
-type Page<'a> = &'a mut dyn FnMut(&[u8], &mut String) -> Result<(), Failure>;
+/// Reads the bytes of a page, and appends its text.
+type ReadPage<'a> = &'a mut dyn FnMut(&[u8], &mut String) -> Result<(), ExtractError>;
 
-/// The text of the chapters in their order, each read by `page`.
+/// Appends the text of the chapters in reading order, each read by `page`.
 pub(super) fn chapters(
     package: &Package<'_>,
     text: &mut String,
     fields: &mut Fields,
-    page: Page<'_>,
-) -> Result<(), Failure> {
-    let mut container = Listed::default();
-    xml::read(&package.needed("META-INF/container.xml")?, package.job, &mut container)?;
-    let book = container.book.ok_or_else(|| Failure::damaged("an EPUB that names no book"))?;
+    page: ReadPage<'_>,
+) -> Result<(), ExtractError> {
+    let mut container = EpubIndex::default();
+    xml::read(&package.needed("META-INF/container.xml")?, package.tracker, &mut container)?;
+    let book = container.book.ok_or_else(|| ExtractError::damaged("an EPUB that names no book"))?;
     let xml = package.needed(&book)?;
-    let mut listed = Listed::default();
-    xml::read(&xml, package.job, &mut listed)?;
-    meta::book(&xml, package.job, fields)?;
+    let mut listed = EpubIndex::default();
+    xml::read(&xml, package.tracker, &mut listed)?;
+    metadata::book(&xml, package.tracker, fields)?;
     let encrypted = encrypted(package)?;
     for id in &listed.order {
-        package.job.in_time()?;
+        package.tracker.check_time()?;
         let Some((target, kind)) = listed.files.get(id) else {
-            return Err(Failure::damaged(format!("chapter {id} is nowhere")));
+            return Err(ExtractError::damaged(format!("chapter {id} is nowhere")));
         };
-        // Some have pictures for pages.
+        // Some chapters are pictures.
         if !kind.contains("html") && !kind.contains("dtbook") {
             continue;
         }
         let name = resolve(&book, target);
         if encrypted.contains(&name) {
-            return Err(Failure::Encrypted);
+            return Err(ExtractError::Encrypted);
         }
         let Some(bytes) = package.file(&name)? else {
-            return Err(Failure::damaged(format!("there is no {name} in it")));
+            return Err(ExtractError::damaged(format!("there is no {name} in it")));
         };
         match page(&bytes, text) {
-            // A cover, for example.
-            Ok(()) | Err(Failure::NoText { .. }) => {}
+            // Such as a cover.
+            Ok(()) | Err(ExtractError::NoText { .. }) => {}
             Err(failure) => return Err(failure),
         }
         if !text.is_empty() && !text.ends_with('\n') {
@@ -57,40 +57,49 @@ pub(super) fn chapters(
 
 /// The text of one page.
 #[cfg(feature = "html")]
-pub(super) fn page(page: &[u8], job: &Job<'_>, text: &mut String) -> Result<(), Failure> {
+pub(super) fn page(
+    page: &[u8],
+    tracker: &LimitTracker<'_>,
+    text: &mut String,
+) -> Result<(), ExtractError> {
     let (mut chapter, mut fields) = (String::new(), Fields::default());
-    crate::html::all_text(page, None, job, &mut chapter, &mut fields)?;
+    crate::html::all_text(page, None, tracker, &mut chapter, &mut fields)?;
     text.push_str(&chapter);
     Ok(())
 }
 
 /// The text of one page.
 #[cfg(not(feature = "html"))]
-pub(super) fn page(_page: &[u8], _job: &Job<'_>, _text: &mut String) -> Result<(), Failure> {
-    Err(Failure::Unsupported { kind: "an EPUB without the feature `html`".to_owned() })
+pub(super) fn page(
+    _page: &[u8],
+    _job: &LimitTracker<'_>,
+    _text: &mut String,
+) -> Result<(), ExtractError> {
+    Err(ExtractError::Unsupported { kind: "an EPUB without the feature `html`".to_owned() })
 }
 
-/// What needs a password or a device: fonts are often scrambled, too, which does not matter.
-fn encrypted(package: &Package<'_>) -> Result<HashSet<String>, Failure> {
-    let mut listed = Listed::default();
+/// The encrypted files. Chapters among them require a password or device; obfuscated fonts do not
+/// matter.
+fn encrypted(package: &Package<'_>) -> Result<HashSet<String>, ExtractError> {
+    let mut listed = EpubIndex::default();
     if let Some(xml) = package.xml("META-INF/encryption.xml")? {
-        xml::read(&xml, package.job, &mut listed)?;
+        xml::read(&xml, package.tracker, &mut listed)?;
     }
     Ok(listed.encrypted)
 }
 
-/// What the three lists of an EPUB say.
+/// The contents of `container.xml`, of the package document, or of `encryption.xml`.
 #[derive(Default)]
-struct Listed {
+struct EpubIndex {
     book: Option<String>,
-    /// Name and kind of each file, by its id.
+    /// Name and media type of each file, by id.
     files: HashMap<String, (String, String)>,
     order: Vec<String>,
     encrypted: HashSet<String>,
 }
 
-impl Handler for Listed {
-    fn start(&mut self, name: &str, tag: &BytesStart<'_>) -> Result<bool, Failure> {
+impl XmlHandler for EpubIndex {
+    fn start(&mut self, name: &str, tag: &BytesStart<'_>) -> Result<bool, ExtractError> {
         let get = |name| attribute(tag, name).unwrap_or_default().into_owned();
         match name {
             "rootfile" if self.book.is_none() => self.book = Some(resolve("", &get("full-path"))),
@@ -106,11 +115,11 @@ impl Handler for Listed {
         Ok(true)
     }
 
-    fn end(&mut self, _name: &str) -> Result<(), Failure> {
+    fn end(&mut self, _name: &str) -> Result<(), ExtractError> {
         Ok(())
     }
 
-    fn text(&mut self, _text: &str) -> Result<(), Failure> {
+    fn text(&mut self, _text: &str) -> Result<(), ExtractError> {
         Ok(())
     }
 }
@@ -118,12 +127,12 @@ impl Handler for Listed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::options::Options;
+    use crate::options::ExtractOptions;
 
-    fn read(book: &[u8]) -> (Result<(), Failure>, String, Fields) {
-        let options = Options::default();
-        let job = Job::new(&options);
-        let package = Package::open(book, &job).unwrap();
+    fn read(book: &[u8]) -> (Result<(), ExtractError>, String, Fields) {
+        let options = ExtractOptions::default();
+        let tracker = LimitTracker::new(&options);
+        let package = Package::open(book, &tracker).unwrap();
         let (mut text, mut fields) = (String::new(), Fields::default());
         let page = &mut |page: &[u8], text: &mut String| {
             let page = std::str::from_utf8(page).unwrap();
@@ -150,6 +159,6 @@ mod tests {
             assert_eq!(fields.get(name), Some(value));
         }
         let locked = std::fs::read(format!("{path}locked.epub")).unwrap();
-        assert_eq!(read(&locked).0, Err(Failure::Encrypted));
+        assert_eq!(read(&locked).0, Err(ExtractError::Encrypted));
     }
 }

@@ -1,18 +1,18 @@
 //! Paragraphs and tables of Office Open XML: word processing and slides.
 
-use super::out::Out;
 use super::package::Package;
-use super::xml::{self, Handler, attribute, relation};
-use crate::failure::Failure;
+use super::text_writer::TextWriter;
+use super::xml::{self, XmlHandler, attribute, relation};
+use crate::error::ExtractError;
 use quick_xml::events::BytesStart;
 
-/// The text of a Word file: the body, then footnotes and endnotes. Text boxes follow the paragraph
-/// they hang on.
+/// Appends the text of a Word file: the body, then footnotes and endnotes. Text boxes follow the
+/// paragraph of their anchor.
 pub(super) fn document(
     package: &Package<'_>,
     main: &str,
-    out: &mut Out<'_>,
-) -> Result<(), Failure> {
+    out: &mut TextWriter<'_>,
+) -> Result<(), ExtractError> {
     flow(package, &package.needed(main)?, out)?;
     let relations = package.relations(main)?;
     for role in ["footnotes", "endnotes"] {
@@ -23,16 +23,20 @@ pub(super) fn document(
     Ok(())
 }
 
-/// The text of the slides in the order in which they are shown, each with its notes.
-pub(super) fn slides(package: &Package<'_>, main: &str, out: &mut Out<'_>) -> Result<(), Failure> {
-    let mut order = Ids { element: "sldId", ids: Vec::new() };
-    xml::read(&package.needed(main)?, package.job, &mut order)?;
+/// Appends the text of the slides in their order, each with its notes.
+pub(super) fn slides(
+    package: &Package<'_>,
+    main: &str,
+    out: &mut TextWriter<'_>,
+) -> Result<(), ExtractError> {
+    let mut order = RelationIds { element: "sldId", ids: Vec::new() };
+    xml::read(&package.needed(main)?, package.tracker, &mut order)?;
     let relations = package.relations(main)?;
     let relations = relations.by_id();
     for id in &order.ids {
-        package.job.in_time()?;
+        package.tracker.check_time()?;
         let slide = relations.get(id.as_str());
-        let slide = slide.ok_or_else(|| Failure::damaged(format!("slide {id} is nowhere")))?;
+        let slide = slide.ok_or_else(|| ExtractError::damaged(format!("slide {id} is nowhere")))?;
         flow(package, &package.needed(&slide.target)?, out)?;
         if let Some(notes) = package.relations(&slide.target)?.role("notesSlide") {
             flow(package, &package.needed(notes)?, out)?;
@@ -41,65 +45,65 @@ pub(super) fn slides(package: &Package<'_>, main: &str, out: &mut Out<'_>) -> Re
     Ok(())
 }
 
-/// Relations that elements of one name refer to.
-pub(super) struct Ids {
+/// The relation ids of elements of one name.
+pub(super) struct RelationIds {
     pub(super) element: &'static str,
     pub(super) ids: Vec<String>,
 }
 
-impl Handler for Ids {
-    fn start(&mut self, name: &str, tag: &BytesStart<'_>) -> Result<bool, Failure> {
+impl XmlHandler for RelationIds {
+    fn start(&mut self, name: &str, tag: &BytesStart<'_>) -> Result<bool, ExtractError> {
         if name == self.element {
             self.ids.extend(relation(tag));
         }
         Ok(true)
     }
 
-    fn end(&mut self, _name: &str) -> Result<(), Failure> {
+    fn end(&mut self, _name: &str) -> Result<(), ExtractError> {
         Ok(())
     }
 
-    fn text(&mut self, _text: &str) -> Result<(), Failure> {
+    fn text(&mut self, _text: &str) -> Result<(), ExtractError> {
         Ok(())
     }
 }
 
-fn flow(package: &Package<'_>, xml: &str, out: &mut Out<'_>) -> Result<(), Failure> {
-    let mut flow = Flow { out, in_text: false, alternatives: Vec::new() };
-    xml::read(xml, package.job, &mut flow)?;
+fn flow(package: &Package<'_>, xml: &str, out: &mut TextWriter<'_>) -> Result<(), ExtractError> {
+    let mut flow = FlowReader { out, in_text: false, alternatives: Vec::new() };
+    xml::read(xml, package.tracker, &mut flow)?;
     flow.out.give_aside();
     Ok(())
 }
 
-struct Flow<'o, 'a> {
-    out: &'o mut Out<'a>,
+struct FlowReader<'o, 'a> {
+    out: &'o mut TextWriter<'a>,
     in_text: bool,
-    /// Whether one was chosen, of the alternatives around this place.
+    /// For each enclosing `AlternateContent`, whether a choice was made.
     alternatives: Vec<bool>,
 }
 
-impl Handler for Flow<'_, '_> {
-    fn start(&mut self, name: &str, tag: &BytesStart<'_>) -> Result<bool, Failure> {
+impl XmlHandler for FlowReader<'_, '_> {
+    fn start(&mut self, name: &str, tag: &BytesStart<'_>) -> Result<bool, ExtractError> {
         match name {
             "t" => self.in_text = true,
             "tab" | "ptab" => self.out.push("\t")?,
             "br" | "cr" => self.out.push("\n")?,
             "noBreakHyphen" => self.out.push("-")?,
-            // How things look, the stops of tabs among it.
+            // Formatting, tab stops included.
             "pPr" | "rPr" | "sectPr" | "tblPr" | "tblGrid" | "trPr" | "tcPr" | "sdtPr"
             | "bodyPr" | "lstStyle" | "tblPrEx" => return Ok(false),
-            // What was deleted or moved away, what a field computes, how a word is pronounced.
+            // Deleted or moved text, field codes, phonetic guides.
             "del" | "moveFrom" | "delText" | "instrText" | "delInstrText" | "rt" => {
                 return Ok(false);
             }
-            // Numbers of slides, and the date of today.
+            // Slide numbers and the current date.
             "fld" => {
                 let kind = attribute(tag, "type").unwrap_or_default();
                 return Ok(kind != "slidenum" && !kind.starts_with("datetime"));
             }
             "txbxContent" => self.out.begin_aside(),
             "AlternateContent" => self.alternatives.push(false),
-            // The same thing for newer and for older programs: the first one is taken.
+            // The same content for newer and older programs: the first one counts.
             "Choice" | "Fallback" => {
                 if let Some(chosen) = self.alternatives.last_mut() {
                     let first = !*chosen;
@@ -112,7 +116,7 @@ impl Handler for Flow<'_, '_> {
         Ok(true)
     }
 
-    fn end(&mut self, name: &str) -> Result<(), Failure> {
+    fn end(&mut self, name: &str) -> Result<(), ExtractError> {
         match name {
             "t" => self.in_text = false,
             "p" => {
@@ -130,7 +134,7 @@ impl Handler for Flow<'_, '_> {
         Ok(())
     }
 
-    fn text(&mut self, text: &str) -> Result<(), Failure> {
+    fn text(&mut self, text: &str) -> Result<(), ExtractError> {
         if self.in_text { self.out.push(text) } else { Ok(()) }
     }
 }

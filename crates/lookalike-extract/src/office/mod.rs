@@ -1,6 +1,6 @@
 //! Office files: XML in a ZIP archive.
 //!
-//! The text is what the author wrote into the body:
+//! The text of the body:
 //!
 //! | of | in, in this order |
 //! |---|---|
@@ -9,53 +9,53 @@
 //! | XLSX, ODS | sheets, row by row |
 //! | EPUB | chapters |
 //!
-//! Left out are headers, footers, comments, deleted text, field codes, formulas, names of sheets,
-//! numbers of slides, masters and layouts, charts and diagrams, what only describes a picture.
+//! Excluded are headers, footers, comments, deleted text, field codes, formulas, sheet names,
+//! slide numbers, masters and layouts, charts and diagrams, descriptions of pictures. Headers and
+//! footers are excluded because unlike documents share them.
 //!
-//! Headers and footers are left out because they stand on every page of unlike documents, too.
-//! A file that is damaged anywhere in these gives a failure instead of half of its text.
+//! Damage in a part with text is an error; there is no partial text.
 
 mod epub;
 mod flow;
-mod meta;
+mod metadata;
 mod odf;
-mod out;
 mod package;
 mod sheet;
+mod text_writer;
 mod xml;
 
-use crate::failure::Failure;
+use crate::error::ExtractError;
 use crate::fields::Fields;
-use crate::job::Job;
-use crate::kind::Kind;
-use out::Out;
+use crate::kind::FileKind;
+use crate::limits::LimitTracker;
 use package::Package;
+use text_writer::TextWriter;
 
-/// The text of an office file.
+/// Appends the text of an office file, and sets its fields.
 pub(crate) fn text(
-    kind: Kind,
+    kind: FileKind,
     bytes: &[u8],
-    job: &Job<'_>,
+    tracker: &LimitTracker<'_>,
     out: &mut String,
     fields: &mut Fields,
-) -> Result<(), Failure> {
-    let package = &Package::open(bytes, job)?;
-    if kind == Kind::Epub {
-        let page = &mut |bytes: &[u8], text: &mut String| epub::page(bytes, job, text);
+) -> Result<(), ExtractError> {
+    let package = &Package::open(bytes, tracker)?;
+    if kind == FileKind::Epub {
+        let page = &mut |bytes: &[u8], text: &mut String| epub::page(bytes, tracker, text);
         return epub::chapters(package, out, fields, page);
     }
-    let out = &mut Out::new(out, job);
-    if kind == Kind::Odf {
+    let out = &mut TextWriter::new(out, tracker);
+    if kind == FileKind::Odf {
         odf::content(package, out)?;
-        return meta::open_document(package, fields);
+        return metadata::open_document(package, fields);
     }
     let relations = package.relations("")?;
-    let (usual, read): (_, fn(&Package<'_>, &str, &mut Out<'_>) -> _) = match kind {
-        Kind::Docx => ("word/document.xml", flow::document),
-        Kind::Pptx => ("ppt/presentation.xml", flow::slides),
-        Kind::Xlsx => ("xl/workbook.xml", sheet::sheets),
-        other => return Err(Failure::Unsupported { kind: other.name().to_owned() }),
+    let (usual, read): (_, fn(&Package<'_>, &str, &mut TextWriter<'_>) -> _) = match kind {
+        FileKind::Docx => ("word/document.xml", flow::document),
+        FileKind::Pptx => ("ppt/presentation.xml", flow::slides),
+        FileKind::Xlsx => ("xl/workbook.xml", sheet::sheets),
+        other => return Err(ExtractError::Unsupported { kind: other.name().to_owned() }),
     };
     read(package, relations.role("officeDocument").unwrap_or(usual), out)?;
-    meta::core(package, fields)
+    metadata::core(package, fields)
 }

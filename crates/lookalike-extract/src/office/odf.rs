@@ -1,79 +1,79 @@
-//! `OpenDocument`: texts, sheets and slides are all in one file.
+//! `OpenDocument`: texts, sheets and slides.
 
-use super::out::Out;
 use super::package::Package;
-use super::xml::{self, Handler, attribute};
-use crate::failure::Failure;
+use super::text_writer::TextWriter;
+use super::xml::{self, XmlHandler, attribute};
+use crate::error::ExtractError;
 use quick_xml::events::BytesStart;
 
-/// How often a cell or row that says it repeats is given at most. Sheets repeat empty cells to the
-/// end of the sheet, and hostile ones full cells a billion times.
+/// Maximum repetitions of a cell or row. Sheets repeat empty cells to the end of the sheet, and
+/// hostile ones full cells a billion times.
 const MAX_REPEATED: usize = 100;
-/// How many blanks one element can stand for.
+/// Maximum blanks that one element represents.
 const MAX_BLANKS: usize = 1000;
 
-/// The text of the body; footnotes and endnotes follow it, text boxes follow the paragraph that
-/// they hang on.
-pub(super) fn content(package: &Package<'_>, out: &mut Out<'_>) -> Result<(), Failure> {
+/// Appends the text of the body; footnotes and endnotes follow it, text boxes follow the paragraph
+/// of their anchor.
+pub(super) fn content(package: &Package<'_>, out: &mut TextWriter<'_>) -> Result<(), ExtractError> {
     if let Some(manifest) = package.xml("META-INF/manifest.xml")? {
-        let mut encrypted = Encrypted(false);
-        xml::read(&manifest, package.job, &mut encrypted)?;
+        let mut encrypted = EncryptionCheck(false);
+        xml::read(&manifest, package.tracker, &mut encrypted)?;
         if encrypted.0 {
-            return Err(Failure::Encrypted);
+            return Err(ExtractError::Encrypted);
         }
     }
     let content = package.needed("content.xml")?;
-    let mut body = Body {
+    let mut body = OdfReader {
         out,
         paragraphs: 0,
         repeats: Vec::new(),
         boxes: Vec::new(),
-        notes: Notes::default(),
+        notes: NoteCollector::default(),
     };
-    xml::read(&content, package.job, &mut body)?;
+    xml::read(&content, package.tracker, &mut body)?;
     body.out.give_aside();
     body.out.text.push_str(&body.notes.text);
     Ok(())
 }
 
-struct Encrypted(bool);
+struct EncryptionCheck(bool);
 
-impl Handler for Encrypted {
-    fn start(&mut self, name: &str, _tag: &BytesStart<'_>) -> Result<bool, Failure> {
+impl XmlHandler for EncryptionCheck {
+    fn start(&mut self, name: &str, _tag: &BytesStart<'_>) -> Result<bool, ExtractError> {
         self.0 |= name == "encryption-data";
         Ok(true)
     }
 
-    fn end(&mut self, _name: &str) -> Result<(), Failure> {
+    fn end(&mut self, _name: &str) -> Result<(), ExtractError> {
         Ok(())
     }
 
-    fn text(&mut self, _text: &str) -> Result<(), Failure> {
+    fn text(&mut self, _text: &str) -> Result<(), ExtractError> {
         Ok(())
     }
 }
 
-/// Footnotes and endnotes so far.
+/// Footnotes and endnotes.
 #[derive(Default)]
-struct Notes {
+struct NoteCollector {
     text: String,
     depth: u32,
     start: usize,
 }
 
-struct Body<'o, 'a> {
-    out: &'o mut Out<'a>,
-    /// Paragraphs around this place: one in a text box lies in the one that the box hangs on.
+struct OdfReader<'o, 'a> {
+    out: &'o mut TextWriter<'a>,
+    /// Open paragraphs: those of a text box are nested in that of its anchor.
     paragraphs: u32,
-    /// Where the cells and rows around this place began, and how often each repeats.
+    /// Start and repetitions of the open cells and rows.
     repeats: Vec<(usize, usize)>,
-    /// Whether each text box around this place is set aside.
+    /// For each open text box, whether it is set aside.
     boxes: Vec<bool>,
-    notes: Notes,
+    notes: NoteCollector,
 }
 
-impl Handler for Body<'_, '_> {
-    fn start(&mut self, name: &str, tag: &BytesStart<'_>) -> Result<bool, Failure> {
+impl XmlHandler for OdfReader<'_, '_> {
+    fn start(&mut self, name: &str, tag: &BytesStart<'_>) -> Result<bool, ExtractError> {
         match name {
             "p" | "h" => self.paragraphs += 1,
             "s" if self.paragraphs > 0 => {
@@ -99,8 +99,8 @@ impl Handler for Body<'_, '_> {
                 }
                 self.notes.depth += 1;
             }
-            // Remarks, deleted text, numbers of notes and pages, how a word is pronounced, what
-            // sheets check, macros, styles.
+            // Comments, deleted text, note and page numbers, phonetic guides, validations, macros,
+            // styles.
             "annotation"
             | "tracked-changes"
             | "note-citation"
@@ -114,7 +114,7 @@ impl Handler for Body<'_, '_> {
             | "automatic-styles"
             | "styles"
             | "master-styles" => return Ok(false),
-            // How an index is made; its text follows.
+            // The template of an index, whose text follows.
             name if name.ends_with("-source") => return Ok(false),
             "title" | "desc" if tag.name().into_inner().starts_with("svg:") => return Ok(false),
             _ => {}
@@ -122,7 +122,7 @@ impl Handler for Body<'_, '_> {
         Ok(true)
     }
 
-    fn end(&mut self, name: &str) -> Result<(), Failure> {
+    fn end(&mut self, name: &str) -> Result<(), ExtractError> {
         match name {
             "p" | "h" => {
                 self.paragraphs = self.paragraphs.saturating_sub(1);
@@ -140,8 +140,8 @@ impl Handler for Body<'_, '_> {
         Ok(())
     }
 
-    /// White space within paragraphs is blanks, however the file is indented.
-    fn text(&mut self, text: &str) -> Result<(), Failure> {
+    /// White space within paragraphs becomes blanks, since the XML may be indented.
+    fn text(&mut self, text: &str) -> Result<(), ExtractError> {
         if self.paragraphs == 0 {
             return Ok(());
         }
@@ -160,19 +160,19 @@ impl Handler for Body<'_, '_> {
     }
 }
 
-impl Body<'_, '_> {
+impl OdfReader<'_, '_> {
     fn begin_repeated(&mut self, tag: &BytesStart<'_>, name: &str) {
         let times = attribute(tag, name).map_or(1, |times| {
-            // A number beyond all bounds is as good as any large one.
+            // A number that overflows is clamped, too.
             times.trim().parse::<usize>().unwrap_or(MAX_REPEATED)
         });
         self.repeats.push((self.out.text.len(), times.clamp(1, MAX_REPEATED)));
     }
 
-    /// Ends a cell or row that has any text with its mark, and repeats it.
-    fn end_repeated(&mut self, mark: &str) -> Result<(), Failure> {
+    /// Ends a cell or row: appends `mark` if it has text, and repeats it.
+    fn end_repeated(&mut self, mark: &str) -> Result<(), ExtractError> {
         let Some((start, times)) = self.repeats.pop() else { return Ok(()) };
-        // A note or a box that began in it has been taken out.
+        // A note or text box that began in it has been removed.
         let start = start.min(self.out.text.len());
         let kept = self.out.text[start..].trim_end_matches(['\n', '\t', ' ']).len();
         self.out.text.truncate(start + kept);
@@ -182,7 +182,7 @@ impl Body<'_, '_> {
         self.out.push(mark)?;
         let end = self.out.text.len();
         for _ in 1..times {
-            self.out.job.expand(end - start)?;
+            self.out.tracker.charge_bytes(end - start)?;
             self.out.text.extend_from_within(start..end);
         }
         Ok(())
@@ -191,7 +191,7 @@ impl Body<'_, '_> {
     fn end_note(&mut self) {
         let notes = &mut self.notes;
         notes.depth = notes.depth.saturating_sub(1);
-        // In a text box it stays there: the box is set aside as a whole.
+        // A note in a text box stays in it: the box is set aside as a whole.
         if notes.depth == 0 && !self.out.is_aside() {
             let text = &mut *self.out.text;
             let start = notes.start.min(text.len());

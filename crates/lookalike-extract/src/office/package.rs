@@ -1,27 +1,33 @@
-//! The files in an office file, and how they refer to each other.
+//! The files in an office file, and their relations.
 
-use super::xml::{self, Handler, attribute};
-use crate::archive::{Bounds, Budget, ZipEntry, list};
-use crate::failure::Failure;
-use crate::job::Job;
+use super::xml::{self, XmlHandler, attribute};
+use crate::archive::{InflateBudget, ListLimits, ZipEntry, list};
+use crate::error::ExtractError;
+use crate::limits::LimitTracker;
 use quick_xml::events::BytesStart;
 use std::collections::HashMap;
 use std::io::Cursor;
 
-/// An office file under way.
+/// An open office file.
 pub(super) struct Package<'a> {
     bytes: &'a [u8],
-    pub(super) job: &'a Job<'a>,
+    pub(super) tracker: &'a LimitTracker<'a>,
     entries: Vec<ZipEntry>,
-    /// Names in lower case: upper and lower case are the same in most kinds of office files.
+    /// Indexes by name in lower case: most office formats ignore case.
     places: HashMap<String, usize>,
 }
 
 impl<'a> Package<'a> {
-    /// Lists the files. One that is cut off is refused as a whole: its text would break off
-    /// somewhere, and nobody could see where.
-    pub(super) fn open(bytes: &'a [u8], job: &'a Job<'a>) -> Result<Self, Failure> {
-        let bounds = Bounds { members: job.options.limits.members, in_time: &|| job.in_time() };
+    /// Lists the files. A truncated archive is an error: its text would be incomplete without any
+    /// sign of it.
+    pub(super) fn open(
+        bytes: &'a [u8],
+        tracker: &'a LimitTracker<'a>,
+    ) -> Result<Self, ExtractError> {
+        let bounds = ListLimits {
+            members: tracker.options.limits.members,
+            check_time: &|| tracker.check_time(),
+        };
         let listed = list(Cursor::new(bytes), &bounds)?;
         if let Some(cut) = listed.cut {
             return Err(cut);
@@ -30,53 +36,53 @@ impl<'a> Package<'a> {
         for (place, entry) in listed.entries.iter().enumerate() {
             places.entry(entry.name.to_lowercase()).or_insert(place);
         }
-        Ok(Self { bytes, job, entries: listed.entries, places })
+        Ok(Self { bytes, tracker, entries: listed.entries, places })
     }
 
-    /// The content of a file; `None` where there is no such file.
-    pub(super) fn file(&self, name: &str) -> Result<Option<Vec<u8>>, Failure> {
+    /// The content of a file; `None` if it does not exist.
+    pub(super) fn file(&self, name: &str) -> Result<Option<Vec<u8>>, ExtractError> {
         let Some(&place) = self.places.get(&name.to_lowercase()) else { return Ok(None) };
         let entry = &self.entries[place];
         let mut inflated = Vec::new();
-        let mut budget = Budget::Job(self.job);
+        let mut budget = InflateBudget::Shared(self.tracker);
         let stored = entry
             .slice(self.bytes)
             .and_then(|compressed| entry.content(compressed, &mut budget, &mut inflated))
             .map_err(|failure| match failure {
-                Failure::Damaged { what } => Failure::damaged(format!("{name}: {what}")),
+                ExtractError::Damaged { what } => ExtractError::damaged(format!("{name}: {what}")),
                 other => other,
             })?;
         if let Some(stored) = stored {
-            // Read again and again, it would be no less than something that expands.
-            self.job.expand(stored.len())?;
+            // Charged since a file may be read repeatedly.
+            self.tracker.charge_bytes(stored.len())?;
             return Ok(Some(stored.to_vec()));
         }
         Ok(Some(inflated))
     }
 
-    /// The text of an XML file; `None` where there is no such file.
-    pub(super) fn xml(&self, name: &str) -> Result<Option<String>, Failure> {
+    /// The text of an XML file; `None` if it does not exist.
+    pub(super) fn xml(&self, name: &str) -> Result<Option<String>, ExtractError> {
         self.file(name)?.map(xml::decode).transpose()
     }
 
-    /// As [`xml`](Self::xml), for one that must be there.
-    pub(super) fn needed(&self, name: &str) -> Result<String, Failure> {
-        self.xml(name)?.ok_or_else(|| Failure::damaged(format!("there is no {name} in it")))
+    /// As [`xml`](Self::xml); a missing file is an error.
+    pub(super) fn needed(&self, name: &str) -> Result<String, ExtractError> {
+        self.xml(name)?.ok_or_else(|| ExtractError::damaged(format!("there is no {name} in it")))
     }
 
-    /// What a file of Office Open XML refers to; the empty name stands for the whole.
-    pub(super) fn relations(&self, of: &str) -> Result<Relations, Failure> {
+    /// The relations of a file of Office Open XML; those of the package for an empty name.
+    pub(super) fn relations(&self, of: &str) -> Result<Relations, ExtractError> {
         let (folder, file) = of.rsplit_once('/').unwrap_or(("", of));
         let slash = if folder.is_empty() { "" } else { "/" };
         let mut relations = Relations { base: of.to_owned(), all: Vec::new() };
         if let Some(xml) = self.xml(&format!("{folder}{slash}_rels/{file}.rels"))? {
-            xml::read(&xml, self.job, &mut relations)?;
+            xml::read(&xml, self.tracker, &mut relations)?;
         }
         Ok(relations)
     }
 }
 
-/// What a file refers to.
+/// The relations of a file.
 pub(super) struct Relations {
     base: String,
     all: Vec<Relation>,
@@ -84,26 +90,25 @@ pub(super) struct Relations {
 
 pub(super) struct Relation {
     pub(super) id: String,
-    /// The last part of its type, such as `worksheet`.
+    /// The last segment of its type, such as `worksheet`.
     pub(super) role: String,
     /// The name of the file.
     pub(super) target: String,
 }
 
 impl Relations {
-    /// The first file in that role.
+    /// The first file in a role.
     pub(super) fn role(&self, role: &str) -> Option<&str> {
         self.all.iter().find(|r| r.role == role).map(|r| r.target.as_str())
     }
 
-    /// By their names.
     pub(super) fn by_id(&self) -> HashMap<&str, &Relation> {
         self.all.iter().map(|relation| (relation.id.as_str(), relation)).collect()
     }
 }
 
-impl Handler for Relations {
-    fn start(&mut self, name: &str, tag: &BytesStart<'_>) -> Result<bool, Failure> {
+impl XmlHandler for Relations {
+    fn start(&mut self, name: &str, tag: &BytesStart<'_>) -> Result<bool, ExtractError> {
         let external = attribute(tag, "TargetMode").is_some_and(|mode| mode == "External");
         if name != "Relationship" || external {
             return Ok(true);
@@ -118,22 +123,22 @@ impl Handler for Relations {
         Ok(true)
     }
 
-    fn end(&mut self, _name: &str) -> Result<(), Failure> {
+    fn end(&mut self, _name: &str) -> Result<(), ExtractError> {
         Ok(())
     }
 
-    fn text(&mut self, _text: &str) -> Result<(), Failure> {
+    fn text(&mut self, _text: &str) -> Result<(), ExtractError> {
         Ok(())
     }
 }
 
-/// The name of the file that `target` means in `base`: relative to its folder unless it begins
-/// with `/`, without fragment, `%41` decoded.
+/// Resolves `target` in the file `base`: relative to its folder unless it begins with `/`, without
+/// fragment, percent-decoded.
 pub(super) fn resolve(base: &str, target: &str) -> String {
     let target = target.split(['#', '?']).next().unwrap_or_default();
     let folder = base.rsplit_once('/').map_or("", |(folder, _)| folder);
     let folder = if target.starts_with('/') { "" } else { folder };
-    let decoded = percent_decoded(target);
+    let decoded = percent_encoding::percent_decode_str(target).decode_utf8_lossy();
     let mut parts: Vec<&str> = Vec::new();
     for part in folder.split('/').chain(decoded.split('/')) {
         match part {
@@ -145,28 +150,6 @@ pub(super) fn resolve(base: &str, target: &str) -> String {
         }
     }
     parts.join("/")
-}
-
-fn percent_decoded(text: &str) -> String {
-    let bytes = text.as_bytes();
-    let mut decoded = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while let Some(&byte) = bytes.get(at) {
-        let digits = bytes.get(at + 1..at + 3).filter(|d| d.iter().all(u8::is_ascii_hexdigit));
-        let digits = digits.and_then(|digits| std::str::from_utf8(digits).ok());
-        let code = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        match code {
-            Some(code) if byte == b'%' => {
-                decoded.push(code);
-                at += 3;
-            }
-            _ => {
-                decoded.push(byte);
-                at += 1;
-            }
-        }
-    }
-    String::from_utf8_lossy(&decoded).into_owned()
 }
 
 #[cfg(test)]

@@ -1,64 +1,68 @@
 //! Sheets of Office Open XML.
 
-use super::flow::Ids;
-use super::out::Out;
+use super::flow::RelationIds;
 use super::package::Package;
-use super::xml::{self, Handler, attribute};
-use crate::failure::Failure;
+use super::text_writer::TextWriter;
+use super::xml::{self, XmlHandler, attribute};
+use crate::error::ExtractError;
 use quick_xml::events::BytesStart;
 use std::ops::Range;
 
-/// The values of all sheets in their order, row by row: texts, and numbers as they are stored,
-/// which makes days since 1900 of dates. Empty cells are left out.
-pub(super) fn sheets(package: &Package<'_>, main: &str, out: &mut Out<'_>) -> Result<(), Failure> {
-    let mut order = Ids { element: "sheet", ids: Vec::new() };
-    xml::read(&package.needed(main)?, package.job, &mut order)?;
+/// Appends the values of all sheets, row by row: texts, and numbers as stored, so that dates are
+/// days since 1900. Empty cells are skipped.
+pub(super) fn sheets(
+    package: &Package<'_>,
+    main: &str,
+    out: &mut TextWriter<'_>,
+) -> Result<(), ExtractError> {
+    let mut order = RelationIds { element: "sheet", ids: Vec::new() };
+    xml::read(&package.needed(main)?, package.tracker, &mut order)?;
     let relations = package.relations(main)?;
-    let mut shared = Shared::default();
+    let mut shared = SharedStrings::default();
     if let Some(name) = relations.role("sharedStrings") {
-        xml::read(&package.needed(name)?, package.job, &mut shared)?;
+        xml::read(&package.needed(name)?, package.tracker, &mut shared)?;
     }
     let relations = relations.by_id();
     for id in &order.ids {
-        package.job.in_time()?;
+        package.tracker.check_time()?;
         let sheet = relations.get(id.as_str());
-        let sheet = sheet.ok_or_else(|| Failure::damaged(format!("sheet {id} is nowhere")))?;
+        let sheet = sheet.ok_or_else(|| ExtractError::damaged(format!("sheet {id} is nowhere")))?;
         if sheet.role == "worksheet" {
-            let mut cells = Cells {
+            let mut cells = CellReader {
                 out,
                 shared: &shared,
-                kind: Value::Plain,
+                kind: CellKind::Plain,
                 within: false,
                 value: String::new(),
             };
-            xml::read(&package.needed(&sheet.target)?, package.job, &mut cells)?;
+            xml::read(&package.needed(&sheet.target)?, package.tracker, &mut cells)?;
         }
     }
     Ok(())
 }
 
-/// Texts that cells refer to by their number.
+/// Texts that cells refer to by number.
 #[derive(Default)]
-struct Shared {
+struct SharedStrings {
     text: String,
     places: Vec<Range<u32>>,
     start: u32,
     in_text: bool,
 }
 
-impl Handler for Shared {
-    fn start(&mut self, name: &str, _tag: &BytesStart<'_>) -> Result<bool, Failure> {
+impl XmlHandler for SharedStrings {
+    fn start(&mut self, name: &str, _tag: &BytesStart<'_>) -> Result<bool, ExtractError> {
         match name {
             "si" => self.start = self.text.len() as u32,
             "t" => self.in_text = true,
-            // How it is pronounced.
+            // Phonetic guide.
             "rPh" => return Ok(false),
             _ => {}
         }
         Ok(true)
     }
 
-    fn end(&mut self, name: &str) -> Result<(), Failure> {
+    fn end(&mut self, name: &str) -> Result<(), ExtractError> {
         match name {
             "si" => self.places.push(self.start..self.text.len() as u32),
             "t" => self.in_text = false,
@@ -67,12 +71,15 @@ impl Handler for Shared {
         Ok(())
     }
 
-    fn text(&mut self, text: &str) -> Result<(), Failure> {
+    fn text(&mut self, text: &str) -> Result<(), ExtractError> {
         if self.in_text {
-            // Places have 32 bits.
+            // Ranges have 32 bits.
             if self.text.len() + text.len() > u32::MAX as usize {
                 let limit = u64::from(u32::MAX);
-                return Err(Failure::Limit { what: "bytes of shared texts".to_owned(), limit });
+                return Err(ExtractError::Limit {
+                    what: "bytes of shared texts".to_owned(),
+                    limit,
+                });
             }
             self.text.push_str(text);
         }
@@ -81,51 +88,51 @@ impl Handler for Shared {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Value {
-    /// A number, a text, an error: as it stands.
+enum CellKind {
+    /// A number, a text or an error, stored in the cell.
     Plain,
     /// The number of a shared text.
     Shared,
     Truth,
 }
 
-struct Cells<'o, 'a> {
-    out: &'o mut Out<'a>,
-    shared: &'o Shared,
-    kind: Value,
-    /// Whether text belongs to the value.
+struct CellReader<'o, 'a> {
+    out: &'o mut TextWriter<'a>,
+    shared: &'o SharedStrings,
+    kind: CellKind,
+    /// Whether text is part of the value.
     within: bool,
     value: String,
 }
 
-impl Handler for Cells<'_, '_> {
-    fn start(&mut self, name: &str, tag: &BytesStart<'_>) -> Result<bool, Failure> {
+impl XmlHandler for CellReader<'_, '_> {
+    fn start(&mut self, name: &str, tag: &BytesStart<'_>) -> Result<bool, ExtractError> {
         match name {
             "c" => {
                 self.value.clear();
                 self.kind = match attribute(tag, "t").as_deref() {
-                    Some("s") => Value::Shared,
-                    Some("b") => Value::Truth,
-                    _ => Value::Plain,
+                    Some("s") => CellKind::Shared,
+                    Some("b") => CellKind::Truth,
+                    _ => CellKind::Plain,
                 };
             }
             "v" | "t" => self.within = true,
-            // Formulas, pronunciation, and what is printed around the sheet.
+            // Formulas, phonetic guides, headers and footers.
             "f" | "rPh" | "headerFooter" | "extLst" => return Ok(false),
             _ => {}
         }
         Ok(true)
     }
 
-    fn end(&mut self, name: &str) -> Result<(), Failure> {
+    fn end(&mut self, name: &str) -> Result<(), ExtractError> {
         match name {
             "v" | "t" => self.within = false,
             "c" => {
                 let value = match self.kind {
-                    Value::Plain => self.value.as_str(),
-                    Value::Truth if self.value.trim() == "0" => "FALSE",
-                    Value::Truth => "TRUE",
-                    Value::Shared => {
+                    CellKind::Plain => self.value.as_str(),
+                    CellKind::Truth if self.value.trim() == "0" => "FALSE",
+                    CellKind::Truth => "TRUE",
+                    CellKind::Shared => {
                         let number = self.value.trim().parse::<usize>().ok();
                         let place = number.and_then(|number| self.shared.places.get(number));
                         match place {
@@ -133,9 +140,11 @@ impl Handler for Cells<'_, '_> {
                                 &self.shared.text[place.start as usize..place.end as usize]
                             }
                             None if self.shared.places.is_empty() => {
-                                return Err(Failure::damaged("it has no table of shared texts"));
+                                return Err(ExtractError::damaged(
+                                    "it has no table of shared texts",
+                                ));
                             }
-                            // A text that cannot be read, as of bytes that are no character.
+                            // An invalid number: U+FFFD, as for undecodable bytes.
                             None => "\u{fffd}",
                         }
                     }
@@ -151,7 +160,7 @@ impl Handler for Cells<'_, '_> {
         Ok(())
     }
 
-    fn text(&mut self, text: &str) -> Result<(), Failure> {
+    fn text(&mut self, text: &str) -> Result<(), ExtractError> {
         if self.within {
             self.value.push_str(text);
         }

@@ -1,42 +1,44 @@
-//! XML of office files, as calls of a handler.
+//! XML of office files, as events for a handler.
 //!
-//! Declarations of a DOCTYPE are not read and nothing outside of the file is fetched: besides the
-//! five entities of XML and numbers, no entity has a meaning, and one that stands in the text
-//! makes the file damaged. So nothing expands.
+//! DOCTYPE declarations are ignored and no external resource is loaded. Entities other than the
+//! five of XML and numeric ones are an error, so that nothing expands.
 
-use crate::failure::Failure;
-use crate::job::Job;
+use crate::error::ExtractError;
+use crate::limits::LimitTracker;
 use encoding_rs::{Encoding, UTF_16BE, UTF_16LE};
 use quick_xml::Reader;
 use quick_xml::escape::unescape;
 use quick_xml::events::{BytesStart, Event};
 use std::borrow::Cow;
 
-/// Events between two looks at the clock.
+/// Events between two time checks.
 const EVENTS: u32 = 4096;
-/// Elements within one another. Writers nest some dozens; each takes memory until it ends.
+/// Maximum depth of elements. Writers nest some dozens; each takes memory until it ends.
 const MAX_DEPTH: u64 = 10_000;
-/// Bytes in which a declaration names the encoding.
+/// Bytes examined for the encoding in the declaration.
 const DECLARATION_BYTES: usize = 256;
 
-/// Takes what stands in an XML file. Names are without their prefix: which one a namespace has is
-/// up to the file.
-pub(super) trait Handler {
-    /// An element begins. `false` leaves it out, with all in it and its end.
-    fn start(&mut self, name: &str, tag: &BytesStart<'_>) -> Result<bool, Failure>;
+/// Receives the events of an XML file. Names have no prefix, since files choose their prefixes.
+pub(super) trait XmlHandler {
+    /// Begins an element. `false` skips it, with its content and its end.
+    fn start(&mut self, name: &str, tag: &BytesStart<'_>) -> Result<bool, ExtractError>;
 
-    /// An element ends.
-    fn end(&mut self, name: &str) -> Result<(), Failure>;
+    /// Ends an element.
+    fn end(&mut self, name: &str) -> Result<(), ExtractError>;
 
-    /// Text; one run may come in pieces.
-    fn text(&mut self, text: &str) -> Result<(), Failure>;
+    /// Receives text, possibly in several pieces.
+    fn text(&mut self, text: &str) -> Result<(), ExtractError>;
 }
 
 /// Reads a whole XML file.
-pub(super) fn read(xml: &str, job: &Job<'_>, handler: &mut impl Handler) -> Result<(), Failure> {
+pub(super) fn read(
+    xml: &str,
+    tracker: &LimitTracker<'_>,
+    handler: &mut impl XmlHandler,
+) -> Result<(), ExtractError> {
     let mut reader = Reader::from_str(xml);
     let mut depth = 0u64;
-    // Depth of the element that is left out.
+    // Depth of the skipped element.
     let mut skipped = u64::MAX;
     let mut events = 0u32;
     let mut any = false;
@@ -44,9 +46,9 @@ pub(super) fn read(xml: &str, job: &Job<'_>, handler: &mut impl Handler) -> Resu
         events += 1;
         if events == EVENTS {
             events = 0;
-            job.in_time()?;
+            tracker.check_time()?;
         }
-        let event = reader.read_event().map_err(|e| Failure::damaged(format!("XML: {e}")))?;
+        let event = reader.read_event().map_err(|e| ExtractError::damaged(format!("XML: {e}")))?;
         let on = skipped == u64::MAX;
         match event {
             Event::Start(tag) => {
@@ -54,7 +56,7 @@ pub(super) fn read(xml: &str, job: &Job<'_>, handler: &mut impl Handler) -> Resu
                 any = true;
                 if depth > MAX_DEPTH {
                     let what = format!("XML with more than {MAX_DEPTH} elements in an element");
-                    return Err(Failure::damaged(what));
+                    return Err(ExtractError::damaged(what));
                 }
                 if on && !handler.start(tag.local_name().into_inner(), &tag)? {
                     skipped = depth;
@@ -83,16 +85,18 @@ pub(super) fn read(xml: &str, job: &Job<'_>, handler: &mut impl Handler) -> Resu
                     handler.text(c.encode_utf8(&mut [0; 4]))?;
                 }
             }
-            Event::Eof if depth > 0 => return Err(Failure::damaged("XML that ends too early")),
-            Event::Eof if !any => return Err(Failure::damaged("XML without any element")),
+            Event::Eof if depth > 0 => {
+                return Err(ExtractError::damaged("XML that ends too early"));
+            }
+            Event::Eof if !any => return Err(ExtractError::damaged("XML without any element")),
             Event::Eof => return Ok(()),
             _ => {}
         }
     }
 }
 
-/// The character that an entity stands for.
-fn character(entity: &str) -> Result<char, Failure> {
+/// The character that an entity represents.
+fn character(entity: &str) -> Result<char, ExtractError> {
     let number = entity.strip_prefix('#').map(|number| {
         match number.strip_prefix(['x', 'X']) {
             Some(hex) => u32::from_str_radix(hex, 16),
@@ -112,20 +116,20 @@ fn character(entity: &str) -> Result<char, Failure> {
             Some(None) => Ok(char::REPLACEMENT_CHARACTER),
             None => {
                 let name: String = entity.chars().take(40).collect();
-                Err(Failure::damaged(format!("XML: the entity &{name}; is unknown")))
+                Err(ExtractError::damaged(format!("XML: the entity &{name}; is unknown")))
             }
         },
     }
 }
 
-/// The value of an attribute, whatever its prefix.
+/// The value of an attribute with any prefix.
 pub(super) fn attribute<'a>(tag: &'a BytesStart<'_>, name: &str) -> Option<Cow<'a, str>> {
     value(tag, |key| {
         key.strip_suffix(name).is_some_and(|prefix| prefix.is_empty() || prefix.ends_with(':'))
     })
 }
 
-/// The value of the attribute `id` that has a prefix: it names a relation, `id` does not.
+/// The value of the attribute `id` with a prefix, which names a relation.
 pub(super) fn relation(tag: &BytesStart<'_>) -> Option<String> {
     value(tag, |key| key.ends_with(":id")).map(Cow::into_owned)
 }
@@ -140,8 +144,8 @@ fn value<'a>(tag: &'a BytesStart<'_>, is_it: impl Fn(&str) -> bool) -> Option<Co
     }
 }
 
-/// The text of an XML file: UTF-8, UTF-16 with or without its mark, or what the declaration names.
-pub(super) fn decode(bytes: Vec<u8>) -> Result<String, Failure> {
+/// Decodes an XML file: UTF-8, UTF-16 with or without byte order mark, or the declared encoding.
+pub(super) fn decode(bytes: Vec<u8>) -> Result<String, ExtractError> {
     let wide = match &bytes[..] {
         [b'<', 0, ..] => Some(UTF_16LE),
         [0, b'<', ..] => Some(UTF_16BE),
@@ -161,7 +165,7 @@ pub(super) fn decode(bytes: Vec<u8>) -> Result<String, Failure> {
             Some(encoding) if encoding != encoding_rs::UTF_8 => {
                 Ok(encoding.decode_without_bom_handling(&bytes).0.into_owned())
             }
-            _ => Err(Failure::damaged("XML that is not in the encoding it names")),
+            _ => Err(ExtractError::damaged("XML that is not in the encoding it names")),
         }
     })
 }

@@ -1,6 +1,6 @@
-//! Accents that are drawn before the letter on which they stand, as TeX does with old fonts.
+//! Accents drawn before their letter, as by TeX with old fonts.
 
-/// Combining marks with the letters that they make of others: pairs of before and after.
+/// Combining marks with pairs of a letter and its composed form.
 const LETTERS: [(char, &str); 13] = [
     ('\u{300}', "AÀEÈIÌOÒUÙaàeèiìoòuù"),
     ('\u{301}', "AÁCĆEÉIÍLĹNŃOÓRŔSŚUÚYÝZŹaácćeéiílĺnńoórŕsśuúyýzź"),
@@ -17,7 +17,7 @@ const LETTERS: [(char, &str); 13] = [
     ('\u{328}', "AĄEĘIĮUŲaąeęiįuų"),
 ];
 
-/// The mark that combines with the letter before it, for an accent that stands alone.
+/// The combining mark of a spacing accent.
 pub(super) fn combining(accent: char) -> Option<char> {
     Some(match accent {
         '`' | '\u{2cb}' => '\u{300}',
@@ -37,9 +37,9 @@ pub(super) fn combining(accent: char) -> Option<char> {
     })
 }
 
-/// Appends a letter with a mark, as one character where there is one.
+/// Appends a letter with a mark, as one character if there is one.
 pub(super) fn put(letter: char, mark: char, out: &mut String) {
-    // TeX sets accents on letters without their dots.
+    // TeX combines accents with dotless letters.
     let letter = match letter {
         '\u{131}' => 'i',
         '\u{237}' => 'j',

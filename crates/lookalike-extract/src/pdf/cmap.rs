@@ -1,11 +1,11 @@
-//! character maps: from the codes of a font to characters, or to the numbers of its glyphs.
+//! Character maps: from the codes of a font to characters, or to glyph numbers.
 
-use super::lexer::{Lexer, Token};
+use super::lexer::{Lexer, PdfToken};
 use std::collections::HashMap;
 
-/// A range of codes, and what its first one means.
+/// A range of codes, and the value of the first.
 #[derive(Debug, Clone, Copy)]
-struct Range {
+struct CodeRange {
     first: u32,
     last: u32,
     value: u32,
@@ -13,33 +13,33 @@ struct Range {
 
 /// Codes of one length.
 #[derive(Debug, Clone, Copy)]
-struct Space {
+struct CodeSpace {
     length: usize,
     first: u32,
     last: u32,
 }
 
-/// What a character map says.
+/// A character map.
 #[derive(Debug, Default)]
 pub(super) struct Cmap {
-    spaces: Vec<Space>,
+    spaces: Vec<CodeSpace>,
     /// Sorted by their first code.
-    ranges: Vec<Range>,
+    ranges: Vec<CodeRange>,
     texts: HashMap<u32, Box<str>>,
 }
 
 impl Cmap {
-    /// Reads a character map. What it does not understand it passes over.
+    /// Parses a character map. Unknown operators are ignored.
     pub(super) fn parse(bytes: &[u8]) -> Self {
         let mut map = Self::default();
         let mut lexer = Lexer::new(bytes);
         let mut operands = Vec::new();
         while let Some(token) = lexer.token() {
-            let Token::Operator(word) = token else {
+            let PdfToken::Operator(word) = token else {
                 operands.push(token);
                 continue;
             };
-            let operand = Operands { tokens: &operands, strings: &lexer.strings };
+            let operand = CmapOperands { tokens: &operands, strings: &lexer.strings };
             match word {
                 b"endcodespacerange" => map.codespaces(&operand),
                 b"endbfchar" => map.characters(&operand),
@@ -55,18 +55,18 @@ impl Cmap {
         map
     }
 
-    fn codespaces(&mut self, operands: &Operands<'_>) {
+    fn codespaces(&mut self, operands: &CmapOperands<'_>) {
         for pair in operands.tokens.chunks_exact(2) {
             if let (Some(first), Some(last)) = (operands.bytes(pair[0]), operands.bytes(pair[1]))
                 && (1..=4).contains(&first.len())
             {
-                let space = Space { length: first.len(), first: code(first), last: code(last) };
+                let space = CodeSpace { length: first.len(), first: code(first), last: code(last) };
                 self.spaces.push(space);
             }
         }
     }
 
-    fn characters(&mut self, operands: &Operands<'_>) {
+    fn characters(&mut self, operands: &CmapOperands<'_>) {
         for pair in operands.tokens.chunks_exact(2) {
             if let (Some(from), Some(to)) = (operands.bytes(pair[0]), operands.bytes(pair[1])) {
                 self.texts.insert(code(from), utf16(to));
@@ -74,7 +74,7 @@ impl Cmap {
         }
     }
 
-    fn character_ranges(&mut self, operands: &Operands<'_>) {
+    fn character_ranges(&mut self, operands: &CmapOperands<'_>) {
         let mut tokens = operands.tokens.iter().copied();
         while let (Some(first), Some(last), Some(to)) =
             (tokens.next(), tokens.next(), tokens.next())
@@ -98,18 +98,18 @@ impl Cmap {
         }
     }
 
-    /// A range whose characters follow each other; of several characters, the last one counts.
+    /// A range of consecutive characters; of several characters, the last one is incremented.
     fn character_range(&mut self, first: u32, last: u32, to: &[u8]) {
         let text = utf16(to);
         let mut chars = text.chars();
         match (chars.next(), chars.next()) {
             (Some(value), None) => {
-                self.ranges.push(Range { first, last, value: u32::from(value) });
+                self.ranges.push(CodeRange { first, last, value: u32::from(value) });
             }
             (Some(_), Some(_)) => {
                 let Some(tail) = text.chars().next_back() else { return };
                 let head = &text[..text.len() - tail.len_utf8()];
-                // Only the last byte of what it means counts up.
+                // Only the last byte is incremented.
                 for step in 0..=last.saturating_sub(first).min(0xff) {
                     if let Some(tail) = char::from_u32(u32::from(tail) + step) {
                         self.texts.insert(first + step, format!("{head}{tail}").into());
@@ -120,32 +120,32 @@ impl Cmap {
         }
     }
 
-    fn numbers(&mut self, operands: &Operands<'_>, ranges: bool) {
+    fn numbers(&mut self, operands: &CmapOperands<'_>, ranges: bool) {
         for group in operands.tokens.chunks_exact(if ranges { 3 } else { 2 }) {
             let (first, last, value) = if ranges {
                 (group[0], group[1], group[2])
             } else {
                 (group[0], group[0], group[1])
             };
-            if let (Some(first), Some(last), Token::Number(value)) =
+            if let (Some(first), Some(last), PdfToken::Number(value)) =
                 (operands.bytes(first), operands.bytes(last), value)
             {
                 let (first, last) = (code(first), code(last));
-                self.ranges.push(Range { first, last, value: value.max(0.0) as u32 });
+                self.ranges.push(CodeRange { first, last, value: value.max(0.0) as u32 });
             }
         }
     }
 
-    /// What a code means, as a number.
+    /// The value of a code, as a number.
     pub(super) fn number(&self, code: u32) -> Option<u32> {
         let index = self.ranges.partition_point(|range| range.first <= code).checked_sub(1)?;
-        // A few, since ranges may overlap.
+        // Checks several, since ranges may overlap.
         let near = self.ranges[index.saturating_sub(4)..=index].iter().rev();
         let range = near.into_iter().find(|range| code <= range.last)?;
         range.value.checked_add(code - range.first)
     }
 
-    /// Appends what a code means. False where the map does not say.
+    /// Appends the text of a code; `false` if the map has none.
     pub(super) fn text(&self, code: u32, out: &mut String) -> bool {
         if let Some(text) = self.texts.get(&code) {
             out.push_str(text);
@@ -160,9 +160,9 @@ impl Cmap {
         !self.spaces.is_empty()
     }
 
-    /// How many bytes the code at the start of `bytes` has: at least one.
+    /// The length in bytes of the code at the start of `bytes`, at least 1.
     pub(super) fn length(&self, bytes: &[u8]) -> usize {
-        let fits = |space: &&Space| {
+        let fits = |space: &&CodeSpace| {
             let Some(head) = bytes.get(..space.length) else { return false };
             let (first, last) = (space.first.to_be_bytes(), space.last.to_be_bytes());
             let skip = 4 - space.length;
@@ -174,27 +174,27 @@ impl Cmap {
     }
 }
 
-/// The words before an operator.
-struct Operands<'a> {
-    tokens: &'a [Token<'a>],
+/// The operands of an operator.
+struct CmapOperands<'a> {
+    tokens: &'a [PdfToken<'a>],
     strings: &'a [u8],
 }
 
-impl Operands<'_> {
-    fn bytes(&self, token: Token<'_>) -> Option<&[u8]> {
+impl CmapOperands<'_> {
+    fn bytes(&self, token: PdfToken<'_>) -> Option<&[u8]> {
         match token {
-            Token::Text(from, to) => self.strings.get(from..to),
+            PdfToken::Text(from, to) => self.strings.get(from..to),
             _ => None,
         }
     }
 }
 
-/// The number that up to four bytes are.
+/// The code of up to four bytes.
 pub(super) fn code(bytes: &[u8]) -> u32 {
     bytes.iter().take(4).fold(0, |code, &byte| code << 8 | u32::from(byte))
 }
 
-/// UTF-16BE; a single byte is a character too.
+/// Decodes UTF-16BE; a single byte is a character.
 fn utf16(bytes: &[u8]) -> Box<str> {
     if let &[byte] = bytes {
         return char::from(byte).to_string().into();

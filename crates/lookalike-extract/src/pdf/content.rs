@@ -1,48 +1,49 @@
-//! Content streams: from operators to strings at places.
+//! Interprets content streams: from operators to strings with positions.
 
-use super::font::{Font, get, name};
-use super::lexer::{Lexer, Token};
-use super::lines::{Lines, Place, WORD_GAP};
-use super::names::Names;
+use super::font::Font;
+use super::glyph_names::GlyphNames;
+use super::lexer::{Lexer, PdfToken};
+use super::lines::{LineWriter, TextPosition, WORD_GAP};
+use super::objects::{get, name};
 use super::stream::inflate;
-use crate::failure::Failure;
-use crate::job::Job;
+use crate::error::ExtractError;
+use crate::limits::LimitTracker;
 use lopdf::{Dictionary, Document, Object, Stream};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-/// How deep graphics states may be saved; deeper ones are not restored.
+/// Maximum saved graphics states; deeper ones are not restored.
 const MAX_STATES: usize = 1 << 10;
-/// How deep `XObject` forms may be nested: each level takes a few kilobytes of stack.
+/// Maximum nesting of form `XObject`s: each level takes a few kilobytes of stack.
 const MAX_FORMS: usize = 256;
-/// Words before an operator.
+/// Maximum operands of an operator.
 const MAX_OPERANDS: usize = 1 << 18;
-/// Operators between two looks at the limits.
+/// Operators between two checks of the limits.
 const OPERATORS: u32 = 1 << 12;
 
-/// What the pages of a file share.
-pub(super) struct Shared<'a> {
+/// Resources shared by the pages of a file.
+pub(super) struct PdfResources<'a> {
     pub(super) document: &'a Document,
-    pub(super) job: &'a Job<'a>,
-    names: Names,
-    /// By where their dictionary lies in memory, which is where it stays.
+    pub(super) tracker: &'a LimitTracker<'a>,
+    glyph_names: GlyphNames,
+    /// By the address of the dictionary, which does not move.
     fonts: HashMap<usize, Rc<Font>>,
-    /// Drawings that turned out to have no text.
+    /// Forms without text.
     mute: HashSet<usize>,
 }
 
-impl<'a> Shared<'a> {
-    pub(super) fn new(document: &'a Document, job: &'a Job<'a>) -> Self {
-        let (names, fonts, mute) = (Names::default(), HashMap::new(), HashSet::new());
-        Self { document, job, names, fonts, mute }
+impl<'a> PdfResources<'a> {
+    pub(super) fn new(document: &'a Document, tracker: &'a LimitTracker<'a>) -> Self {
+        let (glyph_names, fonts, mute) = (GlyphNames::default(), HashMap::new(), HashSet::new());
+        Self { document, tracker, glyph_names, fonts, mute }
     }
 
-    fn font(&mut self, font: &Dictionary) -> Result<Rc<Font>, Failure> {
+    fn font(&mut self, font: &Dictionary) -> Result<Rc<Font>, ExtractError> {
         let place = std::ptr::from_ref(font) as usize;
         if let Some(font) = self.fonts.get(&place) {
             return Ok(Rc::clone(font));
         }
-        let font = Rc::new(Font::read(self.document, font, &mut self.names, self.job)?);
+        let font = Rc::new(Font::read(self.document, font, &mut self.glyph_names, self.tracker)?);
         self.fonts.insert(place, Rc::clone(&font));
         Ok(font)
     }
@@ -52,7 +53,7 @@ impl<'a> Shared<'a> {
 type Matrix = [f64; 6];
 const UNIT: Matrix = [1.0, 0.0, 0.0, 1.0, 0.0, 0.0];
 
-/// First `a`, then `b`.
+/// The transformation `a`, then `b`.
 fn product(a: &Matrix, b: &Matrix) -> Matrix {
     [
         a[0] * b[0] + a[1] * b[2],
@@ -65,7 +66,7 @@ fn product(a: &Matrix, b: &Matrix) -> Matrix {
 }
 
 #[derive(Clone)]
-struct State {
+struct GraphicsState {
     matrix: Matrix,
     font: Option<Rc<Font>>,
     size: f64,
@@ -76,26 +77,27 @@ struct State {
     rise: f64,
 }
 
-/// Runs the content of a page.
-pub(super) struct Page<'a, 'b> {
-    shared: &'b mut Shared<'a>,
-    lines: Lines<'b>,
-    state: State,
-    saved: Vec<State>,
+/// Interprets the content of a page.
+pub(super) struct ContentInterpreter<'a, 'b> {
+    shared: &'b mut PdfResources<'a>,
+    lines: LineWriter<'b>,
+    state: GraphicsState,
+    saved: Vec<GraphicsState>,
     text: Matrix,
     line: Matrix,
     forms: Vec<usize>,
     operators: u32,
     charged: usize,
-    /// How many marks are open, and the text that stands for what is in one of them.
+    /// Open marked-content sequences.
     marks: u32,
+    /// Depth of the sequence with a replacement text (`ActualText`), and the text until written.
     instead: Option<(u32, Option<String>)>,
 }
 
-impl<'a, 'b> Page<'a, 'b> {
-    pub(super) fn new(shared: &'b mut Shared<'a>, out: &'b mut String) -> Self {
+impl<'a, 'b> ContentInterpreter<'a, 'b> {
+    pub(super) fn new(shared: &'b mut PdfResources<'a>, out: &'b mut String) -> Self {
         let charged = out.len();
-        let state = State {
+        let state = GraphicsState {
             matrix: UNIT,
             font: None,
             size: 1.0,
@@ -107,7 +109,7 @@ impl<'a, 'b> Page<'a, 'b> {
         };
         Self {
             shared,
-            lines: Lines::new(out),
+            lines: LineWriter::new(out),
             state,
             saved: Vec::new(),
             text: UNIT,
@@ -120,31 +122,35 @@ impl<'a, 'b> Page<'a, 'b> {
         }
     }
 
-    /// Runs the whole content of a page.
+    /// Interprets the whole content of a page.
     pub(super) fn finish(
         mut self,
         content: &[u8],
         resources: Option<&'a Dictionary>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), ExtractError> {
         let done = self.run(content, resources);
         self.lines.end_line();
         done.and_then(|()| self.charge())
     }
 
-    /// Takes the text so far from what the file may become.
-    fn charge(&mut self) -> Result<(), Failure> {
+    /// Charges the text since the last call to the limits.
+    fn charge(&mut self) -> Result<(), ExtractError> {
         let length = self.lines.mark();
         let more = length.saturating_sub(self.charged);
         self.charged = self.charged.max(length);
-        self.shared.job.expand(more)?;
-        self.shared.job.in_time()
+        self.shared.tracker.charge_bytes(more)?;
+        self.shared.tracker.check_time()
     }
 
-    fn run(&mut self, content: &[u8], resources: Option<&'a Dictionary>) -> Result<(), Failure> {
+    fn run(
+        &mut self,
+        content: &[u8],
+        resources: Option<&'a Dictionary>,
+    ) -> Result<(), ExtractError> {
         let mut lexer = Lexer::new(content);
-        let mut operands: Vec<Token<'_>> = Vec::new();
+        let mut operands: Vec<PdfToken<'_>> = Vec::new();
         while let Some(token) = lexer.token() {
-            let Token::Operator(operator) = token else {
+            let PdfToken::Operator(operator) = token else {
                 if operands.len() < MAX_OPERANDS {
                     operands.push(token);
                 }
@@ -153,7 +159,7 @@ impl<'a, 'b> Page<'a, 'b> {
             if operator == b"ID" {
                 lexer.skip_image();
             }
-            let operands_now = Operands { tokens: &operands, strings: &lexer.strings };
+            let operands_now = ContentOperands { tokens: &operands, strings: &lexer.strings };
             self.operator(operator, &operands_now, resources)?;
             operands.clear();
             lexer.strings.clear();
@@ -168,9 +174,9 @@ impl<'a, 'b> Page<'a, 'b> {
     fn operator(
         &mut self,
         operator: &[u8],
-        operands: &Operands<'_>,
+        operands: &ContentOperands<'_>,
         resources: Option<&'a Dictionary>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), ExtractError> {
         match operator {
             b"Tj" | b"TJ" => self.show(operands),
             b"'" => {
@@ -181,7 +187,7 @@ impl<'a, 'b> Page<'a, 'b> {
                 self.state.word_spacing = operands.number(0);
                 self.state.letter_spacing = operands.number(1);
                 self.next_line();
-                self.show(&Operands {
+                self.show(&ContentOperands {
                     tokens: operands.tokens.get(2..).unwrap_or(&[]),
                     ..*operands
                 });
@@ -236,9 +242,9 @@ impl<'a, 'b> Page<'a, 'b> {
     /// `/name size Tf`.
     fn select(
         &mut self,
-        operands: &Operands<'_>,
+        operands: &ContentOperands<'_>,
         resources: Option<&'a Dictionary>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), ExtractError> {
         self.state.size = operands.number(1);
         let font = self.resource(resources, b"Font", operands.name(0));
         self.state.font = match font.and_then(|font| font.as_dict().ok()) {
@@ -259,14 +265,14 @@ impl<'a, 'b> Page<'a, 'b> {
         get(document, kind, name)
     }
 
-    /// `/tag properties BDC`: properties may say which text stands for what is marked.
-    fn mark(&mut self, operands: &Operands<'_>, resources: Option<&'a Dictionary>) {
+    /// `/tag properties BDC`: properties may contain a replacement text.
+    fn mark(&mut self, operands: &ContentOperands<'_>, resources: Option<&'a Dictionary>) {
         self.marks += 1;
         if self.instead.is_some() {
             return;
         }
         let text = match operands.tokens.get(1) {
-            Some(Token::Name(name)) => self
+            Some(PdfToken::Name(name)) => self
                 .resource(resources, b"Properties", name)
                 .and_then(|properties| properties.as_dict().ok())
                 .and_then(|properties| get(self.shared.document, properties, b"ActualText"))
@@ -274,19 +280,19 @@ impl<'a, 'b> Page<'a, 'b> {
             _ => operands
                 .tokens
                 .windows(2)
-                .find(|pair| pair[0] == Token::Name(b"ActualText"))
+                .find(|pair| pair[0] == PdfToken::Name(b"ActualText"))
                 .and_then(|pair| operands.bytes(pair[1]))
                 .and_then(|bytes| lopdf::decode_text_string(&Object::string_literal(bytes)).ok()),
         };
         self.instead = text.map(|text| (self.marks, Some(text)));
     }
 
-    /// `/name Do`: runs a form.
+    /// `/name Do`: interprets a form.
     fn draw(
         &mut self,
-        operands: &Operands<'_>,
+        operands: &ContentOperands<'_>,
         resources: Option<&'a Dictionary>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), ExtractError> {
         let document = self.shared.document;
         let Some(Object::Stream(form)) = self.resource(resources, b"XObject", operands.name(0))
         else {
@@ -301,16 +307,16 @@ impl<'a, 'b> Page<'a, 'b> {
         }
         if self.forms.len() == MAX_FORMS {
             let what = format!("form XObjects nested more than {MAX_FORMS} levels deep");
-            return Err(Failure::damaged(what));
+            return Err(ExtractError::damaged(what));
         }
-        let content = inflate(form, self.shared.job)?;
+        let content = inflate(form, self.shared.tracker)?;
         let own = get(document, &form.dict, b"Resources").and_then(|own| own.as_dict().ok());
         let state = self.state.clone();
         let matrix = get(document, &form.dict, b"Matrix").and_then(|matrix| matrix.as_array().ok());
         if let Some(matrix) = matrix.and_then(|matrix| form_matrix(document, matrix)) {
             self.state.matrix = product(&matrix, &self.state.matrix);
         }
-        // What a form saves and does not restore is restored for it.
+        // States that a form saves and does not restore are dropped at its end.
         let saved = std::mem::take(&mut self.saved);
         let place_of_text = (self.text, self.line);
         let before = self.lines.strings;
@@ -325,10 +331,10 @@ impl<'a, 'b> Page<'a, 'b> {
         Ok(())
     }
 
-    /// Shows the strings among the operands; numbers between them move.
-    fn show(&mut self, operands: &Operands<'_>) {
+    /// Shows the strings among the operands; numbers between them move the position.
+    fn show(&mut self, operands: &ContentOperands<'_>) {
         let Some(font) = self.state.font.clone() else { return };
-        let State { size, letter_spacing, word_spacing, stretch, rise, .. } = self.state;
+        let GraphicsState { size, letter_spacing, word_spacing, stretch, rise, .. } = self.state;
         let matrix = product(&self.text, &self.state.matrix);
         let (unit, along) = if font.vertical { (1.0, (2, 3)) } else { (stretch, (0, 1)) };
         let sign = if font.vertical { -1.0 } else { 1.0 };
@@ -338,7 +344,7 @@ impl<'a, 'b> Page<'a, 'b> {
         let along =
             if length > 0.0 { (upright * ax / length, upright * ay / length) } else { (1.0, 0.0) };
         let em = (size * font.em * matrix[2].hypot(matrix[3])).abs();
-        let place = |moved: f64| Place {
+        let place = |moved: f64| TextPosition {
             x: ax * moved + matrix[2] * rise + matrix[4],
             y: ay * moved + matrix[3] * rise + matrix[5],
             along,
@@ -347,7 +353,7 @@ impl<'a, 'b> Page<'a, 'b> {
         let gap = WORD_GAP * (size * font.em).abs() * unit.abs();
         let (mut moved, mut start, mut mark) = (0.0, None, 0);
         for &token in operands.tokens {
-            if let Token::Number(number) = token {
+            if let PdfToken::Number(number) = token {
                 let step = -number / 1000.0 * size * unit;
                 moved += step;
                 if start.is_some() && step * upright > gap {
@@ -373,7 +379,7 @@ impl<'a, 'b> Page<'a, 'b> {
             }
         }
         if let Some(start) = start {
-            // The space after the last letter is no part of a gap.
+            // The spacing after the last letter is not part of a gap.
             let end = place(moved - letter_spacing * unit);
             self.lines.end(start, mark, end);
         }
@@ -381,7 +387,7 @@ impl<'a, 'b> Page<'a, 'b> {
         self.text = product(&[1.0, 0.0, 0.0, 1.0, x, y], &self.text);
     }
 
-    /// The next glyph, written as text.
+    /// Writes the next glyph as text.
     fn glyph(&mut self, font: &Font, bytes: &[u8]) -> super::font::Glyph {
         let mark = self.lines.mark();
         let glyph = font.glyph(bytes, self.lines.out);
@@ -398,28 +404,28 @@ fn form_matrix(document: &Document, matrix: &[Object]) -> Option<Matrix> {
     let mut out = UNIT;
     for (index, entry) in out.iter_mut().enumerate() {
         let (_, value) = document.dereference(matrix.get(index)?).ok()?;
-        *entry = super::font::value(value)?;
+        *entry = super::objects::value(value)?;
     }
     Some(out)
 }
 
-/// The words before an operator.
-struct Operands<'a> {
-    tokens: &'a [Token<'a>],
+/// The operands of an operator.
+struct ContentOperands<'a> {
+    tokens: &'a [PdfToken<'a>],
     strings: &'a [u8],
 }
 
-impl Operands<'_> {
+impl ContentOperands<'_> {
     fn number(&self, index: usize) -> f64 {
         match self.tokens.get(index) {
-            Some(Token::Number(number)) => *number,
+            Some(PdfToken::Number(number)) => *number,
             _ => 0.0,
         }
     }
 
     fn name(&self, index: usize) -> &[u8] {
         match self.tokens.get(index) {
-            Some(Token::Name(name)) => name,
+            Some(PdfToken::Name(name)) => name,
             _ => &[],
         }
     }
@@ -428,9 +434,9 @@ impl Operands<'_> {
         std::array::from_fn(|index| self.number(index))
     }
 
-    fn bytes(&self, token: Token<'_>) -> Option<&[u8]> {
+    fn bytes(&self, token: PdfToken<'_>) -> Option<&[u8]> {
         match token {
-            Token::Text(from, to) => self.strings.get(from..to),
+            PdfToken::Text(from, to) => self.strings.get(from..to),
             _ => None,
         }
     }

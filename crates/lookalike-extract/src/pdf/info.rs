@@ -1,11 +1,11 @@
-//! What a PDF says about itself.
+//! Metadata of a PDF.
 
-use super::font::get;
+use super::objects::get;
 use crate::date;
 use crate::fields::Fields;
 use lopdf::{Dictionary, Document, Object};
 
-/// Title, author, and when it was last changed.
+/// Sets title, author and date of the last change.
 pub(super) fn fields(document: &Document, fields: &mut Fields) {
     let info = get(document, &document.trailer, b"Info").and_then(|info| info.as_dict().ok());
     let Some(info) = info else { return };
@@ -30,7 +30,7 @@ fn string(document: &Document, info: &Dictionary, key: &[u8]) -> Option<String> 
     Some(text.chars().filter(|c| !c.is_control()).collect())
 }
 
-/// `D:YYYYMMDDHHmmSS+HH'mm'`, of which all behind the year may be missing, as a date in UTC.
+/// `D:YYYYMMDDHHmmSS+HH'mm'`, optional after the year, as a date in UTC.
 fn utc(text: &str) -> Option<String> {
     let text = text.trim();
     let text = text.strip_prefix("D:").unwrap_or(text);
@@ -52,7 +52,7 @@ fn utc(text: &str) -> Option<String> {
     date::iso(date::seconds(at)? - offset(zone))
 }
 
-/// Seconds that a zone is ahead of UTC.
+/// Offset of a zone from UTC in seconds.
 fn offset(zone: &str) -> i64 {
     let sign = match zone.bytes().next() {
         Some(b'+') => 1,

@@ -1,23 +1,23 @@
-//! The words of a content stream. Nothing nests here: arrays and dictionaries are handed on as
-//! their brackets, so that no depth of them costs any stack.
+//! The lexer of content streams. Arrays and dictionaries are returned as bracket tokens, so that
+//! nesting takes no stack.
 
-/// A word of a content stream.
+/// A token of a content stream.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Token<'a> {
+pub(super) enum PdfToken<'a> {
     Number(f64),
     Name(&'a [u8]),
-    /// A string; its bytes are in [`Lexer::strings`].
+    /// A string, as a range of [`Lexer::strings`].
     Text(usize, usize),
     /// `[`, `]`, `<<` or `>>`.
     Bracket(u8),
     Operator(&'a [u8]),
 }
 
-/// Cuts a content stream, or a character map, into words.
+/// Splits a content stream, or a character map, into tokens.
 pub(super) struct Lexer<'a> {
     bytes: &'a [u8],
     at: usize,
-    /// The bytes of the strings since they were cleared.
+    /// The bytes of strings since the last clear.
     pub(super) strings: Vec<u8>,
 }
 
@@ -46,8 +46,8 @@ impl<'a> Lexer<'a> {
         self.bytes.get(self.at + ahead).copied()
     }
 
-    /// The next word. What is no word is passed over.
-    pub(super) fn token(&mut self) -> Option<Token<'a>> {
+    /// The next token. Invalid bytes are skipped.
+    pub(super) fn token(&mut self) -> Option<PdfToken<'a>> {
         loop {
             let byte = self.peek(0)?;
             match byte {
@@ -55,12 +55,12 @@ impl<'a> Lexer<'a> {
                 b'(' => return Some(self.literal()),
                 b'/' => {
                     self.at += 1;
-                    return Some(Token::Name(self.regular()));
+                    return Some(PdfToken::Name(self.regular()));
                 }
                 b'<' | b'>' => {
                     if self.peek(1) == Some(byte) {
                         self.at += 2;
-                        return Some(Token::Bracket(if byte == b'<' { b'{' } else { b'}' }));
+                        return Some(PdfToken::Bracket(if byte == b'<' { b'{' } else { b'}' }));
                     }
                     if byte == b'<' {
                         return Some(self.hexadecimal());
@@ -69,13 +69,13 @@ impl<'a> Lexer<'a> {
                 }
                 b'[' | b']' => {
                     self.at += 1;
-                    return Some(Token::Bracket(byte));
+                    return Some(PdfToken::Bracket(byte));
                 }
                 b'0'..=b'9' | b'+' | b'-' | b'.' => {
                     let word = self.regular();
-                    return Some(number(word).map_or(Token::Operator(word), Token::Number));
+                    return Some(number(word).map_or(PdfToken::Operator(word), PdfToken::Number));
                 }
-                _ if is_regular(byte) => return Some(Token::Operator(self.regular())),
+                _ if is_regular(byte) => return Some(PdfToken::Operator(self.regular())),
                 _ => self.at += 1,
             }
         }
@@ -94,8 +94,8 @@ impl<'a> Lexer<'a> {
         &rest[..length]
     }
 
-    /// `(…)`, with balanced brackets and escapes.
-    fn literal(&mut self) -> Token<'a> {
+    /// `(…)`, with balanced parentheses and escapes.
+    fn literal(&mut self) -> PdfToken<'a> {
         let start = self.strings.len();
         let mut depth = 0usize;
         while let Some(byte) = self.peek(0) {
@@ -121,7 +121,7 @@ impl<'a> Lexer<'a> {
             }
             self.strings.push(byte);
         }
-        Token::Text(start, self.strings.len())
+        PdfToken::Text(start, self.strings.len())
     }
 
     fn escape(&mut self) {
@@ -153,7 +153,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// `<…>`; a missing last digit is 0.
-    fn hexadecimal(&mut self) -> Token<'a> {
+    fn hexadecimal(&mut self) -> PdfToken<'a> {
         let start = self.strings.len();
         self.at += 1;
         let mut high = None;
@@ -169,11 +169,11 @@ impl<'a> Lexer<'a> {
             }
         }
         self.strings.extend(high.map(|high| high << 4));
-        Token::Text(start, self.strings.len())
+        PdfToken::Text(start, self.strings.len())
     }
 
-    /// Passes over the data of an inline image, behind its `ID`. Its length is not given: it ends
-    /// where `EI` stands alone and what follows is text.
+    /// Skips the data of an inline image, after its `ID`. Its length is unknown: it ends at a
+    /// separate `EI` that precedes text.
     pub(super) fn skip_image(&mut self) {
         let rest = &self.bytes[self.at..];
         let ends = |found: usize| {
@@ -187,7 +187,7 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// A decimal number, as lenient as readers of PDF are: `-.5`, `4.`, `--3`, `1.2.3` are numbers.
+/// Parses a decimal number, as leniently as other PDF readers: `-.5`, `4.`, `--3`, `1.2.3`.
 fn number(word: &[u8]) -> Option<f64> {
     let (mut value, mut scale, mut digits, mut negative) = (0f64, 0f64, false, false);
     for (index, &byte) in word.iter().enumerate() {
@@ -222,11 +222,11 @@ mod tests {
         let mut words = Vec::new();
         while let Some(token) = lexer.token() {
             words.push(match token {
-                Token::Text(from, to) => format!("({})", lexer.strings[from..to].escape_ascii()),
-                Token::Number(value) => value.to_string(),
-                Token::Name(name) => format!("/{}", name.escape_ascii()),
-                Token::Bracket(byte) => char::from(byte).to_string(),
-                Token::Operator(word) => word.escape_ascii().to_string(),
+                PdfToken::Text(from, to) => format!("({})", lexer.strings[from..to].escape_ascii()),
+                PdfToken::Number(value) => value.to_string(),
+                PdfToken::Name(name) => format!("/{}", name.escape_ascii()),
+                PdfToken::Bracket(byte) => char::from(byte).to_string(),
+                PdfToken::Operator(word) => word.escape_ascii().to_string(),
             });
         }
         words
@@ -265,8 +265,8 @@ mod tests {
     fn the_data_of_an_image_is_no_text() {
         let bytes = b"BI /W 1 ID \x01EI\x02 EI\x80 (no) Tj EI\nQ (yes)";
         let mut lexer = Lexer::new(bytes);
-        while lexer.token().is_some_and(|token| token != Token::Operator(b"ID")) {}
+        while lexer.token().is_some_and(|token| token != PdfToken::Operator(b"ID")) {}
         lexer.skip_image();
-        assert_eq!(lexer.token(), Some(Token::Operator(b"Q")));
+        assert_eq!(lexer.token(), Some(PdfToken::Operator(b"Q")));
     }
 }

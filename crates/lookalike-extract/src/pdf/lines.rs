@@ -1,30 +1,30 @@
-//! From glyphs at places to words and lines.
+//! Assembles positioned glyphs into words and lines.
 //!
-//! Text stays in the order of the file, which nearly all programs write in reading order. A gap
-//! along the line parts words, a step across it parts lines. Only lines of scripts that run from
-//! right to left are put in order: files have them as they are seen.
+//! Text stays in file order, which nearly all programs write in reading order. A gap along the
+//! line separates words, a step across it separates lines. Only lines of right-to-left scripts,
+//! which files store in visual order, are reordered.
 
 use super::accents;
 
-/// A gap of that many ems parts words.
+/// Minimum gap between words, in ems.
 pub(super) const WORD_GAP: f64 = 0.1;
-/// A step back of that many ems is no accent put on a letter.
+/// Maximum step back to place an accent on a letter, in ems.
 const STEP_BACK: f64 = 1.0;
-/// A step across the line of that many ems begins another one.
+/// Minimum step across the line that begins another, in ems.
 const LINE_STEP: f64 = 0.6;
 
-/// Where a string begins or ends on the page, where it runs to (of length 1), and its em.
+/// Start or end of a string on the page, its direction as a unit vector, and its em.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct TextPosition {
     pub(super) x: f64,
     pub(super) y: f64,
     pub(super) along: (f64, f64),
     pub(super) em: f64,
 }
 
-/// A piece of a line: its bytes in the text, and from where to where it reaches.
+/// A segment of a line: its range in the text, and its extent along the line.
 #[derive(Debug, Clone, Copy)]
-struct Piece {
+struct LineSegment {
     from: usize,
     to: usize,
     start: f64,
@@ -32,26 +32,26 @@ struct Piece {
     em: f64,
 }
 
-/// Writes strings as lines.
-pub(super) struct Lines<'a> {
+/// Writes positioned strings as lines.
+pub(super) struct LineWriter<'a> {
     pub(super) out: &'a mut String,
-    last: Option<Place>,
-    /// Where the last string began, and its bytes in the text.
-    begun: Option<(Place, usize)>,
-    /// Where the text ended before the string under way.
+    last: Option<TextPosition>,
+    /// Position and offset in the text of the last string.
+    begun: Option<(TextPosition, usize)>,
+    /// Length of the text before the current string.
     before: usize,
     line: usize,
-    pieces: Vec<Piece>,
-    /// What single glyphs mean that mean several characters.
+    pieces: Vec<LineSegment>,
+    /// Ranges of glyphs that represent several characters.
     joined: Vec<(usize, usize)>,
     right_to_left: bool,
-    /// The accent that the next letter gets.
+    /// The accent to combine with the next letter.
     accent: Option<char>,
-    /// Strings so far.
+    /// Number of strings.
     pub(super) strings: u64,
 }
 
-impl<'a> Lines<'a> {
+impl<'a> LineWriter<'a> {
     pub(super) fn new(out: &'a mut String) -> Self {
         let line = out.len();
         let (pieces, joined) = (Vec::new(), Vec::new());
@@ -70,7 +70,7 @@ impl<'a> Lines<'a> {
     }
 
     /// Begins a string.
-    pub(super) fn begin(&mut self, place: Place) {
+    pub(super) fn begin(&mut self, place: TextPosition) {
         self.strings += 1;
         self.before = self.out.len();
         let mut back = false;
@@ -95,25 +95,25 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// Steps back along the line: when an accent was written, the next letter is set below it.
+    /// Steps back along the line. After an accent, the next letter combines with it.
     pub(super) fn step_back(&mut self) {
         let last = self.out.get(self.line..).and_then(|line| line.chars().next_back());
         self.accent = last.and_then(accents::combining);
     }
 
-    /// Parts words.
+    /// Separates words.
     pub(super) fn space(&mut self) {
         if self.out.len() > self.line && !self.out.ends_with([' ', '\n']) {
             self.out.push(' ');
         }
     }
 
-    /// Where the text of the next glyph begins.
+    /// The start of the text of the next glyph.
     pub(super) fn mark(&self) -> usize {
         self.out.len()
     }
 
-    /// Looks at what was written since the mark: the text of one glyph.
+    /// Normalizes the text of one glyph, written since the mark.
     pub(super) fn glyph(&mut self, mark: usize) {
         if let Some(accent) = self.accent.take()
             && self.accented(accent, mark)
@@ -144,7 +144,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// Puts an accent that stands before the mark on the letter behind it, if there is one.
+    /// Combines the accent before the mark with the letter after it, if there is one.
     fn accented(&mut self, accent: char, mark: usize) -> bool {
         let mut letters = self.out.get(mark..).unwrap_or_default().chars();
         let (letter, more) = (letters.next(), letters.next());
@@ -155,7 +155,7 @@ impl<'a> Lines<'a> {
         let from = mark - before.map_or(0, char::len_utf8);
         self.out.truncate(from);
         accents::put(letter, accent, self.out);
-        // The accent is no string of its own any more.
+        // The accent is part of the current string.
         self.begun = None;
         if let Some(piece) = self.pieces.last_mut() {
             piece.to = self.out.len();
@@ -165,7 +165,7 @@ impl<'a> Lines<'a> {
 
     /// Ends a string that began at `start`, whose text begins at `mark`. A string that is drawn
     /// twice at the same place, to be bold or to have a shadow, counts once.
-    pub(super) fn end(&mut self, start: Place, mark: usize, end: Place) {
+    pub(super) fn end(&mut self, start: TextPosition, mark: usize, end: TextPosition) {
         self.last = Some(end);
         if mark >= self.out.len() {
             return;
@@ -180,12 +180,12 @@ impl<'a> Lines<'a> {
             return;
         }
         self.begun = Some((start, mark));
-        let reach = |place: Place| place.x * start.along.0 + place.y * start.along.1;
+        let reach = |place: TextPosition| place.x * start.along.0 + place.y * start.along.1;
         let (begin, end) = (reach(start), reach(end));
-        // What was put on an accent belongs to the piece before.
+        // A letter combined with an accent belongs to the preceding segment.
         let from = self.pieces.last().map_or(mark, |piece| piece.to.max(mark));
         let to = self.out.len();
-        self.pieces.push(Piece { from, to, start: begin, end, em: start.em });
+        self.pieces.push(LineSegment { from, to, start: begin, end, em: start.em });
     }
 
     /// Ends a line.
@@ -206,7 +206,7 @@ impl<'a> Lines<'a> {
         self.line = self.out.len();
     }
 
-    /// Puts a line as it is seen into the order in which it is read.
+    /// Converts a line from visual to logical order.
     fn reorder(&mut self) {
         self.pieces.sort_by(|a, b| a.start.total_cmp(&b.start));
         let mut seen: Vec<&str> = Vec::new();
@@ -234,23 +234,23 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// Glyphs from left to right → text in reading order. A simple form of the bidirectional
-/// algorithm: what has a direction takes with it what stands between its like; the direction that
-/// most of the line has is that of the line.
+/// Converts glyphs from left to right into logical order. A simple form of the bidirectional
+/// algorithm: neutral glyphs between two of one direction take that direction; the line has the
+/// direction of its majority.
 fn logical(seen: &mut [&str]) -> String {
     let right = |glyph: &&str| glyph.chars().any(is_right_to_left);
-    let left = |glyph: &&str| !right(glyph) && glyph.chars().any(char::is_alphanumeric);
+    let bytes_left = |glyph: &&str| !right(glyph) && glyph.chars().any(char::is_alphanumeric);
     let (rights, lefts) =
-        (seen.iter().filter(|g| right(g)).count(), seen.iter().filter(|g| left(g)).count());
+        (seen.iter().filter(|g| right(g)).count(), seen.iter().filter(|g| bytes_left(g)).count());
     let from_right = rights >= lefts;
     if from_right {
         seen.reverse();
     }
-    // Runs of the other direction are turned.
+    // Reverses runs of the other direction.
     let mut at = 0;
     while at < seen.len() {
-        let other = |glyph: &&str| if from_right { left(glyph) } else { right(glyph) };
-        let same = |glyph: &&str| if from_right { right(glyph) } else { left(glyph) };
+        let other = |glyph: &&str| if from_right { bytes_left(glyph) } else { right(glyph) };
+        let same = |glyph: &&str| if from_right { right(glyph) } else { bytes_left(glyph) };
         if !other(&seen[at]) {
             at += 1;
             continue;
@@ -270,7 +270,7 @@ fn is_right_to_left(char: char) -> bool {
         | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}')
 }
 
-/// Latin ligatures letter by letter; no soft hyphens within words, no NUL.
+/// Expands Latin ligatures and removes control characters; `None` if there are none.
 fn spelled(text: &str) -> Option<String> {
     let unusual = |c: char| matches!(c, '\u{fb00}'..='\u{fb06}') || c.is_control();
     if !text.contains(unusual) {
@@ -296,14 +296,14 @@ fn spelled(text: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn place(x: f64, y: f64) -> Place {
-        Place { x, y, along: (1.0, 0.0), em: 10.0 }
+    fn place(x: f64, y: f64) -> TextPosition {
+        TextPosition { x, y, along: (1.0, 0.0), em: 10.0 }
     }
 
-    /// Strings with their place and width, as lines.
+    /// Strings with their position and width, as lines.
     fn lines(strings: &[(f64, f64, f64, &str)]) -> String {
         let mut out = String::new();
-        let mut lines = Lines::new(&mut out);
+        let mut lines = LineWriter::new(&mut out);
         for &(x, y, width, text) in strings {
             lines.begin(place(x, y));
             let mark = lines.mark();

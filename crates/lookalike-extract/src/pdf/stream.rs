@@ -1,42 +1,48 @@
-//! The content of streams, within the limits.
+//! Decoding of streams, within the limits.
 
-use crate::failure::Failure;
-use crate::job::Job;
+use crate::error::ExtractError;
+use crate::limits::LimitTracker;
 use flate2::{Decompress, FlushDecompress, Status};
 use lopdf::{Error, Object, Stream};
 
-/// Bytes that are inflated before the limits are looked at again.
+/// Bytes inflated between two checks of the limits.
 const STEP: usize = 1 << 20;
 
-/// What a stream holds, all filters undone.
-pub(super) fn inflate(stream: &Stream, job: &Job<'_>) -> Result<Vec<u8>, Failure> {
-    job.in_time()?;
+/// The content of a stream, all filters decoded.
+pub(super) fn inflate(
+    stream: &Stream,
+    tracker: &LimitTracker<'_>,
+) -> Result<Vec<u8>, ExtractError> {
+    tracker.check_time()?;
     if is_plain_flate(stream) {
-        return deflated(&stream.content, job);
+        return deflated(&stream.content, tracker);
     }
-    let left = usize::try_from(job.left()).unwrap_or(usize::MAX);
-    let content = match stream.get_plain_content_with_limit(left) {
+    let bytes_left = usize::try_from(tracker.bytes_left()).unwrap_or(usize::MAX);
+    let content = match stream.get_plain_content_with_limit(bytes_left) {
         Ok(content) => content,
         Err(Error::Decompress(lopdf::DecompressError::MemoryLimitExceeded { .. })) => {
-            job.expand(left.saturating_add(1))?;
-            return Err(Failure::damaged("a stream above all limits"));
+            tracker.charge_bytes(bytes_left.saturating_add(1))?;
+            return Err(ExtractError::damaged("a stream above all limits"));
         }
-        Err(error) => return Err(Failure::damaged(format!("a stream: {error}"))),
+        Err(error) => return Err(ExtractError::damaged(format!("a stream: {error}"))),
     };
-    job.expand(content.len())?;
+    tracker.charge_bytes(content.len())?;
     Ok(content)
 }
 
-/// The same of a stream without which a font still has some meaning: nothing where it is damaged.
-pub(super) fn readable(stream: &Stream, job: &Job<'_>) -> Result<Option<Vec<u8>>, Failure> {
-    match inflate(stream, job) {
+/// As [`inflate`], for optional streams: `None` if damaged.
+pub(super) fn readable(
+    stream: &Stream,
+    tracker: &LimitTracker<'_>,
+) -> Result<Option<Vec<u8>>, ExtractError> {
+    match inflate(stream, tracker) {
         Ok(content) => Ok(Some(content)),
-        Err(Failure::Damaged { .. }) => Ok(None),
+        Err(ExtractError::Damaged { .. }) => Ok(None),
         Err(failure) => Err(failure),
     }
 }
 
-/// Whether a stream has the one filter that nearly all have, and no predictor.
+/// Whether the only filter is `FlateDecode` without predictor, as in most streams.
 fn is_plain_flate(stream: &Stream) -> bool {
     let plain = match stream.dict.get(b"DecodeParms") {
         Err(_) | Ok(Object::Null) => true,
@@ -46,8 +52,8 @@ fn is_plain_flate(stream: &Stream) -> bool {
     plain && stream.filters().is_ok_and(|filters| filters == [b"FlateDecode"])
 }
 
-/// Inflates step by step. The checksum at the end is not looked at: many files lack it.
-fn deflated(bytes: &[u8], job: &Job<'_>) -> Result<Vec<u8>, Failure> {
+/// Inflates step by step. The checksum at the end is ignored: many files lack it.
+fn deflated(bytes: &[u8], tracker: &LimitTracker<'_>) -> Result<Vec<u8>, ExtractError> {
     let mut out = Vec::new();
     let body = match bytes {
         [method, flags, body @ ..]
@@ -67,23 +73,23 @@ fn deflated(bytes: &[u8], job: &Job<'_>) -> Result<Vec<u8>, Failure> {
         let rest = body.get(read..).unwrap_or_default();
         let status = inflater
             .decompress_vec(rest, &mut out, FlushDecompress::None)
-            .map_err(|error| Failure::damaged(format!("a stream: {error}")))?;
-        job.expand(out.len() - before)?;
+            .map_err(|error| ExtractError::damaged(format!("a stream: {error}")))?;
+        tracker.charge_bytes(out.len() - before)?;
         if status == Status::StreamEnd {
             return Ok(out);
         }
         let stuck = usize::try_from(inflater.total_in()).unwrap_or(usize::MAX) == read;
         if out.len() == before && stuck {
-            return Err(Failure::damaged("a stream: it is cut off"));
+            return Err(ExtractError::damaged("a stream: it is cut off"));
         }
-        job.in_time()?;
+        tracker.check_time()?;
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::options::Options;
+    use crate::options::ExtractOptions;
     use flate2::Compression;
     use lopdf::Dictionary;
     use std::io::Write;
@@ -98,28 +104,28 @@ mod tests {
 
     #[test]
     fn streams_are_inflated_and_missing_checksums_forgiven() {
-        let options = Options::default();
-        let job = Job::new(&options);
+        let options = ExtractOptions::default();
+        let tracker = LimitTracker::new(&options);
         let content = "many words ".repeat(400_000);
         let mut stream = flate(content.as_bytes());
-        assert!(inflate(&stream, &job) == Ok(content.clone().into_bytes()));
+        assert!(inflate(&stream, &tracker) == Ok(content.clone().into_bytes()));
         stream.content.truncate(stream.content.len() - 4);
-        assert!(inflate(&stream, &job) == Ok(content.into_bytes()));
+        assert!(inflate(&stream, &tracker) == Ok(content.into_bytes()));
         stream.content.truncate(stream.content.len() / 2);
-        assert!(matches!(inflate(&stream, &job), Err(Failure::Damaged { .. })));
+        assert!(matches!(inflate(&stream, &tracker), Err(ExtractError::Damaged { .. })));
     }
 
     #[test]
     fn no_stream_becomes_more_than_the_limit() {
-        let mut options = Options::default();
+        let mut options = ExtractOptions::default();
         options.limits.expanded = 3 << 20;
-        let limit = Err(Failure::Limit { what: "expanded bytes".to_owned(), limit: 3 << 20 });
+        let limit = Err(ExtractError::Limit { what: "expanded bytes".to_owned(), limit: 3 << 20 });
         let mut stream = flate(&vec![b' '; 64 << 20]);
-        assert_eq!(inflate(&stream, &Job::new(&options)), limit);
-        let names = vec!["FlateDecode".into(), "FlateDecode".into()];
-        stream.dict.set("Filter", Object::Array(names));
+        assert_eq!(inflate(&stream, &LimitTracker::new(&options)), limit);
+        let glyph_names = vec!["FlateDecode".into(), "FlateDecode".into()];
+        stream.dict.set("Filter", Object::Array(glyph_names));
         let outer = flate(&stream.content);
         stream.content = outer.content;
-        assert_eq!(inflate(&stream, &Job::new(&options)), limit);
+        assert_eq!(inflate(&stream, &LimitTracker::new(&options)), limit);
     }
 }

@@ -1,12 +1,12 @@
-//! How far the glyphs of a font move: what tells a gap between words from one between letters.
+//! Glyph widths, which distinguish gaps between words from gaps between letters.
 
-use super::font::{get, name, number, value};
-use super::names::Table;
+use super::glyph_names::GlyphTable;
+use super::objects::{get, name, number, value};
 use lopdf::{Dictionary, Document, Object};
 use std::collections::HashMap;
 
-/// Widths by code or number of the glyph, in ems.
-pub(super) struct Widths {
+/// Widths by code or glyph number, in ems.
+pub(super) struct GlyphWidths {
     first: usize,
     list: Vec<f64>,
     single: HashMap<u32, f64>,
@@ -15,7 +15,7 @@ pub(super) struct Widths {
     default: f64,
 }
 
-impl Widths {
+impl GlyphWidths {
     fn list(first: usize, list: Vec<f64>, default: f64) -> Self {
         Self { first, list, single: HashMap::new(), ranges: Vec::new(), default }
     }
@@ -33,7 +33,7 @@ impl Widths {
         range.map_or(self.default, |range| range.2)
     }
 
-    /// Of a font with numbered glyphs: `/W [first [w w w] first last w]`.
+    /// Widths of a font with numbered glyphs: `/W [first [w w w] first last w]`.
     pub(super) fn composite(document: &Document, font: Option<&Dictionary>) -> Self {
         let mut widths = Self::list(0, Vec::new(), 1.0);
         let Some(font) = font else { return widths };
@@ -62,12 +62,12 @@ impl Widths {
     }
 }
 
-/// Of a font with one byte a character, and how tall its letters are.
+/// Widths and em of a font with one-byte codes.
 pub(super) fn simple_widths(
     document: &Document,
     font: &Dictionary,
-    table: &Table,
-) -> (Widths, f64) {
+    table: &GlyphTable,
+) -> (GlyphWidths, f64) {
     let list = get(document, font, b"Widths").and_then(|list| list.as_array().ok());
     let Some(list) = list else {
         return (standard(name(document, font, b"BaseFont"), table), 1.0);
@@ -83,16 +83,16 @@ pub(super) fn simple_widths(
     let descriptor = get(document, font, b"FontDescriptor").and_then(|d| d.as_dict().ok());
     let missing = descriptor.and_then(|d| number(document, d, b"MissingWidth")).unwrap_or(0.0);
     let em = if drawn { drawn_em(&widths) } else { 1.0 };
-    (Widths::list(first, widths, missing * scale), em)
+    (GlyphWidths::list(first, widths, missing * scale), em)
 }
 
-/// What one unit of a font of drawings is, in units of the font size.
+/// The unit of a Type 3 font, in units of the font size.
 fn drawn_scale(document: &Document, font: &Dictionary) -> f64 {
     let matrix = get(document, font, b"FontMatrix").and_then(|matrix| matrix.as_array().ok());
     matrix.and_then(|matrix| value(matrix.first()?)).map_or(0.001, f64::abs)
 }
 
-/// How tall letters of those widths are: about twice as much as they are wide.
+/// The estimated height of letters of those widths: about twice their width.
 fn drawn_em(widths: &[f64]) -> f64 {
     let drawn = || widths.iter().copied().filter(|&width| width > 0.0);
     let count = drawn().count();
@@ -108,9 +108,9 @@ const HELVETICA: [u16; 95] = [
     222, 833, 556, 556, 556, 556, 333, 500, 278, 556, 500, 722, 500, 500, 500, 334, 260, 334, 584,
 ];
 
-/// Of one of the fonts that a file need not bring. Times is narrower than Helvetica by about a
-/// tenth; the gaps that matter are wider than what is wrong with that.
-fn standard(name: &[u8], table: &Table) -> Widths {
+/// Approximate widths of one of the standard fonts, which files need not embed. Times is narrower
+/// than Helvetica by about a tenth; gaps between words are wider than the error.
+fn standard(name: &[u8], table: &GlyphTable) -> GlyphWidths {
     let has = |part: &str| memchr::memmem::find(name, part.as_bytes()).is_some();
     let scale = if has("Times") { 0.0009 } else { 0.001 };
     let width = |text: &String| {
@@ -120,5 +120,5 @@ fn standard(name: &[u8], table: &Table) -> Widths {
     };
     let list =
         table.iter().map(|text| if has("Courier") { 0.6 } else { width(text).unwrap_or(0.5) });
-    Widths::list(0, list.collect(), 0.5)
+    GlyphWidths::list(0, list.collect(), 0.5)
 }

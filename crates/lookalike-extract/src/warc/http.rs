@@ -1,20 +1,23 @@
-//! The answer of a server, as it came over the line.
+//! HTTP responses in WARC records.
 
-use super::{field, header_and_body};
-use crate::failure::Failure;
-use crate::job::Job;
+use super::header::{field, header_and_body};
+use crate::error::ExtractError;
+use crate::limits::LimitTracker;
 use flate2::read::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 use memchr::memchr;
 use std::borrow::Cow;
 
-/// The most encodings that may lie one in the other.
+/// Maximum nested content encodings.
 const ENCODINGS: usize = 4;
 
 /// The content type and the content.
-type Content<'a> = (Cow<'a, str>, Cow<'a, [u8]>);
+type TypedContent<'a> = (Cow<'a, str>, Cow<'a, [u8]>);
 
-/// What an answer holds, if it was a success.
-pub(super) fn content<'a>(answer: &'a [u8], job: &Job<'_>) -> Result<Option<Content<'a>>, Failure> {
+/// The content of a successful response.
+pub(super) fn content<'a>(
+    answer: &'a [u8],
+    tracker: &LimitTracker<'_>,
+) -> Result<Option<TypedContent<'a>>, ExtractError> {
     let first = &answer[..memchr(b'\n', answer).unwrap_or(answer.len())];
     let status = first.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).nth(1);
     if !status.is_some_and(|status| status.len() == 3 && status[0] == b'2') {
@@ -24,34 +27,37 @@ pub(super) fn content<'a>(answer: &'a [u8], job: &Job<'_>) -> Result<Option<Cont
     let value = |name| String::from_utf8_lossy(field(header, name).unwrap_or_default());
     let mut bytes = Cow::Borrowed(&answer[body..]);
     if value("transfer-encoding").to_ascii_lowercase().contains("chunked") {
-        bytes = unchunked(&answer[body..], job)?;
+        bytes = decode_chunks(&answer[body..], tracker)?;
     }
     let encodings = value("content-encoding").to_ascii_lowercase();
     let encodings: Vec<_> = encodings.split(',').map(str::trim).collect();
     if encodings.len() > ENCODINGS {
         let what = "encodings of a record".to_owned();
-        return Err(Failure::Limit { what, limit: ENCODINGS as u64 });
+        return Err(ExtractError::Limit { what, limit: ENCODINGS as u64 });
     }
     for encoding in encodings.iter().rev() {
-        if let Some(plain) = decompressed(encoding, &bytes, job)? {
+        if let Some(plain) = decompress(encoding, &bytes, tracker)? {
             bytes = Cow::Owned(plain);
         }
     }
     Ok(Some((value("content-type"), bytes)))
 }
 
-/// The content of chunks. Some crawlers keep the field though they undid it, so what does not
-/// begin with the length of a chunk is taken as it is.
-fn unchunked<'a>(bytes: &'a [u8], job: &Job<'_>) -> Result<Cow<'a, [u8]>, Failure> {
+/// Decodes chunked transfer encoding. Some crawlers decode it and keep the field, so a body that
+/// does not begin with a chunk length is returned unchanged.
+fn decode_chunks<'a>(
+    bytes: &'a [u8],
+    tracker: &LimitTracker<'_>,
+) -> Result<Cow<'a, [u8]>, ExtractError> {
     let (mut rest, mut out) = (bytes, Vec::new());
     let mut first = true;
     loop {
-        job.in_time()?;
+        tracker.check_time()?;
         let Some((length, after)) = chunk(rest) else {
             if first {
                 return Ok(Cow::Borrowed(bytes));
             }
-            return Err(Failure::damaged("no length where a chunk must begin"));
+            return Err(ExtractError::damaged("no length where a chunk must begin"));
         };
         first = false;
         if length == 0 {
@@ -60,9 +66,9 @@ fn unchunked<'a>(bytes: &'a [u8], job: &Job<'_>) -> Result<Cow<'a, [u8]>, Failur
         let Some(content) = usize::try_from(length).ok().and_then(|length| after.get(..length))
         else {
             let what = format!("a chunk of {length} bytes, of which {} are there", after.len());
-            return Err(Failure::damaged(what));
+            return Err(ExtractError::damaged(what));
         };
-        job.expand(content.len())?;
+        tracker.charge_bytes(content.len())?;
         out.extend_from_slice(content);
         let after = &after[content.len()..];
         let after = after.strip_prefix(b"\r").unwrap_or(after);
@@ -70,7 +76,7 @@ fn unchunked<'a>(bytes: &'a [u8], job: &Job<'_>) -> Result<Cow<'a, [u8]>, Failur
     }
 }
 
-/// The length of a chunk and what is behind the line that says it.
+/// The length of a chunk and the bytes after its line.
 fn chunk(bytes: &[u8]) -> Option<(u64, &[u8])> {
     let digits = bytes.iter().take(17).take_while(|byte| byte.is_ascii_hexdigit()).count();
     let (number, rest) = bytes.split_at(digits);
@@ -78,30 +84,36 @@ fn chunk(bytes: &[u8]) -> Option<(u64, &[u8])> {
     let line = &rest[..rest.len().min(1024)];
     let end = memchr(b'\n', line)?;
     let plain = matches!(line[..end].trim_ascii_start(), [] | [b';', ..]);
-    // A length beyond all bounds is one, and too long.
+    // A length that overflows is valid, and too long.
     (digits > 0 && plain).then(|| (length.unwrap_or(u64::MAX), &rest[end + 1..]))
 }
 
-/// What is in a compressed content; `None` where it is not compressed, whatever its header says.
-fn decompressed(encoding: &str, bytes: &[u8], job: &Job<'_>) -> Result<Option<Vec<u8>>, Failure> {
+/// Decompresses a content; `None` if it is not compressed, whatever its header declares.
+fn decompress(
+    encoding: &str,
+    bytes: &[u8],
+    tracker: &LimitTracker<'_>,
+) -> Result<Option<Vec<u8>>, ExtractError> {
     let plain = match encoding {
         "" | "identity" | "none" | "utf-8" => return Ok(None),
         "gzip" | "x-gzip" if !bytes.starts_with(&[0x1F, 0x8B]) => return Ok(None),
-        "gzip" | "x-gzip" => job.drain(MultiGzDecoder::new(bytes))?,
+        "gzip" | "x-gzip" => tracker.drain(MultiGzDecoder::new(bytes))?,
         "deflate" => match bytes {
             [a, b, ..] if a & 15 == 8 && (u32::from(*a) << 8 | u32::from(*b)) % 31 == 0 => {
-                job.drain(ZlibDecoder::new(bytes))?
+                tracker.drain(ZlibDecoder::new(bytes))?
             }
             [b'<' | b'\r' | b'\n' | b' ', ..] | [] => return Ok(None),
-            _ => job.drain(DeflateDecoder::new(bytes))?,
+            _ => tracker.drain(DeflateDecoder::new(bytes))?,
         },
         "zstd" => {
             let stream = zstd::stream::read::Decoder::with_buffer(bytes);
-            job.drain(stream.map_err(|error| Failure::damaged(error.to_string()))?)?
+            tracker.drain(stream.map_err(|error| ExtractError::damaged(error.to_string()))?)?
         }
         other => {
             let name: String = other.chars().filter(char::is_ascii_graphic).take(20).collect();
-            return Err(Failure::Unsupported { kind: format!("a page compressed with {name}") });
+            return Err(ExtractError::Unsupported {
+                kind: format!("a page compressed with {name}"),
+            });
         }
     };
     Ok(Some(plain))

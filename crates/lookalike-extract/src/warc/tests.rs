@@ -1,8 +1,8 @@
 //! Records, whole and broken, and what servers answered.
 
 use super::*;
-use crate::extractor::{Extractor, Failed, Part, Sink};
-use crate::options::{Limits, Options};
+use crate::extractor::{ExtractedPart, Extractor, FailedPart, PartSink};
+use crate::options::{ExtractOptions, Limits};
 use proptest::prelude::*;
 use std::io::Write as _;
 
@@ -23,33 +23,34 @@ fn response(header: &str, body: &[u8]) -> Vec<u8> {
 
 /// What a file gave, a line each.
 #[derive(Default)]
-struct Lines(Vec<String>);
+struct WarcLines(Vec<String>);
 
-impl Sink for Lines {
-    fn part(&mut self, part: &Part<'_>) {
-        let Part { number, within, kind, text, fields } = part;
+impl PartSink for WarcLines {
+    fn part(&mut self, part: &ExtractedPart<'_>) {
+        let ExtractedPart { number, within, kind, text, fields } = part;
         let fields =
             ["url", "record-id", "date", "subject"].map(|name| fields.get(name).unwrap_or("-"));
         self.0.push(format!("{number} {within} {kind:?} {text:?} {}", fields.join(" ")));
     }
 
-    fn failed(&mut self, failed: &Failed<'_>) {
+    fn failed(&mut self, failed: &FailedPart<'_>) {
         self.0.push(format!("{}: {}", failed.within, failed.failure));
     }
 }
 
 fn extract(bytes: &[u8]) -> Vec<String> {
-    let mut lines = Lines::default();
-    Extractor::new(&Options::default()).extract("a.warc", bytes, &mut lines);
+    let mut lines = WarcLines::default();
+    Extractor::new(&ExtractOptions::default()).extract("a.warc", bytes, &mut lines);
     lines.0
 }
 
 /// The content that a record gives, or why it gives none.
 fn content(record: &[u8]) -> Result<Option<String>, String> {
-    let options = Options::default();
+    let options = ExtractOptions::default();
     let (done, cut) = next_record(record, true).unwrap();
     assert_eq!(done, record.len());
-    let file = file(&cut.unwrap(), &Job::new(&options)).map_err(|failure| failure.to_string())?;
+    let file =
+        file(&cut.unwrap(), &LimitTracker::new(&options)).map_err(|failure| failure.to_string())?;
     Ok(file.map(|file| String::from_utf8(file.bytes.into_owned()).unwrap()))
 }
 
@@ -80,17 +81,17 @@ fn records_are_files_in_a_file() {
         record("metadata", "http://x/a", "application/warc-fields", b"x: y"),
     ]
     .concat();
-    let outside = "urn:uuid:1 2020-02-03T04:05:06Z -";
+    let metadata = "urn:uuid:1 2020-02-03T04:05:06Z -";
     let wanted = [
-        format!("0 3 Text \"café\" http://x/a.php?b=c.html {outside}"),
-        format!("1 5 Text \"From: a\\nTo: b\\n\\nplain\" http://x/c {outside}"),
-        format!("2 6 Text \"resource\" http://x/d.txt {outside}"),
+        format!("0 3 Text \"café\" http://x/a.php?b=c.html {metadata}"),
+        format!("1 5 Text \"From: a\\nTo: b\\n\\nplain\" http://x/c {metadata}"),
+        format!("2 6 Text \"resource\" http://x/d.txt {metadata}"),
     ];
     assert_eq!(extract(&crawl), wanted);
     // The same, each record compressed of its own, and one part only.
     assert_eq!(extract(&gzip(&crawl)), wanted);
-    let mut lines = Lines::default();
-    Extractor::new(&Options::default()).extract_part("a", &crawl, 1, &mut lines);
+    let mut lines = WarcLines::default();
+    Extractor::new(&ExtractOptions::default()).extract_part("a", &crawl, 1, &mut lines);
     assert_eq!(lines.0, wanted[1..2]);
 }
 
@@ -168,12 +169,12 @@ fn damaged_answers_are_failures() {
 fn what_expands_too_far_is_a_failure() {
     let bomb = response("Content-Encoding: gzip", &gzip(&vec![b'a'; 1 << 20]));
     let limits = Limits { expanded: 1000, members: 1, ..Limits::default() };
-    let options = Options { limits, ..Options::default() };
-    let mut lines = Lines::default();
+    let options = ExtractOptions { limits, ..ExtractOptions::default() };
+    let mut lines = WarcLines::default();
     Extractor::new(&options).extract("a", &bomb, &mut lines);
     assert_eq!(lines.0, ["1: more than 1000 expanded bytes"]);
     let two = record("resource", "http://x/d", "text/plain", b"good").repeat(2);
-    let mut lines = Lines::default();
+    let mut lines = WarcLines::default();
     Extractor::new(&options).extract("a", &two, &mut lines);
     assert_eq!(lines.0.len(), 2);
     assert_eq!(lines.0[1], ": more than 1 members");
@@ -190,8 +191,8 @@ fn a_mailbox_is_its_messages() {
     let wanted =
         ["0 :1 Mail \"one\\n\" - - - a".to_owned(), "1 :7 Mail \"From two\\n\" - - - b".to_owned()];
     assert_eq!(extract(mailbox.as_bytes()), wanted);
-    let mut lines = Lines::default();
-    Extractor::new(&Options::default()).extract_part("a", mailbox.as_bytes(), 1, &mut lines);
+    let mut lines = WarcLines::default();
+    Extractor::new(&ExtractOptions::default()).extract_part("a", mailbox.as_bytes(), 1, &mut lines);
     assert_eq!(lines.0, wanted[1..]);
 }
 
@@ -209,7 +210,7 @@ fn names_come_from_addresses() {
     }
 }
 
-fn all(bytes: &[u8], step: usize) -> Vec<Result<Vec<u8>, Failure>> {
+fn all(bytes: &[u8], step: usize) -> Vec<Result<Vec<u8>, ExtractError>> {
     let (mut buffer, mut read, mut all) = (Vec::new(), 0, Vec::new());
     loop {
         while let Some((done, record)) = next_record(&buffer, read == bytes.len()) {

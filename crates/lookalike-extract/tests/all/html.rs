@@ -4,7 +4,8 @@
 
 use flate2::read::GzDecoder;
 use lookalike_extract::{
-    Extractor, Failed, Failure, Fields, HtmlText, Limits, Options, Part, Sink,
+    ExtractError, ExtractOptions, ExtractedPart, Extractor, FailedPart, Fields, HtmlText, Limits,
+    PartSink,
 };
 use proptest::prelude::*;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -14,21 +15,21 @@ use std::path::{Path, PathBuf};
 
 /// What a page gave.
 #[derive(Debug)]
-struct Read(Result<(String, Fields), Failure>);
+struct Read(Result<(String, Fields), ExtractError>);
 
-impl Sink for Read {
-    fn part(&mut self, part: &Part<'_>) {
+impl PartSink for Read {
+    fn part(&mut self, part: &ExtractedPart<'_>) {
         self.0 = Ok((part.text.to_owned(), part.fields.clone()));
     }
 
-    fn failed(&mut self, failed: &Failed<'_>) {
+    fn failed(&mut self, failed: &FailedPart<'_>) {
         self.0 = Err(failed.failure.clone());
     }
 }
 
-fn read(html: HtmlText, limits: Limits, page: &[u8]) -> Result<(String, Fields), Failure> {
-    let mut read = Read(Err(Failure::Binary));
-    let options = Options { html, limits, ..Options::default() };
+fn read(html: HtmlText, limits: Limits, page: &[u8]) -> Result<(String, Fields), ExtractError> {
+    let mut read = Read(Err(ExtractError::Binary));
+    let options = ExtractOptions { html, limits, ..ExtractOptions::default() };
     Extractor::new(&options).extract("page.html", page, &mut read);
     read.0
 }
@@ -100,7 +101,7 @@ fn odd_markup_gives_its_text() {
     for page in
         ["<p>", "<script>a", "<!-- a", "<title>a", "<div hidden></div>", "<template>a</template>"]
     {
-        let none = Failure::NoText { kind: "a web page".to_owned() };
+        let none = ExtractError::NoText { kind: "a web page".to_owned() };
         assert_eq!(read(HtmlText::All, Limits::default(), page.as_bytes()), Err(none), "{page}");
     }
 }
@@ -202,7 +203,7 @@ fn limits_hold() {
     let page = "<p>a".repeat(100_000);
     let limits = Limits { expanded: 100_000, ..Limits::default() };
     let failure = read(HtmlText::All, limits, page.as_bytes()).unwrap_err();
-    assert_eq!(failure, Failure::Limit { what: "expanded bytes".to_owned(), limit: 100_000 });
+    assert_eq!(failure, ExtractError::Limit { what: "expanded bytes".to_owned(), limit: 100_000 });
     let limits = Limits { expanded: 200_000, ..Limits::default() };
     assert!(read(HtmlText::All, limits, page.as_bytes()).is_ok());
 }
@@ -292,7 +293,7 @@ proptest! {
         let page = pieces.concat();
         let all = read(HtmlText::All, Limits::default(), &page);
         let main = read(HtmlText::Main, Limits::default(), &page);
-        let crashed = |read: &Result<_, Failure>| matches!(read, Err(Failure::Crashed { .. }));
+        let crashed = |read: &Result<_, ExtractError>| matches!(read, Err(ExtractError::Crashed { .. }));
         prop_assert!(!crashed(&all) && !crashed(&main), "{all:?} {main:?}");
         prop_assert_eq!(all.is_ok(), main.is_ok());
         if let (Ok((all, _)), Ok((main, _))) = (all, main) {
@@ -370,9 +371,9 @@ impl Name {
     fn new(id: &str, title: &str) -> Self {
         let (manual, rest) = id.split_once('/').unwrap();
         let file = rest.rsplit('/').next().unwrap();
-        let number = |word: &str| word.ends_with('.');
+        let next_number = |word: &str| word.ends_with('.');
         let named = |word: &str| word == "Chapter" || word == "Appendix";
-        let words = title.split_whitespace().skip_while(|word| number(word) || named(word));
+        let words = title.split_whitespace().skip_while(|word| next_number(word) || named(word));
         let title = words.collect::<Vec<_>>().join(" ");
         Self { manual: manual.to_owned(), file: file.to_owned(), title }
     }
@@ -430,14 +431,14 @@ fn real_pages_are_read_as_by_others() {
     let together = of_all.iter().filter(versions).count();
     let kept = of_all.intersection(&of_main).filter(versions).count();
     let other = |(a, b): &&(usize, usize)| names[*a].is_other_page_than(&names[*b]);
-    let apart = |sets: &[_], tenths| pairs(sets, tenths).iter().filter(other).count();
-    let (before, after) = (apart(&all, 2), apart(&main, 2));
+    let read_in_sandbox = |sets: &[_], tenths| pairs(sets, tenths).iter().filter(other).count();
+    let (before, after) = (read_in_sandbox(&all, 2), read_in_sandbox(&main, 2));
     let figures = format!(
         "all of the text: {similarity:.4} like the oracle's; main text: of {together} pairs of \
          versions at 0.8 or more {kept} stay; pairs of different pages at 0.2 or more: {after}, \
          were {before}; at 0.5 or more: {}, were {}",
-        apart(&main, 5),
-        apart(&all, 5),
+        read_in_sandbox(&main, 5),
+        read_in_sandbox(&all, 5),
     );
     writeln!(std::io::stderr(), "{figures}").unwrap();
     assert!(similarity >= 0.99, "{figures}");

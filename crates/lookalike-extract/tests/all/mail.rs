@@ -3,7 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::format_push_string, reason = "a test")]
 
 use flate2::read::GzDecoder;
-use lookalike_extract::{Extractor, Failed, Failure, Fields, HtmlText, Options, Part, Sink};
+use lookalike_extract::{
+    ExtractError, ExtractOptions, ExtractedPart, Extractor, FailedPart, Fields, HtmlText, PartSink,
+};
 use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -25,18 +27,18 @@ fn data() -> Option<PathBuf> {
 #[derive(Default)]
 struct Got {
     texts: Vec<String>,
-    failures: Vec<Failure>,
+    failures: Vec<ExtractError>,
     /// Words that were cut.
     cut: u64,
 }
 
-impl Sink for Got {
-    fn part(&mut self, part: &Part<'_>) {
+impl PartSink for Got {
+    fn part(&mut self, part: &ExtractedPart<'_>) {
         self.texts.push(part.text.to_owned());
         self.cut += part.fields.cut().words;
     }
 
-    fn failed(&mut self, failed: &Failed<'_>) {
+    fn failed(&mut self, failed: &FailedPart<'_>) {
         self.failures.push(failed.failure.clone());
     }
 }
@@ -89,8 +91,8 @@ fn bodies(set: &str) -> BTreeMap<String, Vec<u8>> {
 fn no_message_loses_half_as_its_signature() {
     let Some(folder) = data() else { return };
     let sets = [("mail", messages(&folder)), ("newsgroups", bodies("newsgroups"))];
-    let with = Options { quotes: true, ..Options::default() };
-    let without = Options { quotes: true, signatures: false, ..Options::default() };
+    let with = ExtractOptions { quotes: true, ..ExtractOptions::default() };
+    let without = ExtractOptions { quotes: true, signatures: false, ..ExtractOptions::default() };
     let (mut with, mut without) = (Extractor::new(&with), Extractor::new(&without));
     for (name, messages) in sets {
         let (mut count, mut cut, mut most) = (0, 0, 0);
@@ -115,8 +117,8 @@ fn no_message_loses_half_as_its_signature() {
 #[derive(Default)]
 struct Dump(String);
 
-impl Sink for Dump {
-    fn part(&mut self, part: &Part<'_>) {
+impl PartSink for Dump {
+    fn part(&mut self, part: &ExtractedPart<'_>) {
         self.0 += &format!("=== {} {:?} {}\n", part.number, part.within, part.kind.name());
         for name in Fields::NAMES {
             if let Some(value) = part.fields.get(name) {
@@ -126,7 +128,7 @@ impl Sink for Dump {
         self.0 += &format!("---\n{}\n", part.text);
     }
 
-    fn failed(&mut self, failed: &Failed<'_>) {
+    fn failed(&mut self, failed: &FailedPart<'_>) {
         self.0 += &format!("=== {:?} {}\n", failed.within, failed.failure);
     }
 }
@@ -144,10 +146,11 @@ fn fixtures_give_what_stands_beside_them() {
         let bytes = std::fs::read(&path).unwrap();
         let name = path.file_name().unwrap().to_str().unwrap();
         let mut dump = Dump::default();
-        let mut options = Options { quotes: true, attachments: true, ..Options::default() };
+        let mut options =
+            ExtractOptions { quotes: true, attachments: true, ..ExtractOptions::default() };
         Extractor::new(&options).extract(name, &bytes, &mut dump);
         dump.0 += "\n##### without quotes, signatures and attachments\n";
-        options = Options { quotes: false, signatures: false, ..Options::default() };
+        options = ExtractOptions { quotes: false, signatures: false, ..ExtractOptions::default() };
         Extractor::new(&options).extract(name, &bytes, &mut dump);
         let wanted = std::fs::read_to_string(path.with_extension("txt")).unwrap_or_default();
         assert_eq!(dump.0, wanted, "{name} gives\n{}", dump.0);
@@ -165,7 +168,7 @@ fn fixtures_give_what_stands_beside_them() {
 fn bodies_are_those_of_an_independent_program() {
     let Some(folder) = data() else { return };
     let messages = messages(&folder);
-    let options = Options { html: HtmlText::All, quotes: true, ..Options::default() };
+    let options = ExtractOptions { html: HtmlText::All, quotes: true, ..ExtractOptions::default() };
     let mut extractor = Extractor::new(&options);
     let docs = GzDecoder::new(File::open(folder.join("docs.jsonl.gz")).unwrap());
     let (mut sum, mut unmarked, mut count, mut equal, mut without) = (0.0, 0.0, 0, 0, 0);

@@ -1,7 +1,9 @@
 //! PDF files: those of `fixtures/extract/pdf`, and hostile ones made here.
 
 use flate2::{Compression, write::ZlibEncoder};
-use lookalike_extract::{Extractor, Failed, Failure, Options, Part, Sink};
+use lookalike_extract::{
+    ExtractError, ExtractOptions, ExtractedPart, Extractor, FailedPart, PartSink,
+};
 use proptest::prelude::*;
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -13,31 +15,31 @@ use std::time::{Duration, Instant};
 struct Got {
     texts: Vec<String>,
     fields: Vec<(&'static str, String)>,
-    failures: Vec<Failure>,
+    failures: Vec<ExtractError>,
 }
 
-impl Sink for Got {
-    fn part(&mut self, part: &Part<'_>) {
+impl PartSink for Got {
+    fn part(&mut self, part: &ExtractedPart<'_>) {
         self.texts.push(part.text.to_owned());
         for name in ["title", "author", "date"] {
             self.fields.extend(part.fields.get(name).map(|value| (name, value.to_owned())));
         }
     }
 
-    fn failed(&mut self, failed: &Failed<'_>) {
+    fn failed(&mut self, failed: &FailedPart<'_>) {
         self.failures.push(failed.failure.clone());
     }
 }
 
-fn extract(bytes: &[u8], options: &Options) -> Got {
+fn extract(bytes: &[u8], options: &ExtractOptions) -> Got {
     let mut got = Got::default();
     Extractor::new(options).extract("a.pdf", bytes, &mut got);
     assert_eq!(got.texts.len() + got.failures.len(), 1);
     got
 }
 
-fn text(bytes: &[u8]) -> Result<String, Failure> {
-    let mut got = extract(bytes, &Options::default());
+fn text(bytes: &[u8]) -> Result<String, ExtractError> {
+    let mut got = extract(bytes, &ExtractOptions::default());
     got.texts.pop().ok_or_else(|| got.failures.remove(0))
 }
 
@@ -113,7 +115,7 @@ fn files_give_the_text_written_beside_them() {
 
 #[test]
 fn what_a_file_says_about_itself() {
-    let got = extract(&fixture("simple.pdf"), &Options::default());
+    let got = extract(&fixture("simple.pdf"), &ExtractOptions::default());
     let expected = [
         ("title", "A (simple) title".to_owned()),
         ("author", "Åsa L".to_owned()),
@@ -124,10 +126,10 @@ fn what_a_file_says_about_itself() {
 
 #[test]
 fn what_has_no_text_or_is_locked_says_so() {
-    let scanned = Failure::NoText { kind: "a PDF of 2 pages".to_owned() };
+    let scanned = ExtractError::NoText { kind: "a PDF of 2 pages".to_owned() };
     assert_eq!(text(&fixture("scanned.pdf")), Err(scanned));
-    assert_eq!(text(&fixture("encrypted.pdf")), Err(Failure::Encrypted));
-    let one = Failure::NoText { kind: "a PDF of 1 page".to_owned() };
+    assert_eq!(text(&fixture("encrypted.pdf")), Err(ExtractError::Encrypted));
+    let one = ExtractError::NoText { kind: "a PDF of 1 page".to_owned() };
     assert_eq!(text(&page("", stream("", b"BT ET"), vec![])), Err(one));
 }
 
@@ -142,7 +144,7 @@ fn files_that_are_cut_off_are_damaged() {
             // Up to its first end mark an updated file is a whole one.
             let whole = name == "updated.pdf" && result.as_deref() == Ok("The old text.\n");
             assert!(
-                whole || matches!(result, Err(Failure::Damaged { .. })),
+                whole || matches!(result, Err(ExtractError::Damaged { .. })),
                 "{name} {twentieth}/20: {result:?}"
             );
         }
@@ -154,10 +156,11 @@ fn damaged_content_is_not_less_text() {
     let good = deflated([b"BT /F 9 Tf (many words) Tj ET".repeat(50)]);
     let file = |content: &[u8]| page("", stream("/Filter/FlateDecode", content), vec![]);
     assert!(text(&file(&good)).is_ok_and(|text| text.contains("many words")));
-    let cut = Err(Failure::Damaged { what: "page 1 of 1: a stream: it is cut off".to_owned() });
+    let cut =
+        Err(ExtractError::Damaged { what: "page 1 of 1: a stream: it is cut off".to_owned() });
     assert_eq!(text(&file(&good[..good.len() / 2])), cut);
     let missing = page("", b"null".to_vec(), vec![]).replace_number(b"3 0 R]", b"9 0 R]");
-    assert!(matches!(text(&missing), Err(Failure::Damaged { .. })));
+    assert!(matches!(text(&missing), Err(ExtractError::Damaged { .. })));
 }
 
 trait ReplaceNumber {
@@ -166,8 +169,8 @@ trait ReplaceNumber {
 
 impl ReplaceNumber for Vec<u8> {
     fn replace_number(mut self, from: &[u8], to: &[u8]) -> Self {
-        let at = self.windows(from.len()).position(|w| w == from).expect("it is there");
-        self[at..at + from.len()].copy_from_slice(to);
+        let remaining_at = self.windows(from.len()).position(|w| w == from).expect("it is there");
+        self[remaining_at..remaining_at + from.len()].copy_from_slice(to);
         self
     }
 }
@@ -180,9 +183,9 @@ fn references_in_circles_end() {
         b"<</Type/Pages/Kids[2 0 R 3 0 R 2 0 R]/Count 9/Parent 3 0 R>>",
         b"<</Type/Pages/Kids[2 0 R 3 0 R]/Parent 2 0 R>>",
     ]);
-    assert!(matches!(text(&circle), Err(Failure::Damaged { .. })));
+    assert!(matches!(text(&circle), Err(ExtractError::Damaged { .. })));
     let itself = pages(&[b"1 0 R", b"2 0 R"]);
-    assert!(matches!(text(&itself), Err(Failure::Damaged { .. })));
+    assert!(matches!(text(&itself), Err(ExtractError::Damaged { .. })));
     // A page above itself, whose resources are looked for upwards; forms that draw each other.
     let parent = pages(&[
         b"<</Type/Catalog/Pages 2 0 R>>",
@@ -190,7 +193,7 @@ fn references_in_circles_end() {
         b"<</Type/Page/Parent 2 0 R/Contents 4 0 R>>",
         &stream("", b"BT /F 9 Tf (x) Tj ET"),
     ]);
-    assert!(matches!(text(&parent), Err(Failure::NoText { .. })));
+    assert!(matches!(text(&parent), Err(ExtractError::NoText { .. })));
     let form = |other: u32| {
         let entries =
             format!("/Subtype/Form/Resources<</Font<</F 5 0 R>>/XObject<</X {other} 0 R>>>>");
@@ -219,7 +222,7 @@ fn text_in_deep_forms_is_read_and_deeper_ones_are_not_dropped_in_silence() {
     for levels in [1, 16, 18, 100, 256] {
         assert_eq!(nested(levels).as_deref().map(str::trim), Ok("deep"), "{levels}");
     }
-    assert!(matches!(nested(257), Err(Failure::Damaged { .. })));
+    assert!(matches!(nested(257), Err(ExtractError::Damaged { .. })));
 }
 
 #[test]
@@ -231,11 +234,11 @@ fn forms_that_multiply_are_stopped() {
         stream(&entries, &[b"BT /F 9 Tf (x) Tj ET ".to_vec(), b"/X Do ".repeat(10)].concat())
     };
     let file = page("/XObject<</X 6 0 R>>", stream("", b"/X Do"), (7..19).map(form).collect());
-    let mut options = Options::default();
+    let mut options = ExtractOptions::default();
     options.limits.time = Duration::from_millis(200);
     let started = Instant::now();
     let got = extract(&file, &options);
-    assert_eq!(got.failures, [Failure::TooSlow { seconds: 0 }]);
+    assert_eq!(got.failures, [ExtractError::TooSlow { seconds: 0 }]);
     assert!(started.elapsed() < Duration::from_secs(120));
 }
 
@@ -251,7 +254,7 @@ fn too_many_pages_are_refused() {
         format!("<</Type/Pages/Kids[{kids}]/Count {count}>>").into_bytes(),
     ];
     objects.resize(count + 2, b"<</Type/Page/Parent 2 0 R>>".to_vec());
-    let limit = Failure::Limit { what: "pages".to_owned(), limit: 20_000 };
+    let limit = ExtractError::Limit { what: "pages".to_owned(), limit: 20_000 };
     assert_eq!(text(&pdf(&objects)), Err(limit));
 }
 
@@ -260,9 +263,9 @@ fn a_bomb_is_not_inflated() {
     let bomb = deflated((0..1 << 10).map(|_| vec![b' '; 1 << 20]));
     assert!(bomb.len() < 2 << 20);
     let file = page("", stream("/Filter/FlateDecode", &bomb), vec![]);
-    let mut options = Options::default();
+    let mut options = ExtractOptions::default();
     options.limits.expanded = 16 << 20;
-    let limit = Failure::Limit { what: "expanded bytes".to_owned(), limit: 16 << 20 };
+    let limit = ExtractError::Limit { what: "expanded bytes".to_owned(), limit: 16 << 20 };
     assert_eq!(extract(&file, &options).failures, std::slice::from_ref(&limit));
     // The same where lopdf inflates it while it loads.
     let holder = stream("/Type/ObjStm/N 1/First 4/Filter/FlateDecode", &bomb);
@@ -295,12 +298,12 @@ proptest! {
             "encrypted-open", "scanned"];
         let mut bytes = fixture(&format!("{}.pdf", names[file]));
         for (index, value) in flips {
-            let at = index.index(bytes.len());
-            bytes[at] = value;
+            let remaining_at = index.index(bytes.len());
+            bytes[remaining_at] = value;
         }
         if bytes.starts_with(b"%PDF-") {
             let result = text(&bytes);
-            prop_assert!(!matches!(result, Err(Failure::Crashed { .. })), "{result:?}");
+            prop_assert!(!matches!(result, Err(ExtractError::Crashed { .. })), "{result:?}");
         }
     }
 }

@@ -11,7 +11,9 @@ use crate::settings::Settings;
 use crate::skipped::{SkipReason, Skipped};
 use crate::source::Source;
 use crate::{Document, Place, Raw, RawSink, Scratch};
-use lookalike_extract::{Extractor, Failed, Failure, Limits, Part, Sink, Used};
+use lookalike_extract::{
+    ExtractError, ExtractedPart, Extractor, FailedPart, LimitUsage, Limits, PartSink,
+};
 #[cfg(feature = "mail")]
 use std::borrow::Cow;
 use std::sync::atomic::Ordering;
@@ -32,7 +34,7 @@ enum Inner<'a> {
     /// No file, and none behind it.
     #[cfg(feature = "archive")]
     End,
-    Damaged(Failure),
+    Damaged(ExtractError),
 }
 
 impl Inner<'_> {
@@ -72,7 +74,7 @@ fn first(format: Format, bytes: &[u8], at_end: bool) -> Option<(usize, Inner<'_>
             }
             Ok(TarNext::More { .. }) => {
                 let what = "the archive ends within a file".to_owned();
-                Some((bytes.len(), Inner::Damaged(Failure::Damaged { what })))
+                Some((bytes.len(), Inner::Damaged(ExtractError::Damaged { what })))
             }
             // Nothing but zeros should follow.
             Ok(TarNext::End) => Some((bytes.len(), Inner::End)),
@@ -80,7 +82,7 @@ fn first(format: Format, bytes: &[u8], at_end: bool) -> Option<(usize, Inner<'_>
         },
         _ => {
             let kind = format!("a file of the format {format}");
-            Some((bytes.len(), Inner::Damaged(Failure::Unsupported { kind })))
+            Some((bytes.len(), Inner::Damaged(ExtractError::Unsupported { kind })))
         }
     }
 }
@@ -108,7 +110,7 @@ impl Piece<'_> {
         part_texts.clear();
         let extractor = settings.extractor(extractor);
         let limits = settings.extract.limits;
-        let mut used = Used::default();
+        let mut used = LimitUsage::default();
         let (mut start, mut line, mut unclosed) = (0, 0, self.unclosed);
         while let Some((done, inner)) = first(format, &self.bytes[start..], true) {
             // One reason is enough.
@@ -133,7 +135,7 @@ impl Piece<'_> {
                 part_texts: &mut *part_texts,
                 sink: &mut *sink,
             };
-            let mut read = |name: &str, bytes: &[u8], sink: &mut dyn Sink| {
+            let mut read = |name: &str, bytes: &[u8], sink: &mut dyn PartSink| {
                 self.extract(name, bytes, (start, &mut used), &limits, extractor, sink);
             };
             extract(inner, &mut read, &mut parts);
@@ -147,7 +149,8 @@ impl Piece<'_> {
         }
         if unclosed {
             let what = "the archive is cut off: it has no end mark".to_owned();
-            let reason = SkipReason::NoText { failure: Failure::Damaged { what }, content: None };
+            let reason =
+                SkipReason::NoText { failure: ExtractError::Damaged { what }, content: None };
             let (source, id) = (self.source.shown.clone(), Some(self.source.name.clone()));
             sink.skipped(Skipped { source, line: None, id, reason });
         }
@@ -160,15 +163,15 @@ impl Piece<'_> {
         &self,
         name: &str,
         bytes: &[u8],
-        (start, used): (usize, &mut Used),
+        (start, used): (usize, &mut LimitUsage),
         limits: &Limits,
         extractor: &mut Extractor,
-        sink: &mut dyn Sink,
+        sink: &mut dyn PartSink,
     ) {
         let Some(offset) = self.offset else {
             // What was read once is within the limits.
-            *used = Used { time: Duration::ZERO, ..*used };
-            let mut again = used.at(start as u64, limits);
+            *used = LimitUsage { time: Duration::ZERO, ..*used };
+            let mut again = used.remaining_at(start as u64, limits);
             let before = again;
             extractor.extract_within(&mut again, name, bytes, sink);
             used.add(before, again);
@@ -177,8 +180,8 @@ impl Piece<'_> {
         let taken = &self.source.extraction_time;
         used.time = Duration::from_nanos(taken.load(Ordering::Relaxed));
         let granted = self.source.size().map_or(offset, |size| offset.min(size));
-        let mut now = used.at(start as u64, limits);
-        now.time = used.at(granted, limits).time;
+        let mut now = used.remaining_at(start as u64, limits);
+        now.time = used.remaining_at(granted, limits).time;
         let before = now;
         match before.exhausted(limits) {
             Some(failure) => failed(&failure, bytes, sink),
@@ -214,10 +217,10 @@ pub(crate) fn again(
     record: &[u8],
     part: u32,
     extractor: &mut Extractor,
-    sink: &mut dyn Sink,
+    sink: &mut dyn PartSink,
 ) {
     if let Some((_, inner)) = first(format, record, true) {
-        let mut read = |name: &str, bytes: &[u8], sink: &mut dyn Sink| {
+        let mut read = |name: &str, bytes: &[u8], sink: &mut dyn PartSink| {
             extractor.extract_part(name, bytes, part, sink);
         };
         extract(inner, &mut read, sink);
@@ -225,9 +228,9 @@ pub(crate) fn again(
 }
 
 /// Reads a file: its name, its bytes, and what takes its parts.
-type ReadFile<'a> = &'a mut dyn FnMut(&str, &[u8], &mut dyn Sink);
+type ReadFile<'a> = &'a mut dyn FnMut(&str, &[u8], &mut dyn PartSink);
 
-fn extract(inner: Inner<'_>, read: ReadFile<'_>, sink: &mut dyn Sink) {
+fn extract(inner: Inner<'_>, read: ReadFile<'_>, sink: &mut dyn PartSink) {
     match inner {
         #[cfg(feature = "mail")]
         Inner::Message(message) => read("message.eml", &message, sink),
@@ -251,20 +254,20 @@ fn extract(inner: Inner<'_>, read: ReadFile<'_>, sink: &mut dyn Sink) {
     }
 }
 
-fn failed(failure: &Failure, bytes: &[u8], sink: &mut dyn Sink) {
-    let kind = lookalike_extract::Kind::Binary;
-    sink.failed(&Failed { within: "", kind, failure, bytes });
+fn failed(failure: &ExtractError, bytes: &[u8], sink: &mut dyn PartSink) {
+    let kind = lookalike_extract::FileKind::Binary;
+    sink.failed(&FailedPart { within: "", kind, failure, bytes });
 }
 
 /// Why a file of an archive is no document: it is many.
 #[cfg(feature = "archive")]
-pub(crate) fn records(name: &str) -> Option<Failure> {
+pub(crate) fn records(name: &str) -> Option<ExtractError> {
     let (_, stem) = crate::decompress::Compression::of_name(name);
     let format = Format::of_name(stem).filter(|format| {
         matches!(format, Format::Jsonl | Format::Parquet | Format::Mbox | Format::Warc)
     })?;
     let kind = format!("a {format} file in an archive (unpacked, its records are read)");
-    Some(Failure::Unsupported { kind })
+    Some(ExtractError::Unsupported { kind })
 }
 
 /// What the ids of a record's documents begin with.
@@ -349,8 +352,8 @@ impl Settings {
     }
 }
 
-impl<S: RawSink> Sink for Parts<'_, S> {
-    fn part(&mut self, part: &Part<'_>) {
+impl<S: RawSink> PartSink for Parts<'_, S> {
+    fn part(&mut self, part: &ExtractedPart<'_>) {
         let settings = &*self.source.settings;
         let own = settings.own_id(self.source.format(), part.fields);
         self.set_id(part.within, own);
@@ -374,7 +377,7 @@ impl<S: RawSink> Sink for Parts<'_, S> {
         self.sink.record(&document, raw);
     }
 
-    fn failed(&mut self, failed: &Failed<'_>) {
+    fn failed(&mut self, failed: &FailedPart<'_>) {
         self.set_id(failed.within, None);
         let content = (!failed.bytes.is_empty()).then(|| Box::new(Content::of(failed.bytes)));
         let reason = SkipReason::NoText { failure: failed.failure.clone(), content };

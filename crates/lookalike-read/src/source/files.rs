@@ -15,7 +15,9 @@ use crate::stamp::Stamp;
 use crate::walk::name_of;
 use crate::{Document, Place, Raw, RawSink, Scratch};
 use lookalike_core::parameter::Parameter;
-use lookalike_extract::{Extractor, Failed, Failure, Kind, Part, Sink, Used, encoding};
+use lookalike_extract::{
+    ExtractError, ExtractedPart, Extractor, FailedPart, FileKind, LimitUsage, PartSink, encoding,
+};
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Read};
@@ -105,7 +107,7 @@ impl DocumentFile {
 
 /// A file that was read.
 pub(crate) struct Contents<'a> {
-    pub(crate) kind: Kind,
+    pub(crate) kind: FileKind,
     /// As they are without compression.
     pub(crate) bytes: &'a [u8],
     /// As it is on the disk.
@@ -121,12 +123,17 @@ impl Contents<'_> {
     }
 
     /// Gives its parts to `sink`, and adds what they use.
-    fn extract(&self, used: &mut Used, extractor: &mut Extractor, sink: &mut dyn Sink) {
+    fn extract(&self, used: &mut LimitUsage, extractor: &mut Extractor, sink: &mut dyn PartSink) {
         extractor.extract_within(used, &self.name, self.bytes, sink);
     }
 
     /// Gives the part of a number to `sink`.
-    pub(crate) fn extract_part(&self, number: u32, extractor: &mut Extractor, sink: &mut dyn Sink) {
+    pub(crate) fn extract_part(
+        &self,
+        number: u32,
+        extractor: &mut Extractor,
+        sink: &mut dyn PartSink,
+    ) {
         extractor.extract_part(&self.name, self.bytes, number, sink);
     }
 }
@@ -161,10 +168,10 @@ pub(crate) fn read<'a>(
 
 /// What a file is. Binary ones count as text until they are decoded: with the encoding that was
 /// named, they may be.
-pub(crate) fn kind(name: &str, bytes: &[u8], settings: &Settings) -> Kind {
-    match Kind::of(name, bytes) {
-        _ if settings.as_text || bytes.is_empty() => Kind::Text,
-        Kind::Binary => Kind::Text,
+pub(crate) fn kind(name: &str, bytes: &[u8], settings: &Settings) -> FileKind {
+    match FileKind::of(name, bytes) {
+        _ if settings.as_text || bytes.is_empty() => FileKind::Text,
+        FileKind::Binary => FileKind::Text,
         kind => kind,
     }
 }
@@ -180,12 +187,13 @@ pub(crate) fn fill(
     let unreadable = |error: io::Error| unreadable(&error);
     stream.by_ref().take(FIRST_BYTES).read_to_end(bytes).map_err(unreadable)?;
     let kind = kind(name, bytes, settings);
-    if kind == Kind::Text && encoding::is_binary(bytes, settings.encoding) {
+    if kind == FileKind::Text && encoding::is_binary(bytes, settings.encoding) {
         return Err(SkipReason::Binary);
     }
-    let longest = settings.longest_record(compressed).filter(|_| kind == Kind::Text && compressed);
+    let longest =
+        settings.longest_record(compressed).filter(|_| kind == FileKind::Text && compressed);
     let limit = match kind {
-        Kind::Text => longest.map_or(u64::MAX, |longest| longest.limit),
+        FileKind::Text => longest.map_or(u64::MAX, |longest| longest.limit),
         _ if compressed => settings.extract.limits.bytes.min(settings.extract.limits.expanded),
         _ => settings.extract.limits.bytes,
     };
@@ -200,8 +208,8 @@ pub(crate) fn fill(
     }
     match kind {
         _ if bytes.len() <= limit => Ok(()),
-        Kind::Text => Err(longest.map_or(SkipReason::TooLong, OverLimit::reason)),
-        _ => Err(SkipReason::NoText { failure: Failure::bytes(limit as u64), content: None }),
+        FileKind::Text => Err(longest.map_or(SkipReason::TooLong, OverLimit::reason)),
+        _ => Err(SkipReason::NoText { failure: ExtractError::bytes(limit as u64), content: None }),
     }
 }
 
@@ -231,7 +239,7 @@ pub(crate) fn read_all(
             }
             continue;
         }
-        read_one(source, (start as u32, file), Used::default(), scratch, sink)?;
+        read_one(source, (start as u32, file), LimitUsage::default(), scratch, sink)?;
     }
     Ok(())
 }
@@ -241,10 +249,10 @@ pub(crate) fn read_all(
 fn read_one(
     source: &Source,
     (start, file): (u32, &DocumentFile),
-    mut used: Used,
+    mut used: LimitUsage,
     scratch: &mut Scratch,
     sink: &mut impl RawSink,
-) -> Result<Used, ReadError> {
+) -> Result<LimitUsage, ReadError> {
     let settings = &*source.settings;
     let Scratch { bytes, further, extractor, part_texts, .. } = scratch;
     let contents = match read(file, settings, bytes) {
@@ -260,7 +268,7 @@ fn read_one(
     };
     let length = u32::try_from(contents.length).unwrap_or(u32::MAX);
     let place = Place { start, length, line: 0, part: 0 };
-    if contents.kind != Kind::Text {
+    if contents.kind != FileKind::Text {
         let id = String::new();
         let mut parts =
             Parts { settings, file, place, further, id, part_texts, sink, refused: None };
@@ -310,8 +318,8 @@ struct Parts<'a, S> {
     refused: Option<ReadError>,
 }
 
-impl<S: RawSink> Sink for Parts<'_, S> {
-    fn part(&mut self, part: &Part<'_>) {
+impl<S: RawSink> PartSink for Parts<'_, S> {
+    fn part(&mut self, part: &ExtractedPart<'_>) {
         if self.refused.is_some() {
             return;
         }
@@ -337,7 +345,7 @@ impl<S: RawSink> Sink for Parts<'_, S> {
         self.sink.record(&document, raw);
     }
 
-    fn failed(&mut self, failed: &Failed<'_>) {
+    fn failed(&mut self, failed: &FailedPart<'_>) {
         let content = (!failed.bytes.is_empty()).then(|| Box::new(Content::of(failed.bytes)));
         let reason = SkipReason::NoText { failure: failed.failure.clone(), content };
         let named = self.file.named && failed.within.is_empty();
@@ -352,23 +360,23 @@ impl<S: RawSink> Sink for Parts<'_, S> {
 pub(crate) struct OnePart<F, R> {
     take: Option<F>,
     pub(crate) taken: Option<R>,
-    pub(crate) failure: Option<Failure>,
+    pub(crate) failure: Option<ExtractError>,
 }
 
-impl<R, F: FnOnce(&Part<'_>) -> R> OnePart<F, R> {
+impl<R, F: FnOnce(&ExtractedPart<'_>) -> R> OnePart<F, R> {
     pub(crate) fn new(take: F) -> Self {
         Self { take: Some(take), taken: None, failure: None }
     }
 }
 
-impl<R, F: FnOnce(&Part<'_>) -> R> Sink for OnePart<F, R> {
-    fn part(&mut self, part: &Part<'_>) {
+impl<R, F: FnOnce(&ExtractedPart<'_>) -> R> PartSink for OnePart<F, R> {
+    fn part(&mut self, part: &ExtractedPart<'_>) {
         if let Some(take) = self.take.take() {
             self.taken = Some(take(part));
         }
     }
 
-    fn failed(&mut self, failed: &Failed<'_>) {
+    fn failed(&mut self, failed: &FailedPart<'_>) {
         self.failure = Some(failed.failure.clone());
     }
 }

@@ -11,7 +11,7 @@ use crate::source::files::{Contents, DocumentFile, fill, kind};
 use crate::stamp::Stamp;
 use crate::walk::name_of;
 use lookalike_extract::archive::{EntryKind, ZipEntry, zip_entries_within};
-use lookalike_extract::{Failure, Kind, Limits, UniqueNames, Used};
+use lookalike_extract::{ExtractError, FileKind, LimitUsage, Limits, UniqueNames};
 use std::fs::File;
 use std::io::{BufReader, Cursor};
 use std::path::Path;
@@ -25,7 +25,7 @@ pub(crate) struct ZipMember {
     pub(crate) entry: ZipEntry,
     archive: Arc<Archive>,
     /// Members before it, and the bytes that they promise to expand to.
-    before: Used,
+    before: LimitUsage,
 }
 
 /// What all members of an archive share.
@@ -41,23 +41,27 @@ struct Archive {
 pub(crate) struct MemberBudget {
     archive: Option<Arc<Archive>>,
     /// Expanded bytes and members that are deeper than the members of the archive.
-    nested: Used,
+    nested: LimitUsage,
 }
 
 impl MemberBudget {
     /// What the archive has used before this member; an error where nothing is left.
-    pub(crate) fn begin(&mut self, member: &ZipMember, limits: &Limits) -> Result<Used, Failure> {
+    pub(crate) fn begin(
+        &mut self,
+        member: &ZipMember,
+        limits: &Limits,
+    ) -> Result<LimitUsage, ExtractError> {
         let same = self.archive.as_ref().is_some_and(|own| Arc::ptr_eq(own, &member.archive));
         if !same {
             self.archive = Some(Arc::clone(&member.archive));
-            self.nested = Used::default();
+            self.nested = LimitUsage::default();
         }
-        let used = Used {
+        let used = LimitUsage {
             time: Duration::from_nanos(member.archive.nanoseconds.load(Ordering::Relaxed)),
             expanded: member.before.expanded.saturating_add(self.nested.expanded),
             members: member.before.members.saturating_add(self.nested.members),
         };
-        let mut used = used.at(member.entry.data_offset, limits);
+        let mut used = used.remaining_at(member.entry.data_offset, limits);
         used.expanded = used.expanded.saturating_add(member.entry.size);
         used.members = used.members.saturating_add(1);
         used.exhausted(limits).map_or(Ok(used), Err)
@@ -65,7 +69,7 @@ impl MemberBudget {
 
     /// Adds what a member took since `started`, and what was in it, the difference of `after` and
     /// `before`.
-    pub(crate) fn end(&mut self, started: Instant, before: Used, after: Used) {
+    pub(crate) fn end(&mut self, started: Instant, before: LimitUsage, after: LimitUsage) {
         if let Some(archive) = &self.archive {
             let taken = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
             archive.nanoseconds.fetch_add(taken, Ordering::Relaxed);
@@ -101,8 +105,8 @@ pub(crate) fn read_member<'a>(
         return Err(failed(failure));
     }
     let kind = kind(name, bytes, settings);
-    if kind != Kind::Text && bytes.len() as u64 > limits.bytes {
-        return Err(failed(Failure::bytes(limits.bytes)));
+    if kind != FileKind::Text && bytes.len() as u64 > limits.bytes {
+        return Err(failed(ExtractError::bytes(limits.bytes)));
     }
     Ok(Contents { kind, bytes, length: entry.size, name: name.to_owned() })
 }
@@ -127,7 +131,7 @@ pub(crate) fn zipped(
         reason: failed(failure),
     };
     let mut names = UniqueNames::default();
-    let (archive, mut before) = (Arc::new(Archive::default()), Used::default());
+    let (archive, mut before) = (Arc::new(Archive::default()), LimitUsage::default());
     for entry in listed.entries {
         let inside = format!("{id}/{}", names.unique(&entry.name));
         match entry.failure.clone().or_else(|| entry.kind.failure()) {
@@ -173,14 +177,14 @@ mod tests {
                 failure: None,
             },
             archive: Arc::clone(&archive),
-            before: Used::default(),
+            before: LimitUsage::default(),
         };
         let mut budget = MemberBudget::default();
         let used = budget.begin(&member(0), &limits).unwrap();
         assert_eq!((used.time, used.expanded, used.members), (Duration::ZERO, 1, 1));
         let long_ago = Instant::now().checked_sub(Duration::from_secs(61)).unwrap();
         budget.end(long_ago, used, used);
-        let slow = Failure::TooSlow { seconds: 60 };
+        let slow = ExtractError::TooSlow { seconds: 60 };
         assert_eq!(budget.begin(&member(9), &limits), Err(slow.clone()));
         assert_eq!(MemberBudget::default().begin(&member(9), &limits), Err(slow));
         // A large archive is granted more.

@@ -2,7 +2,7 @@
 //! the same when they are fetched again.
 
 use super::{All, Collection, ReadOptions, Scratch, Taken, blocks, gzip, read_named, zst};
-use lookalike_extract::{Limits, Options};
+use lookalike_extract::{ExtractOptions, Limits};
 use std::path::Path;
 
 fn fixture(name: &str) -> Vec<u8> {
@@ -23,7 +23,7 @@ fn mailbox() -> Vec<u8> {
 }
 
 fn everything(name: &str, bytes: &[u8], block_bytes: usize) -> All {
-    let extract = Options { attachments: true, ..Options::default() };
+    let extract = ExtractOptions { attachments: true, ..ExtractOptions::default() };
     let options = ReadOptions { extract, ..ReadOptions::default() };
     read_named(name, bytes, &options, block_bytes).unwrap()
 }
@@ -202,7 +202,7 @@ fn documents_of_a_container_are_fetched_without_reading_it_again() {
         "body\n".repeat(1000)
     );
     let mail = [head.as_bytes(), &inner, b"\n--x--\n"].concat();
-    let extract = Options { attachments: true, ..Options::default() };
+    let extract = ExtractOptions { attachments: true, ..ExtractOptions::default() };
     let options = ReadOptions { extract, ..ReadOptions::default() };
     let outer = zip(&[("in.zip".to_owned(), inner.clone())]);
     for (name, bytes) in [("out.zip", outer), ("x.bin", inner), ("x.eml", mail)] {
@@ -237,7 +237,7 @@ fn an_archive_with_all_that_is_in_it_has_one_budget() {
     let sum: usize = members.iter().map(|(_, content)| content.len()).sum();
     let limits = |limits| {
         let options = ReadOptions {
-            extract: Options { limits, ..Options::default() },
+            extract: ExtractOptions { limits, ..ExtractOptions::default() },
             ..ReadOptions::default()
         };
         read_named("x.zip", &zip(&members), &options, 1 << 20).unwrap()
@@ -257,7 +257,7 @@ fn a_large_text_in_an_archive_is_read_as_one_in_a_folder() {
     let text = "word ".repeat(1000);
     let bytes = zip(&[("a.txt".to_owned(), &text)]);
     let read = |limits| {
-        let extract = Options { limits, ..Options::default() };
+        let extract = ExtractOptions { limits, ..ExtractOptions::default() };
         let options = ReadOptions { extract, skip_bad: true, ..ReadOptions::default() };
         read_named("x.zip", &bytes, &options, 1 << 20).unwrap()
     };

@@ -93,7 +93,7 @@ fn name(skipped: &Skipped) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lookalike_extract::Failure;
+    use lookalike_extract::ExtractError;
 
     #[test]
     fn copies_are_told_from_files_of_the_same_length() {
@@ -107,7 +107,7 @@ mod tests {
         }
         for name in ["e.pdf", "f.pdf"] {
             let content = Some(Box::new(Content::of(b"scan")));
-            let reason = SkipReason::NoText { failure: Failure::Encrypted, content };
+            let reason = SkipReason::NoText { failure: ExtractError::Encrypted, content };
             skipped.push(Skipped { source: path(name), line: None, id: None, reason });
         }
         let found = Identical::of(&SkippedRecords::of(&skipped).unwrap()).unwrap();

@@ -6,7 +6,7 @@
 use crate::collection::{Pairs, data, truth};
 use flate2::read::GzDecoder;
 use lookalike::core::params::{Case, Params, ShingleRule, TokenRule, Unit, Wishes};
-use lookalike::extract::{HtmlText, Options};
+use lookalike::extract::{ExtractOptions, HtmlText};
 use lookalike::find::{self, FindOptions, Findings, PairList};
 use lookalike::progress::Silent;
 use lookalike::read::{Collection, NormalForm, ReadOptions, Wording};
@@ -50,7 +50,7 @@ fn a_mixed_folder_is_searched_without_a_loss() {
     let Some(data) = data() else { return };
     let folder = mixed_folder(&data);
     for html in [HtmlText::Main, HtmlText::All] {
-        let extract = Options { html, ..Options::default() };
+        let extract = ExtractOptions { html, ..ExtractOptions::default() };
         let reading = ReadOptions { extract, ..ReadOptions::default() };
         let inputs = [folder.path().to_owned()];
         let found = find(&inputs, &reading, &Wishes::default());

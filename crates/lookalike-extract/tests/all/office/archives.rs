@@ -3,7 +3,7 @@
 use super::zipped::{Entry, Form, crc, entry, tar, zip, zip_as};
 use super::{extract, extract_with, fixture};
 use lookalike_extract::archive::{EntryKind, TarNext, next_entry, zip_entries, zip_entries_within};
-use lookalike_extract::{Failure, Limits, Options};
+use lookalike_extract::{ExtractError, ExtractOptions, Limits};
 use std::io::Cursor;
 
 const MODIFIED: i64 = 1_714_979_290 * 1_000_000_000;
@@ -35,9 +35,9 @@ fn an_entry_can_be_read_by_itself() {
         let start = second.data_offset as usize;
         let compressed = &bytes[start..start + second.compressed_size as usize];
         assert_eq!(second.inflate(compressed, 13).unwrap(), b"Second file.\n");
-        let limit = Failure::Limit { what: "expanded bytes".to_owned(), limit: 12 };
+        let limit = ExtractError::Limit { what: "expanded bytes".to_owned(), limit: 12 };
         assert_eq!(second.inflate(compressed, 12), Err(limit));
-        assert!(matches!(second.inflate(&compressed[1..], 100), Err(Failure::Damaged { .. })));
+        assert!(matches!(second.inflate(&compressed[1..], 100), Err(ExtractError::Damaged { .. })));
     }
 }
 
@@ -118,9 +118,14 @@ fn members_of_every_usual_method_are_read() {
         let start = entry.data_offset as usize;
         let compressed = &bytes[start..start + entry.compressed_size as usize];
         assert_eq!(entry.inflate(compressed, entry.size).unwrap().len() as u64, entry.size);
-        assert_eq!(entry.inflate(compressed, 5000), Err(Failure::expanded(5000)), "{}", entry.name);
+        assert_eq!(
+            entry.inflate(compressed, 5000),
+            Err(ExtractError::expanded(5000)),
+            "{}",
+            entry.name
+        );
         let cut = entry.inflate(&compressed[..compressed.len() / 2], 1 << 20);
-        assert!(matches!(cut, Err(Failure::Damaged { .. })), "{} {cut:?}", entry.name);
+        assert!(matches!(cut, Err(ExtractError::Damaged { .. })), "{} {cut:?}", entry.name);
     }
 }
 
@@ -136,7 +141,7 @@ fn a_dictionary_of_lzma_is_not_larger_than_its_limit() {
     let list = bytes.windows(4).rposition(|w| w == b"PK\x01\x02").unwrap();
     bytes[list + 24..list + 28].copy_from_slice(&[0xFE; 4]);
     let got = extract("x.zip", &bytes);
-    assert!(matches!(got.failure_of("14.txt"), Failure::Unsupported { .. }), "{got:?}");
+    assert!(matches!(got.failure_of("14.txt"), ExtractError::Unsupported { .. }), "{got:?}");
 }
 
 #[test]
@@ -195,9 +200,9 @@ fn listing_is_within_the_limits() {
     let listed = |limits: Limits| zip_entries_within(Cursor::new(&bytes), &limits);
     assert_eq!(listed(Limits::default()).unwrap().entries.len(), 4);
     let few = Limits { members: 3, ..Limits::default() };
-    assert_eq!(listed(few), Err(Failure::members(3)));
+    assert_eq!(listed(few), Err(ExtractError::members(3)));
     let no_time = Limits { time: std::time::Duration::ZERO, ..Limits::default() };
-    assert_eq!(listed(no_time), Err(Failure::TooSlow { seconds: 0 }));
+    assert_eq!(listed(no_time), Err(ExtractError::TooSlow { seconds: 0 }));
 }
 
 #[test]
@@ -210,7 +215,7 @@ fn wrong_sums_and_sizes_are_damage() {
         bytes[at] ^= 1;
         let got = extract("x.zip", &bytes);
         assert_eq!(names(&got.parts), ["b.txt"], "{got:?}");
-        assert!(matches!(got.failures[..], [(_, Failure::Damaged { .. })]), "{got:?}");
+        assert!(matches!(got.failures[..], [(_, ExtractError::Damaged { .. })]), "{got:?}");
     }
 }
 
@@ -228,7 +233,7 @@ fn a_zip_that_is_cut_off_gives_what_is_whole() {
             let got = extract("x.zip", &bytes[..end]);
             assert_eq!(names(&got.parts), ["a.txt", "b.txt", "c.txt"][..whole], "{got:?}");
             let (name, failure) = got.failures.last().unwrap();
-            assert!(name.is_empty() && matches!(failure, Failure::Damaged { .. }), "{got:?}");
+            assert!(name.is_empty() && matches!(failure, ExtractError::Damaged { .. }), "{got:?}");
             assert_eq!(got.failures.len(), 1 + usize::from(whole == 2), "{got:?}");
         }
     }
@@ -324,7 +329,7 @@ fn tar_headers_that_are_not_are_damage() {
     wrong_sum[0] = b'c';
     let got = extract("x.tar", &[good.clone(), wrong_sum].concat());
     assert_eq!(names(&got.parts), ["a.txt"]);
-    assert!(matches!(got.failure_of(""), Failure::Damaged { .. }), "{got:?}");
+    assert!(matches!(got.failure_of(""), ExtractError::Damaged { .. }), "{got:?}");
     let sparse = tar("s.txt", b'S', b"");
     let pax = tar("x", b'x', b"22 GNU.sparse.major=1\n");
     let both = [sparse, pax, tar("t.txt", b'0', b"map"), good.clone(), vec![0; 1024]].concat();
@@ -336,17 +341,17 @@ fn tar_headers_that_are_not_are_damage() {
     let cut = [&good[..], &good[..700]].concat();
     assert_eq!(extract("x.tar", &cut).failures.len(), 1);
     let endless = [tar("x", b'L', b"name").repeat(1000), good].concat();
-    assert!(matches!(next_entry(&endless), Err(Failure::Damaged { .. })));
+    assert!(matches!(next_entry(&endless), Err(ExtractError::Damaged { .. })));
 }
 
 impl super::Got {
-    fn failure_of(&self, name: &str) -> &Failure {
+    fn failure_of(&self, name: &str) -> &ExtractError {
         &self.failures.iter().find(|(n, _)| n == name).unwrap().1
     }
 }
 
-fn limited(change: impl FnOnce(&mut Limits)) -> Options {
-    let mut options = Options::default();
+fn limited(change: impl FnOnce(&mut Limits)) -> ExtractOptions {
+    let mut options = ExtractOptions::default();
     change(&mut options.limits);
     options
 }
@@ -355,7 +360,7 @@ fn limited(change: impl FnOnce(&mut Limits)) -> Options {
 fn bombs_stop_at_the_limit() {
     let zeros = vec![b'0'; 10 << 20];
     let options = limited(|limits| limits.expanded = 25 << 20);
-    let limit = Failure::Limit { what: "expanded bytes".to_owned(), limit: 25 << 20 };
+    let limit = ExtractError::Limit { what: "expanded bytes".to_owned(), limit: 25 << 20 };
     let files: Vec<Entry> = (0..10).map(|i| entry(&format!("{i}.txt"), &zeros)).collect();
     let flat = zip_as(Form::Usual, &files);
     let got = extract_with(&options, "x.zip", &flat);
@@ -374,7 +379,7 @@ fn bombs_stop_at_the_limit() {
     let mut promising = zip(&[("a.txt", b"x")]);
     let list = promising.windows(4).position(|w| w == b"PK\x01\x02").unwrap();
     promising[list + 24..list + 28].copy_from_slice(&[0xFE; 4]);
-    assert!(matches!(extract("x.zip", &promising).failure(), Failure::Damaged { .. }));
+    assert!(matches!(extract("x.zip", &promising).failure(), ExtractError::Damaged { .. }));
     assert_eq!(crc(b"123456789"), 0xCBF4_3926);
 }
 
@@ -388,7 +393,7 @@ fn archives_lie_only_so_deep_in_each_other() {
         };
     }
     let got = extract("x", &bytes);
-    assert!(matches!(got.failure(), Failure::Limit { limit: 8, .. }), "{got:?}");
+    assert!(matches!(got.failure(), ExtractError::Limit { limit: 8, .. }), "{got:?}");
     let options = limited(|limits| limits.depth = 20);
     assert_eq!(extract_with(&options, "x", &bytes).text(), "text");
 }
@@ -396,7 +401,7 @@ fn archives_lie_only_so_deep_in_each_other() {
 #[test]
 fn members_are_counted() {
     let options = limited(|limits| limits.members = 3);
-    let limit = Failure::Limit { what: "members".to_owned(), limit: 3 };
+    let limit = ExtractError::Limit { what: "members".to_owned(), limit: 3 };
     let files: Vec<Entry> = (0..4).map(|i| entry(&format!("{i}.txt"), b"x")).collect();
     assert!(extract_with(&options, "x.zip", &zip_as(Form::Usual, &files[..3])).failures.is_empty());
     assert_eq!(extract_with(&options, "x.zip", &zip_as(Form::Usual, &files)).failure(), &limit);

@@ -3,7 +3,7 @@
 use super::hostile::{docx, odf};
 use super::zipped::zip;
 use super::{extract, fixture};
-use lookalike_extract::Failure;
+use lookalike_extract::ExtractError;
 use std::io::Write as _;
 
 #[test]
@@ -27,7 +27,7 @@ fn texts_and_fields_are_the_known_ones() {
 #[test]
 fn an_epub_has_its_chapters_in_order() {
     let got = extract("book.epub", &fixture("book.epub"));
-    if let Some((_, Failure::Unsupported { kind })) = got.failures.first() {
+    if let Some((_, ExtractError::Unsupported { kind })) = got.failures.first() {
         writeln!(std::io::stderr(), "SKIPPED: {kind} cannot be read with these features").unwrap();
         return;
     }
@@ -37,7 +37,7 @@ fn an_epub_has_its_chapters_in_order() {
 
 #[test]
 fn a_password_is_said() {
-    assert_eq!(extract("x", &fixture("password.odt")).failure(), &Failure::Encrypted);
+    assert_eq!(extract("x", &fixture("password.odt")).failure(), &ExtractError::Encrypted);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::zipped::{Entry, Form, entry, zip, zip_as};
 use super::{Got, extract, extract_with, fixture};
 use lookalike_extract::archive::{next_entry, zip_entries};
-use lookalike_extract::{Failure, Options};
+use lookalike_extract::{ExtractError, ExtractOptions};
 use proptest::prelude::*;
 use std::io::Cursor;
 use std::time::{Duration, Instant};
@@ -35,8 +35,8 @@ pub(crate) fn odf(body: &str) -> Vec<u8> {
     zip_as(Form::Usual, &[mime, entry("content.xml", content.as_bytes())])
 }
 
-fn small() -> Options {
-    let mut options = Options::default();
+fn small() -> ExtractOptions {
+    let mut options = ExtractOptions::default();
     options.limits.expanded = 1 << 20;
     options
 }
@@ -44,7 +44,8 @@ fn small() -> Options {
 /// What must hold whatever is read.
 fn check(got: &Got, limit: usize) {
     assert!(got.bytes() <= limit, "{} bytes", got.bytes());
-    let crashed = |(_, failure): &(String, Failure)| matches!(failure, Failure::Crashed { .. });
+    let crashed =
+        |(_, failure): &(String, ExtractError)| matches!(failure, ExtractError::Crashed { .. });
     assert!(!got.failures.iter().any(crashed), "{:?}", got.failures);
 }
 
@@ -142,7 +143,7 @@ proptest! {
         for bytes in [docx(&format!("<d>{xml}</d>")), odf(&xml)] {
             let got = extract_with(&small(), "x", &bytes);
             check(&got, 1 << 20);
-            let damaged = |(_, f): &(String, Failure)| matches!(f, Failure::Damaged { .. });
+            let damaged = |(_, f): &(String, ExtractError)| matches!(f, ExtractError::Damaged { .. });
             assert!(!got.failures.iter().any(damaged), "{xml}: {got:?}");
         }
     }
@@ -246,7 +247,7 @@ fn entities_are_never_expanded() {
     laughs += "<!ENTITY file SYSTEM \"file:///etc/hostname\">]>";
     for entity in ["a9", "a0", "file"] {
         let got = extract("x", &docx(&format!("{laughs}<d><p><t>x&{entity};</t></p></d>")));
-        assert!(matches!(got.failure(), Failure::Damaged { .. }), "{got:?}");
+        assert!(matches!(got.failure(), ExtractError::Damaged { .. }), "{got:?}");
     }
     assert_eq!(extract("x", &docx(&format!("{laughs}<d><p><t>x</t></p></d>"))).text(), "x\n");
 }
@@ -264,7 +265,7 @@ fn what_repeats_is_bounded() {
         nested = format!("<table-cell number-columns-repeated='100'>{nested}</table-cell>");
     }
     let got = extract_with(&small(), "x", &odf(&nested));
-    assert!(matches!(got.failure(), Failure::Limit { .. }), "{got:?}");
+    assert!(matches!(got.failure(), ExtractError::Limit { .. }), "{got:?}");
     let blanks = "<p>x<s c='4000000000'/></p>".repeat(10);
     assert!(extract("x", &odf(&blanks)).text().len() < 20_000);
 }
@@ -288,7 +289,7 @@ fn a_shared_text_that_is_used_a_million_times_is_limited() {
         ("xl/t.xml", shared.as_bytes()),
     ]);
     assert_eq!(extract("x", &bytes).text().len(), 1000 * 10_001);
-    let limit = Failure::Limit { what: "expanded bytes".to_owned(), limit: 1 << 20 };
+    let limit = ExtractError::Limit { what: "expanded bytes".to_owned(), limit: 1 << 20 };
     assert_eq!(extract_with(&small(), "x", &bytes).failure(), &limit);
 }
 
@@ -311,7 +312,7 @@ fn one_bad_shared_text_does_not_lose_a_workbook() {
     assert_eq!(got.text(), "first\t\u{fffd}\t\u{fffd}\n5\n");
     // Without any there would be nothing but marks.
     let got = extract("x", &book("<sst/>"));
-    assert!(matches!(got.failure(), Failure::Damaged { .. }), "{got:?}");
+    assert!(matches!(got.failure(), ExtractError::Damaged { .. }), "{got:?}");
 }
 
 #[test]
@@ -345,9 +346,9 @@ fn a_file_is_what_it_holds_not_what_it_is_called() {
     let got = extract("letter.docx", &zip(&[("a.txt", b"some text")]));
     assert_eq!(got.text(), "some text");
     let hollow = zip(&[("[Content_Types].xml", b"<Types/>"), ("word/documents/a.txt", b"x")]);
-    assert!(matches!(extract("a.docx", &hollow).failure(), Failure::Damaged { .. }));
+    assert!(matches!(extract("a.docx", &hollow).failure(), ExtractError::Damaged { .. }));
     let blank = docx("<d><p><t> </t></p></d>");
-    assert!(matches!(extract("a.docx", &blank).failure(), Failure::NoText { .. }));
+    assert!(matches!(extract("a.docx", &blank).failure(), ExtractError::NoText { .. }));
 }
 
 #[test]
@@ -356,7 +357,7 @@ fn broken_xml_is_damage() {
         ["", "text", "<d><p>", "<d></p>", "<d><p></d>", "<d>&x", "<d a=", "<d>\u{1}<", "<!--"]
     {
         let got = extract("x", &docx(xml));
-        assert!(matches!(got.failure(), Failure::Damaged { .. }), "{xml}: {got:?}");
+        assert!(matches!(got.failure(), ExtractError::Damaged { .. }), "{xml}: {got:?}");
     }
 }
 

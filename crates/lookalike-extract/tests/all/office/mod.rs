@@ -7,17 +7,19 @@ mod golden;
 mod hostile;
 mod zipped;
 
-use lookalike_extract::{Extractor, Failed, Failure, Options, Part, Sink};
+use lookalike_extract::{
+    ExtractError, ExtractOptions, ExtractedPart, Extractor, FailedPart, PartSink,
+};
 
 /// Everything that a file gave: names, and texts with fields in front, or failures.
 #[derive(Default, Debug)]
 struct Got {
     parts: Vec<(String, String)>,
-    failures: Vec<(String, Failure)>,
+    failures: Vec<(String, ExtractError)>,
 }
 
-impl Sink for Got {
-    fn part(&mut self, part: &Part<'_>) {
+impl PartSink for Got {
+    fn part(&mut self, part: &ExtractedPart<'_>) {
         let mut text = String::new();
         for name in lookalike_extract::Fields::NAMES {
             if let Some(value) = part.fields.get(name) {
@@ -31,7 +33,7 @@ impl Sink for Got {
         self.parts.push((part.within.to_owned(), text));
     }
 
-    fn failed(&mut self, failed: &Failed<'_>) {
+    fn failed(&mut self, failed: &FailedPart<'_>) {
         self.failures.push((failed.within.to_owned(), failed.failure.clone()));
     }
 }
@@ -48,17 +50,17 @@ impl Got {
     }
 
     /// The one failure there is.
-    fn failure(&self) -> &Failure {
+    fn failure(&self) -> &ExtractError {
         assert!(self.failures.len() == 1 && self.parts.is_empty(), "{self:?}");
         &self.failures[0].1
     }
 }
 
 fn extract(name: &str, bytes: &[u8]) -> Got {
-    extract_with(&Options::default(), name, bytes)
+    extract_with(&ExtractOptions::default(), name, bytes)
 }
 
-fn extract_with(options: &Options, name: &str, bytes: &[u8]) -> Got {
+fn extract_with(options: &ExtractOptions, name: &str, bytes: &[u8]) -> Got {
     let mut got = Got::default();
     Extractor::new(options).extract(name, bytes, &mut got);
     got

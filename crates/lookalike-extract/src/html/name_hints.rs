@@ -1,8 +1,8 @@
-//! What roles, names of classes and styles say about a part of a page.
+//! Hints about a region of a page from its role, class names, id and style.
 
-/// What a role says (WAI-ARIA landmarks).
+/// The meaning of a role (WAI-ARIA landmarks).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Role {
+pub(super) enum AriaRole {
     Main,
     Article,
     /// Navigation, banners and the like.
@@ -10,17 +10,17 @@ pub(super) enum Role {
     None,
 }
 
-/// By the value of the attribute `role`. Some roles are around the main text outside of it only.
-pub(super) fn role(value: &[u8], in_main: bool) -> Role {
+/// The meaning of an attribute `role`. Some roles are boilerplate outside the main text only.
+pub(super) fn role(value: &[u8], in_main: bool) -> AriaRole {
     let first = value.split(u8::is_ascii_whitespace).find(|word| !word.is_empty());
     let mut lower = [0; 16];
     match lowered(first.unwrap_or_default(), &mut lower) {
-        b"main" => Role::Main,
-        b"article" => Role::Article,
+        b"main" => AriaRole::Main,
+        b"article" => AriaRole::Article,
         b"navigation" | b"search" | b"menu" | b"menubar" | b"toolbar" | b"dialog"
-        | b"alertdialog" => Role::Around,
-        b"banner" | b"contentinfo" | b"complementary" if !in_main => Role::Around,
-        _ => Role::None,
+        | b"alertdialog" => AriaRole::Around,
+        b"banner" | b"contentinfo" | b"complementary" if !in_main => AriaRole::Around,
+        _ => AriaRole::None,
     }
 }
 
@@ -40,32 +40,32 @@ pub(super) fn hides(style: &[u8]) -> bool {
     lower[..length].split(|byte| *byte == b';').any(is)
 }
 
-/// What the names of a part of a page (`id`, `class`) sound like.
+/// What the names of an element (`id`, `class`) suggest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sound {
+pub(super) enum NameHint {
     None,
-    /// What is around the main text.
+    /// Boilerplate around the main text.
     Around,
     Main,
     /// A table of contents, whose links are text.
     Contents,
 }
 
-/// What names, separated by blanks, sound like. The first or the last word of a name counts:
-/// `site-footer`, `menu_left`. Names such as `has-sidebar` are those of the whole.
-pub(super) fn sound(value: &[u8], in_main: bool) -> Sound {
+/// The hint of names separated by blanks. The first or the last word of a name counts:
+/// `site-footer`, `menu_left`. Names such as `has-sidebar` describe the enclosing element.
+pub(super) fn name_hint(value: &[u8], in_main: bool) -> NameHint {
     let mut names = value.split(u8::is_ascii_whitespace);
-    names.find_map(|name| sound_of(name, in_main)).unwrap_or(Sound::None)
+    names.find_map(|name| word_hint(name, in_main)).unwrap_or(NameHint::None)
 }
 
-fn sound_of(name: &[u8], in_main: bool) -> Option<Sound> {
+fn word_hint(name: &[u8], in_main: bool) -> Option<NameHint> {
     let mut lower = [0; 16];
     if let b"main" | b"content" | b"contents" | b"maincontent" | b"main-content" | b"main_content"
     | b"page-content" | b"post-content" | b"entry-content" | b"article-content"
     | b"article-body" | b"post-body" | b"articlebody" | b"bodycontent" | b"mw-content-text" =
         lowered(name, &mut lower)
     {
-        return Some(Sound::Main);
+        return Some(NameHint::Main);
     }
     let mut words =
         name.split(|byte| !byte.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
@@ -73,16 +73,16 @@ fn sound_of(name: &[u8], in_main: bool) -> Option<Sound> {
     let last = words.next_back();
     match lowered(first, &mut lower) {
         b"has" | b"with" | b"no" | b"not" | b"without" | b"is" => return None,
-        b"toc" => return Some(Sound::Contents),
-        word if is_around(word, in_main) => return Some(Sound::Around),
+        b"toc" => return Some(NameHint::Contents),
+        word if is_around(word, in_main) => return Some(NameHint::Around),
         _ => {}
     }
     let last = last.is_some_and(|last| is_around(lowered(last, &mut lower), in_main));
-    last.then_some(Sound::Around)
+    last.then_some(NameHint::Around)
 }
 
-/// Words of what is around the main text. Some mean that outside of it only: an article has a
-/// header, too.
+/// Whether a word suggests boilerplate. Some words do so outside the main text only: an article
+/// has a header, too.
 fn is_around(word: &[u8], in_main: bool) -> bool {
     match word {
         b"nav" | b"navbar" | b"navigation" | b"navheader" | b"navfooter" | b"navlinks"
@@ -100,7 +100,7 @@ fn is_around(word: &[u8], in_main: bool) -> bool {
     }
 }
 
-/// A short word in lower case; nothing where it is longer than all that are known.
+/// A word in lower case; empty if it is longer than all known words.
 fn lowered<'a>(word: &[u8], room: &'a mut [u8; 16]) -> &'a [u8] {
     let Some(lower) = room.get_mut(..word.len()) else { return &[] };
     lower.copy_from_slice(word);
@@ -115,27 +115,27 @@ mod tests {
     #[test]
     fn names_sound() {
         for name in ["navheader", "a site-footer", "menu_left", "Sidebar", "cookie-consent-box"] {
-            assert_eq!(sound(name.as_bytes(), false), Sound::Around, "{name}");
+            assert_eq!(name_hint(name.as_bytes(), false), NameHint::Around, "{name}");
         }
         for name in ["", "-", "has-sidebar", "no-menu", "contented", "menuette", "a-menu-item"] {
-            assert_eq!(sound(name.as_bytes(), false), Sound::None, "{name}");
+            assert_eq!(name_hint(name.as_bytes(), false), NameHint::None, "{name}");
         }
-        assert_eq!(sound(b"header", false), Sound::Around);
-        assert_eq!(sound(b"header", true), Sound::None);
-        assert_eq!(sound(b"nav", true), Sound::Around);
-        assert_eq!(sound(b"x  Main-Content", false), Sound::Main);
-        assert_eq!(sound(b"toc-list", false), Sound::Contents);
+        assert_eq!(name_hint(b"header", false), NameHint::Around);
+        assert_eq!(name_hint(b"header", true), NameHint::None);
+        assert_eq!(name_hint(b"nav", true), NameHint::Around);
+        assert_eq!(name_hint(b"x  Main-Content", false), NameHint::Main);
+        assert_eq!(name_hint(b"toc-list", false), NameHint::Contents);
     }
 
     #[test]
     fn roles() {
-        assert_eq!(role(b"MAIN", false), Role::Main);
-        assert_eq!(role(b" navigation menu", true), Role::Around);
-        assert_eq!(role(b"presentation", false), Role::None);
-        assert_eq!(role(b"banner", false), Role::Around);
-        assert_eq!(role(b"banner", true), Role::None);
-        assert_eq!(role(b"", false), Role::None);
-        assert_eq!(role(&[b'x'; 100], false), Role::None);
+        assert_eq!(role(b"MAIN", false), AriaRole::Main);
+        assert_eq!(role(b" navigation menu", true), AriaRole::Around);
+        assert_eq!(role(b"presentation", false), AriaRole::None);
+        assert_eq!(role(b"banner", false), AriaRole::Around);
+        assert_eq!(role(b"banner", true), AriaRole::None);
+        assert_eq!(role(b"", false), AriaRole::None);
+        assert_eq!(role(&[b'x'; 100], false), AriaRole::None);
     }
 
     #[test]

@@ -1,23 +1,26 @@
-//! The scanner: reads what most of a page is made of, which are plain characters, tags, comments
-//! and contents without tags. The tokenizer takes over, up to the end of the next tag, where there
-//! is anything else. What is found to be incomplete is looked through only once more: the
-//! tokenizer then reads all of it.
+//! The fast path of tokenization: plain characters, tags, comments and raw text. The tokenizer
+//! handles everything else, up to the end of the next tag. Incomplete markup is read at most twice:
+//! the tokenizer then consumes all of it.
 
-use super::page::{Page, Target};
+use super::page_builder::{CharacterTarget, PageBuilder};
 use super::tag::Tag;
-use super::{Clocked, WINDOW, tokens};
-use crate::failure::Failure;
+use super::timed_reader::{TimedReader, WINDOW};
+use super::tokenizer;
+use crate::error::ExtractError;
 use html5gum::State;
 use memchr::{memchr, memchr_iter, memchr2, memchr3, memmem};
 
-/// The longest reference to a character that is looked at, without `&`.
+/// Maximum bytes of a character reference, without `&`.
 const REFERENCE_BYTES: usize = 10;
 
 /// Reads a page.
-pub(super) fn page(bytes: &mut Clocked<'_>, page: &mut Page<'_>) -> Result<(), Failure> {
-    // What becomes of them depends on where they are.
+pub(super) fn page(
+    bytes: &mut TimedReader<'_>,
+    page: &mut PageBuilder<'_>,
+) -> Result<(), ExtractError> {
+    // The treatment of NUL bytes depends on the context.
     if memchr(0, bytes.rest).is_some() {
-        return tokens::all(bytes, page);
+        return tokenizer::all(bytes, page);
     }
     while let Some(first) = bytes.rest.first() {
         let content = match first {
@@ -26,14 +29,14 @@ pub(super) fn page(bytes: &mut Clocked<'_>, page: &mut Page<'_>) -> Result<(), F
                     bytes.advance(length)?;
                     content
                 }
-                None => tokens::to_tag(bytes, page, None)?,
+                None => tokenizer::to_tag(bytes, page, None)?,
             },
             b'&' => match reference(bytes.rest, page) {
                 Some(length) => {
                     bytes.advance(length)?;
                     None
                 }
-                None => tokens::to_tag(bytes, page, None)?,
+                None => tokenizer::to_tag(bytes, page, None)?,
             },
             _ => {
                 let length = characters(bytes.rest, page);
@@ -51,8 +54,12 @@ pub(super) fn page(bytes: &mut Clocked<'_>, page: &mut Page<'_>) -> Result<(), F
     Ok(())
 }
 
-/// Reads a content that has no tags, up to its end tag.
-fn untagged(content: State, bytes: &mut Clocked<'_>, page: &mut Page<'_>) -> Result<(), Failure> {
+/// Reads raw text up to its end tag.
+fn untagged(
+    content: State,
+    bytes: &mut TimedReader<'_>,
+    page: &mut PageBuilder<'_>,
+) -> Result<(), ExtractError> {
     let mut next = Some(content);
     while let Some(content) = next {
         match untagged_length(content, bytes.rest, page) {
@@ -60,28 +67,30 @@ fn untagged(content: State, bytes: &mut Clocked<'_>, page: &mut Page<'_>) -> Res
                 page.characters(&bytes.rest[..length]);
                 return bytes.advance(length);
             }
-            None => next = tokens::to_tag(bytes, page, next)?,
+            None => next = tokenizer::to_tag(bytes, page, next)?,
         }
     }
     Ok(())
 }
 
-/// How long a content without tags is, if its characters stand for themselves or do not matter.
-fn untagged_length(content: State, rest: &[u8], page: &Page<'_>) -> Option<usize> {
-    if content == State::PlainText || page.target == Target::Text {
+/// The length of raw text, if it contains no references or they do not matter.
+fn untagged_length(content: State, rest: &[u8], page: &PageBuilder<'_>) -> Option<usize> {
+    if content == State::PlainText || page.target == CharacterTarget::Text {
         return None;
     }
     let length = end_tag(rest, page.last_start.get())?;
     let inner = &rest[..length];
     let plain = match page.target {
-        // In what looks like a comment, a script may hold its own end tag.
-        Target::Nowhere => content != State::ScriptData || memmem::find(inner, b"<!--").is_none(),
+        // A script may contain its own end tag in a comment.
+        CharacterTarget::Nowhere => {
+            content != State::ScriptData || memmem::find(inner, b"<!--").is_none()
+        }
         _ => memchr2(b'&', b'\r', inner).is_none(),
     };
     plain.then_some(length)
 }
 
-/// Where the first end tag of a name is.
+/// The position of the first end tag of a name.
 fn end_tag(rest: &[u8], name: &[u8]) -> Option<usize> {
     memchr_iter(b'<', rest).find(|at| {
         let tag = &rest[at + 1..];
@@ -91,15 +100,14 @@ fn end_tag(rest: &[u8], name: &[u8]) -> Option<usize> {
     })
 }
 
-/// What HTML takes for white space.
+/// Whether HTML defines a byte as white space.
 #[inline]
 fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\x0c' | b'\r')
 }
 
-/// Reads characters that stand for themselves; how many bytes they are. The line end `\r\n`
-/// becomes `\n`.
-fn characters(rest: &[u8], page: &mut Page<'_>) -> usize {
+/// Reads plain characters; returns their length. The line end `\r\n` becomes `\n`.
+fn characters(rest: &[u8], page: &mut PageBuilder<'_>) -> usize {
     let run = |rest: &[u8]| {
         let window = &rest[..rest.len().min(WINDOW)];
         memchr3(b'<', b'&', b'\r', window).unwrap_or(window.len())
@@ -119,8 +127,8 @@ fn characters(rest: &[u8], page: &mut Page<'_>) -> usize {
     1 + length
 }
 
-/// Reads a reference to a character, if it is one of the common ones; how many bytes it is.
-fn reference(rest: &[u8], page: &mut Page<'_>) -> Option<usize> {
+/// Reads a common character reference; returns its length.
+fn reference(rest: &[u8], page: &mut PageBuilder<'_>) -> Option<usize> {
     let name = &rest[1..rest.len().min(1 + REFERENCE_BYTES)];
     let name = &name[..memchr(b';', name)?];
     let char = match name.strip_prefix(b"#") {
@@ -156,13 +164,13 @@ fn named(name: &[u8]) -> Option<char> {
     })
 }
 
-/// The character of a number, if it stands for itself.
+/// The character of a numeric reference, unless the standard replaces it.
 fn numbered(digits: &[u8]) -> Option<char> {
     let (digits, base) = match digits {
         [b'x' | b'X', digits @ ..] => (digits, 16),
         digits => (digits, 10),
     };
-    // Longer ones do not fit into what is looked at.
+    // Cannot overflow: the reference has at most `REFERENCE_BYTES`.
     let mut code = 0;
     for digit in digits {
         code = code * base + char::from(*digit).to_digit(base)?;
@@ -170,20 +178,20 @@ fn numbered(digits: &[u8]) -> Option<char> {
     char::from_u32(code).filter(|char| !char.is_control())
 }
 
-/// Reads what begins with `<`, if it is complete: how many bytes it is, and what its content is
-/// read as, if not as usual.
-fn markup(rest: &[u8], page: &mut Page<'_>) -> Option<(usize, Option<State>)> {
+/// Reads complete markup at `<`: its length, and the tokenizer state for its content, if not the
+/// default.
+fn markup(rest: &[u8], page: &mut PageBuilder<'_>) -> Option<(usize, Option<State>)> {
     match rest.get(1)? {
         b'/' if rest.get(2)?.is_ascii_alphabetic() => tag(rest, 2, page),
         b'!' if rest.starts_with(b"<!--") => Some((4 + comment(&rest[4..])?, None)),
-        // Declarations, and what browsers take for comments.
+        // Declarations and bogus comments.
         b'/' | b'!' | b'?' => Some((memchr(b'>', rest)? + 1, None)),
         first if first.is_ascii_alphabetic() => tag(rest, 1, page),
         _ => None,
     }
 }
 
-/// How long a comment is behind its `<!--`.
+/// The length of a comment after its `<!--`.
 fn comment(rest: &[u8]) -> Option<usize> {
     let end = memchr_iter(b'>', rest).find(|at| {
         let before = &rest[..*at];
@@ -193,7 +201,7 @@ fn comment(rest: &[u8]) -> Option<usize> {
 }
 
 /// Reads a tag whose name is at `name`.
-fn tag(rest: &[u8], name: usize, page: &mut Page<'_>) -> Option<(usize, Option<State>)> {
+fn tag(rest: &[u8], name: usize, page: &mut PageBuilder<'_>) -> Option<(usize, Option<State>)> {
     page.begin_tag(name == 2);
     let mut at = name + rest[name..].iter().position(|b| is_blank(*b) || b"/>".contains(b))?;
     page.tag.name.push_lower(&rest[name..at]);
@@ -210,7 +218,7 @@ fn tag(rest: &[u8], name: usize, page: &mut Page<'_>) -> Option<(usize, Option<S
     }
 }
 
-/// Reads an attribute; where it ends.
+/// Reads an attribute; returns its end.
 fn attribute(rest: &[u8], start: usize, tag: &mut Tag) -> Option<usize> {
     // Its first byte may be `=`.
     let ends = |byte: &u8| is_blank(*byte) || b"/>=".contains(byte);
@@ -241,24 +249,24 @@ fn attribute(rest: &[u8], start: usize, tag: &mut Tag) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::job::Job;
-    use crate::options::Options;
+    use crate::limits::LimitTracker;
+    use crate::options::ExtractOptions;
     use proptest::prelude::*;
 
-    type Read = fn(&mut Clocked<'_>, &mut Page<'_>) -> Result<(), Failure>;
+    type Read = fn(&mut TimedReader<'_>, &mut PageBuilder<'_>) -> Result<(), ExtractError>;
 
-    /// All that a page says.
-    fn said(source: &str, read: Read) -> String {
-        let options = Options::default();
-        let job = Job::new(&options);
-        let mut page = Page::new(&job, false);
-        read(&mut Clocked::new(source.as_bytes(), &job), &mut page).unwrap();
+    /// All results of a page.
+    fn results(source: &str, read: Read) -> String {
+        let options = ExtractOptions::default();
+        let tracker = LimitTracker::new(&options);
+        let mut page = PageBuilder::new(&tracker, false);
+        read(&mut TimedReader::new(source.as_bytes(), &tracker), &mut page).unwrap();
         let text = String::from_utf8_lossy(&page.text.bytes);
-        format!("{text:?} {:?} {:?} {:?}", page.text.blocks, page.text.regions, page.about)
+        format!("{text:?} {:?} {:?} {:?}", page.text.blocks, page.text.regions, page.metadata)
     }
 
     fn assert_same(source: &str) {
-        assert_eq!(said(source, page), said(source, tokens::all), "{source:?}");
+        assert_eq!(results(source, page), results(source, tokenizer::all), "{source:?}");
     }
 
     #[test]
@@ -307,7 +315,7 @@ mod tests {
         assert_eq!(end_tag(b"a</style", b"style"), None);
     }
 
-    /// Marks, pieces of them, and what stands between.
+    /// Markup, fragments of it, and plain text.
     const PIECES: &str = r#"<|>|/|=|"|'|&|;|#|-|!|?|a|Bc|é|</|<!|<!--|-->|--!>|<!-->|<!DOCTYPE x>|
         <![CDATA[|]]>|<?x|<p>|</p>|<p hidden>|<br/>|<br / >|<pre>|</pre>|<td class=nav>|
         <div class="a&amp;b">|<div style='display:none'>|<div style='display:&#110;one'>|
@@ -331,12 +339,12 @@ mod tests {
         #[test]
         fn nothing_differs(pieces in prop::collection::vec(piece(), 0..40)) {
             let source = pieces.concat();
-            prop_assert_eq!(said(&source, page), said(&source, tokens::all), "{:?}", source);
+            prop_assert_eq!(results(&source, page), results(&source, tokenizer::all), "{:?}", source);
         }
 
         #[test]
         fn nothing_differs_in_any_text(source in "[<>/=&;!\"' \ra-zé\u{0}-]{0,60}") {
-            prop_assert_eq!(said(&source, page), said(&source, tokens::all), "{:?}", source);
+            prop_assert_eq!(results(&source, page), results(&source, tokenizer::all), "{:?}", source);
         }
     }
 
@@ -375,8 +383,8 @@ mod tests {
             "<div class=&>",
             "a < b ",
         ] {
-            // Quadratic time would never come to an end here.
-            said(&piece.repeat(100_000), page);
+            // Quadratic time would not finish.
+            results(&piece.repeat(100_000), page);
         }
     }
 

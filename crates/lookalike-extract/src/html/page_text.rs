@@ -1,11 +1,11 @@
-//! The text of a page as it grows, in blocks.
+//! The text of a page in blocks and regions.
 
-/// Blocks beyond this number are joined, so that memory stays within a few times the page.
+/// Maximum blocks; further ones are joined, so that memory is a small multiple of the page.
 const MAX_BLOCKS: usize = 1 << 22;
-/// Regions beyond this number belong to the one around them.
+/// Maximum regions; further ones belong to the enclosing one.
 const MAX_REGIONS: usize = u16::MAX as usize;
 
-/// What stands between two pieces of text; the stronger one wins.
+/// The separator between two pieces of text; the greatest wins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Gap {
     None,
@@ -14,62 +14,62 @@ pub(super) enum Gap {
     Line,
 }
 
-/// What a part of a page is, by its own words.
+/// The declared kind of a region.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RegionKind {
     /// The page.
     Whole,
     Main,
     Article,
-    /// An element or a role that is around the main text: `nav`, `role=banner`.
+    /// Boilerplate by element or role: `nav`, `role=banner`.
     Around,
-    /// A class or an id that sounds like it, which may be wrong.
+    /// Boilerplate by class or id, which may be wrong.
     PerhapsAround,
-    /// A class or an id that sounds like the main text.
+    /// The main text by class or id.
     PerhapsMain,
     /// A table of contents.
     Contents,
-    /// Hidden as long as no script shows it.
+    /// Hidden unless a script shows it.
     Hidden,
-    /// Never seen: `template`, `svg`.
+    /// Not rendered: `template`, `svg`.
     Inert,
 }
 
-/// A part of a page.
+/// A region of a page.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Region {
     pub(super) kind: RegionKind,
-    /// Region around it; that of the page is its own.
+    /// The enclosing region; that of the page is itself.
     pub(super) parent: u16,
-    /// Whether an end tag of its own, or one that stands for it, ended it.
+    /// Whether an end tag, or one that implies it, ended the region.
     pub(super) ended: bool,
 }
 
-/// A stretch of text between two breaks, up to the start of the next.
+/// A block of text, up to the start of the next.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Block {
-    /// Where it starts, with the gap before it.
+pub(super) struct TextBlock {
+    /// Start in the text, including the gap before it.
     pub(super) start: usize,
-    /// Bytes of it that are in links.
+    /// Bytes in links.
     pub(super) links: u32,
     pub(super) region: u16,
-    /// Whether its lines were set by hand (`pre`).
+    /// Whether it is preformatted (`pre`).
     pub(super) verbatim: bool,
 }
 
-/// Text, its blocks and regions.
+/// The text of a page, its blocks and regions.
 #[derive(Debug)]
-pub(super) struct Text {
+pub(super) struct PageText {
     pub(super) bytes: Vec<u8>,
-    pub(super) blocks: Vec<Block>,
+    pub(super) blocks: Vec<TextBlock>,
     pub(super) regions: Vec<Region>,
     gap: Gap,
-    /// Whether what comes next is a new block.
+    /// Whether the next text begins a block.
     cut: bool,
     region: u16,
 }
 
-impl Text {
+impl PageText {
     pub(super) fn new() -> Self {
         let whole = Region { kind: RegionKind::Whole, parent: 0, ended: true };
         Self {
@@ -82,20 +82,20 @@ impl Text {
         }
     }
 
-    /// What comes next stands apart.
+    /// Separates the next text.
     #[inline]
     pub(super) fn gap(&mut self, gap: Gap) {
         self.gap = self.gap.max(gap);
         self.cut |= gap >= Gap::Tab;
     }
 
-    /// A line ends, but the block does not unless it is the second end in a row.
+    /// Ends a line; two in a row end the block.
     pub(super) fn line_break(&mut self) {
         self.cut |= self.gap == Gap::Line;
         self.gap = Gap::Line;
     }
 
-    /// Begins a region in the present one. Its number, unless there are too many.
+    /// Begins a region in the current one. Returns its number, unless there are too many.
     pub(super) fn open_region(&mut self, kind: RegionKind) -> Option<u16> {
         if self.regions.len() >= MAX_REGIONS {
             return None;
@@ -107,7 +107,7 @@ impl Text {
         Some(number)
     }
 
-    /// Goes back to the region around the present one.
+    /// Returns to the enclosing region.
     pub(super) fn close_region(&mut self, ended: bool) {
         self.region_changes();
         let region = &mut self.regions[usize::from(self.region)];
@@ -115,13 +115,13 @@ impl Text {
         self.region = region.parent;
     }
 
-    /// A blank at least: no word belongs to two regions.
+    /// Inserts at least a blank: no word belongs to two regions.
     fn region_changes(&mut self) {
         self.gap = self.gap.max(Gap::Blank);
         self.cut = true;
     }
 
-    /// Text in which white space, and control characters, become single blanks.
+    /// Appends text with white space and control characters collapsed to single blanks.
     #[inline]
     pub(super) fn push(&mut self, text: &[u8], link: bool) {
         let mut rest = text;
@@ -134,15 +134,15 @@ impl Text {
             if rest.is_empty() {
                 return;
             }
-            let (stretch, after) = rest.split_at(even(rest));
-            self.put(stretch, link, false);
+            let (run, after) = rest.split_at(collapsed_prefix(rest));
+            self.put(run, link, false);
             rest = after;
         }
     }
 
-    /// Text that stays as it is.
+    /// Appends text unchanged.
     pub(super) fn push_verbatim(&mut self, text: &[u8], link: bool) {
-        // The line end behind the tag is not seen.
+        // HTML ignores a line end right after the tag.
         let text = if self.cut { text.strip_prefix(b"\n").unwrap_or(text) } else { text };
         if self.cut && text.trim_ascii().is_empty() {
             return;
@@ -176,19 +176,19 @@ impl Text {
         let region = self.region;
         let full = self.blocks.len() >= MAX_BLOCKS;
         if !full || self.blocks.last().is_none_or(|last| last.region != region) {
-            self.blocks.push(Block { start, links: 0, region, verbatim });
+            self.blocks.push(TextBlock { start, links: 0, region, verbatim });
         }
     }
 
-    /// Where a block ends.
+    /// The end of a block.
     #[inline]
     pub(super) fn end_of(&self, block: usize) -> usize {
         self.blocks.get(block + 1).map_or(self.bytes.len(), |next| next.start)
     }
 }
 
-/// How many bytes have single blanks only between their words, and none at the end.
-fn even(text: &[u8]) -> usize {
+/// Length of the prefix with single blanks between words and none at the end.
+fn collapsed_prefix(text: &[u8]) -> usize {
     let mut at = 0;
     while let Some(byte) = text.get(at) {
         if *byte > b' ' {
@@ -216,7 +216,7 @@ mod tests {
             (&["a\u{0}b\u{1f}\u{7f}"], "a b \u{7f}"),
             (&["ä ö", "\u{a0}ü"], "ä ö\u{a0}ü"),
         ] {
-            let mut text = Text::new();
+            let mut text = PageText::new();
             for piece in pieces {
                 text.push(piece.as_bytes(), false);
             }
@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn gaps_make_blocks() {
-        let mut text = Text::new();
+        let mut text = PageText::new();
         text.push(b"a ", false);
         text.gap(Gap::Line);
         text.gap(Gap::Tab);
@@ -243,7 +243,7 @@ mod tests {
 
     #[test]
     fn regions_nest() {
-        let mut text = Text::new();
+        let mut text = PageText::new();
         text.push(b"a", false);
         assert_eq!(text.open_region(RegionKind::Around), Some(1));
         assert_eq!(text.open_region(RegionKind::Main), Some(2));

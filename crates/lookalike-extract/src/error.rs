@@ -1,47 +1,46 @@
-//! Why there is no text.
+//! Errors of extraction.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Why a file, or a part of it, has no text that could be compared. `Display` is a phrase that
-/// follows a name.
+/// The reason why a file, or a part of it, has no text. `Display` is a phrase that follows a name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub enum Failure {
-    /// A kind of file that has no text, or whose text cannot be read here.
+pub enum ExtractError {
+    /// A kind of file without text, or without a reader.
     Unsupported {
-        /// What it is: `a PNG image`.
+        /// The kind with its article: `a PNG image`.
         kind: String,
     },
-    /// Holds NUL bytes and is nothing that is known.
+    /// Contains NUL bytes and is of no known kind.
     Binary,
-    /// Can be read with a password only.
+    /// Requires a password.
     Encrypted,
-    /// Is what it says, but has no text: scanned pages, empty slides.
+    /// Valid, but without text: scanned pages, empty slides.
     NoText {
-        /// What it is: `a PDF of 12 pages`.
+        /// The kind with its article: `a PDF of 12 pages`.
         kind: String,
     },
-    /// Cut off, or not what its name or first bytes promise.
+    /// Truncated or malformed.
     Damaged {
-        /// What was expected as what, and what stands there.
+        /// What was expected, and what was found.
         what: String,
     },
-    /// Above one of [`Limits`](crate::Limits).
+    /// Exceeds one of [`Limits`](crate::Limits), or a fixed limit.
     Limit {
-        /// Which: `bytes`, `expanded bytes`, `depth`, `members`, `pages`.
+        /// What is counted, such as `bytes`, `expanded bytes`, `members` or `pages`.
         what: String,
-        /// The most there may be.
+        /// The maximum.
         limit: u64,
     },
-    /// Took longer than [`Limits::time`](crate::Limits::time).
+    /// Exceeds [`Limits::time`](crate::Limits::time).
     TooSlow {
-        /// Seconds that were given.
+        /// The limit in seconds.
         seconds: u64,
     },
-    /// The program that reads it failed.
+    /// The reader crashed.
     Crashed {
-        /// What is known about it.
+        /// The panic message, or how the worker process exited.
         what: String,
     },
 }
@@ -63,28 +62,27 @@ pub enum LimitKind {
     Time,
 }
 
-impl Failure {
-    /// Something is not as it must be.
+impl ExtractError {
     pub(crate) fn damaged(what: impl Into<String>) -> Self {
         Self::Damaged { what: what.into() }
     }
 
-    /// A file that is not plain text has more bytes.
+    /// The error for a file, other than plain text, of more bytes.
     pub fn bytes(limit: u64) -> Self {
         Self::Limit { what: "bytes".to_owned(), limit }
     }
 
-    /// What is compressed, or the text, has more bytes.
+    /// The error for more decompressed bytes or a longer text.
     pub fn expanded(limit: u64) -> Self {
         Self::Limit { what: "expanded bytes".to_owned(), limit }
     }
 
-    /// There are more files in a file.
+    /// The error for more members.
     pub fn members(limit: u32) -> Self {
         Self::Limit { what: "members".to_owned(), limit: limit.into() }
     }
 
-    /// Which limit was reached; `None` for other failures, and for limits that are fixed.
+    /// The limit exceeded; `None` for other errors and for fixed limits.
     pub fn limit(&self) -> Option<LimitKind> {
         match self {
             Self::TooSlow { .. } => Some(LimitKind::Time),
@@ -103,7 +101,7 @@ impl Failure {
     }
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for ExtractError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unsupported { kind } => write!(f, "{kind}: its text cannot be read"),
@@ -118,4 +116,4 @@ impl fmt::Display for Failure {
     }
 }
 
-impl std::error::Error for Failure {}
+impl std::error::Error for ExtractError {}

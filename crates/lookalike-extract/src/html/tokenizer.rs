@@ -1,57 +1,60 @@
-//! The tokenizer of the HTML standard (html5gum), at work on a page or on a piece of one.
+//! Tokenization by html5gum, of a page or of a part of one.
 
-use super::Clocked;
-use super::page::Page;
-use crate::failure::Failure;
+use super::page_builder::PageBuilder;
+use super::timed_reader::TimedReader;
+use crate::error::ExtractError;
 use html5gum::{Emitter, Error, State, Tokenizer};
 
-/// What a tag leads to: what its content is read as, if not as usual.
-type Content = Option<State>;
+/// The tokenizer state for the content of a tag, if not the default.
+type ContentState = Option<State>;
 
 /// Reads all of a page.
-pub(super) fn all(bytes: &mut Clocked<'_>, page: &mut Page<'_>) -> Result<(), Failure> {
-    let tokens = Tokens { page, stops: false, tag: None };
-    match Tokenizer::new_with_emitter(bytes, tokens).next() {
-        Some(Ok(Token::Failure(failure)) | Err(failure)) => Err(failure),
-        Some(Ok(Token::Tag(_))) | None => Ok(()),
+pub(super) fn all(
+    bytes: &mut TimedReader<'_>,
+    page: &mut PageBuilder<'_>,
+) -> Result<(), ExtractError> {
+    let tokenizer = PageEmitter { page, stops: false, tag: None };
+    match Tokenizer::new_with_emitter(bytes, tokenizer).next() {
+        Some(Ok(TokenizerEvent::Failure(failure)) | Err(failure)) => Err(failure),
+        Some(Ok(TokenizerEvent::Tag(_))) | None => Ok(()),
     }
 }
 
-/// Reads on to the end of the next tag, or of the page.
+/// Reads up to the end of the next tag, or of the page.
 pub(super) fn to_tag(
-    bytes: &mut Clocked<'_>,
-    page: &mut Page<'_>,
-    content: Content,
-) -> Result<Content, Failure> {
-    let tokens = Tokens { page, stops: true, tag: None };
-    let mut tokens = Tokenizer::new_with_emitter(bytes, tokens);
+    bytes: &mut TimedReader<'_>,
+    page: &mut PageBuilder<'_>,
+    content: ContentState,
+) -> Result<ContentState, ExtractError> {
+    let tokenizer = PageEmitter { page, stops: true, tag: None };
+    let mut tokenizer = Tokenizer::new_with_emitter(bytes, tokenizer);
     if let Some(content) = content {
-        tokens.set_state(content);
+        tokenizer.set_state(content);
     }
-    match tokens.next() {
-        Some(Ok(Token::Failure(failure)) | Err(failure)) => Err(failure),
-        Some(Ok(Token::Tag(content))) => Ok(content),
+    match tokenizer.next() {
+        Some(Ok(TokenizerEvent::Failure(failure)) | Err(failure)) => Err(failure),
+        Some(Ok(TokenizerEvent::Tag(content))) => Ok(content),
         None => Ok(None),
     }
 }
 
-/// Where the tokenizer stops.
-enum Token {
-    Failure(Failure),
-    Tag(Content),
+/// An event at which the tokenizer stops.
+enum TokenizerEvent {
+    Failure(ExtractError),
+    Tag(ContentState),
 }
 
-/// Takes what the tokenizer finds.
-struct Tokens<'p, 'a> {
-    page: &'p mut Page<'a>,
-    /// Whether it stops behind a tag.
+/// Passes tokens to a [`PageBuilder`].
+struct PageEmitter<'p, 'a> {
+    page: &'p mut PageBuilder<'a>,
+    /// Whether to stop after a tag.
     stops: bool,
-    /// A tag behind which it has to.
-    tag: Option<Content>,
+    /// The tag after which to stop.
+    tag: Option<ContentState>,
 }
 
-impl Emitter for Tokens<'_, '_> {
-    type Token = Token;
+impl Emitter for PageEmitter<'_, '_> {
+    type Token = TokenizerEvent;
 
     fn set_last_start_tag(&mut self, last_start_tag: Option<&[u8]>) {
         self.page.last_start.clear();
@@ -68,9 +71,9 @@ impl Emitter for Tokens<'_, '_> {
     }
 
     #[inline]
-    fn pop_token(&mut self) -> Option<Token> {
-        let failure = self.page.failure.take().map(Token::Failure);
-        failure.or_else(|| self.tag.take().map(Token::Tag))
+    fn pop_token(&mut self) -> Option<TokenizerEvent> {
+        let failure = self.page.failure.take().map(TokenizerEvent::Failure);
+        failure.or_else(|| self.tag.take().map(TokenizerEvent::Tag))
     }
 
     #[inline]

@@ -1,22 +1,22 @@
-//! A page while it is read: tags and characters in, text in blocks out.
+//! Builds the text of a page from its tags and characters.
 
-use super::about::About;
-use super::element::{Element, Name, Stack};
-use super::hint::{Role, Sound};
+use super::element::{Element, ElementStack, TagName};
+use super::metadata::PageMetadata;
+use super::name_hints::{AriaRole, NameHint};
+use super::page_text::{Gap, PageText, RegionKind};
 use super::tag::Tag;
-use super::text::{Gap, RegionKind, Text};
-use crate::failure::Failure;
-use crate::job::Job;
+use crate::error::ExtractError;
+use crate::limits::LimitTracker;
 use html5gum::State;
 
-/// Bytes of a title that are kept.
+/// Maximum bytes of a title.
 const TITLE_BYTES: usize = 4 << 10;
-/// Bytes of text after which the job is told.
-const STEP: usize = 64 << 10;
+/// Bytes of text between two charges to the limits.
+const CHARGE_BYTES: usize = 64 << 10;
 
-/// Where characters go.
+/// The destination of characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Target {
+pub(super) enum CharacterTarget {
     Text,
     Title,
     Nowhere,
@@ -24,47 +24,47 @@ pub(super) enum Target {
 
 /// An open region of the text.
 #[derive(Debug)]
-struct Open {
-    /// How many elements are open in it, itself included.
+struct OpenRegion {
+    /// Depth of its element in the stack.
     depth: usize,
     is_main: bool,
 }
 
-/// What a page has said so far.
-pub(super) struct Page<'a> {
-    job: &'a Job<'a>,
-    pub(super) text: Text,
-    pub(super) about: About,
-    /// Why reading cannot go on.
-    pub(super) failure: Option<Failure>,
-    /// Bytes of text that the job knows of.
-    told: usize,
-    /// The tag that is being read.
+/// Builds text and metadata while a page is read.
+pub(super) struct PageBuilder<'a> {
+    tracker: &'a LimitTracker<'a>,
+    pub(super) text: PageText,
+    pub(super) metadata: PageMetadata,
+    /// Set when a limit is exceeded: the emitter of html5gum cannot return errors.
+    pub(super) failure: Option<ExtractError>,
+    /// Bytes of text charged to the limits.
+    charged: usize,
+    /// The current tag.
     pub(super) tag: Tag,
-    pub(super) last_start: Name,
-    pub(super) target: Target,
-    stack: Stack,
-    regions: Vec<Open>,
+    pub(super) last_start: TagName,
+    pub(super) target: CharacterTarget,
+    stack: ElementStack,
+    regions: Vec<OpenRegion>,
     /// Open regions that are the main text.
     mains: usize,
-    /// How many elements are open in a link or button, itself included; 0 outside.
+    /// Depth of the open link or button in the stack; 0 outside.
     link: usize,
-    /// Whether tags that close themselves do, as in XML.
+    /// Whether self-closing tags have no content, as in XML.
     is_xml: bool,
 }
 
-impl<'a> Page<'a> {
-    pub(super) fn new(job: &'a Job<'a>, is_xml: bool) -> Self {
+impl<'a> PageBuilder<'a> {
+    pub(super) fn new(tracker: &'a LimitTracker<'a>, is_xml: bool) -> Self {
         Self {
-            job,
-            text: Text::new(),
-            about: About::default(),
+            tracker,
+            text: PageText::new(),
+            metadata: PageMetadata::default(),
             failure: None,
-            told: 0,
+            charged: 0,
             tag: Tag::new(),
-            last_start: Name::new(),
-            target: Target::Text,
-            stack: Stack::new(),
+            last_start: TagName::new(),
+            target: CharacterTarget::Text,
+            stack: ElementStack::new(),
             regions: Vec::new(),
             mains: 0,
             link: 0,
@@ -72,29 +72,29 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// Tells the job what is left to tell.
-    pub(super) fn tell(&mut self) -> Result<(), Failure> {
-        let grown = self.text.bytes.len() - self.told;
-        self.told = self.text.bytes.len();
-        self.job.expand(grown)
+    /// Charges the text since the last call to the limits.
+    pub(super) fn charge(&mut self) -> Result<(), ExtractError> {
+        let grown = self.text.bytes.len() - self.charged;
+        self.charged = self.text.bytes.len();
+        self.tracker.charge_bytes(grown)
     }
 
-    /// Takes characters.
+    /// Appends characters.
     pub(super) fn characters(&mut self, bytes: &[u8]) {
         match self.target {
-            Target::Nowhere => {}
-            Target::Title => {
-                let room = TITLE_BYTES.saturating_sub(self.about.title.len());
-                self.about.title.extend_from_slice(&bytes[..bytes.len().min(room)]);
+            CharacterTarget::Nowhere => {}
+            CharacterTarget::Title => {
+                let room = TITLE_BYTES.saturating_sub(self.metadata.title.len());
+                self.metadata.title.extend_from_slice(&bytes[..bytes.len().min(room)]);
             }
-            Target::Text => {
+            CharacterTarget::Text => {
                 if self.stack.has(Element::Pre) {
                     self.text.push_verbatim(bytes, self.link > 0);
                 } else {
                     self.text.push(bytes, self.link > 0);
                 }
-                if self.text.bytes.len() - self.told >= STEP
-                    && let Err(failure) = self.tell()
+                if self.text.bytes.len() - self.charged >= CHARGE_BYTES
+                    && let Err(failure) = self.charge()
                 {
                     self.failure.get_or_insert(failure);
                 }
@@ -102,15 +102,15 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// A tag begins.
+    /// Begins a tag.
     #[inline]
     pub(super) fn begin_tag(&mut self, is_end: bool) {
         self.tag.begin(is_end, self.mains > 0);
     }
 
-    /// Takes the tag, which is complete; what its content is read as, if not as usual.
+    /// Ends the current tag. Returns the tokenizer state for its content, if not the default.
     pub(super) fn take_tag(&mut self) -> Option<State> {
-        self.target = Target::Text;
+        self.target = CharacterTarget::Text;
         if self.tag.is_end {
             self.end();
             return None;
@@ -131,12 +131,12 @@ impl<'a> Page<'a> {
             Element::Rule | Element::Body => self.text.gap(Gap::Line),
             Element::Html => {
                 self.is_xml |= self.tag.namespace;
-                if self.about.language.is_empty() {
-                    self.about.language.clone_from(&self.tag.language);
+                if self.metadata.language.is_empty() {
+                    self.metadata.language.clone_from(&self.tag.language);
                 }
             }
-            Element::Meta => self.about.meta(&self.tag.key, &self.tag.content),
-            Element::Relation => self.about.relation(&self.tag.key, &self.tag.content),
+            Element::Meta => self.metadata.meta(&self.tag.key, &self.tag.content),
+            Element::Relation => self.metadata.relation(&self.tag.key, &self.tag.content),
             Element::Title
             | Element::Script
             | Element::Raw
@@ -148,19 +148,19 @@ impl<'a> Page<'a> {
         None
     }
 
-    /// An element whose content has no tags.
+    /// Starts an element whose content has no tags.
     fn start_raw(&mut self, element: Element) -> Option<State> {
         let foreign = self.in_foreign(element);
         if self.tag.closes_itself && (self.is_xml || foreign) {
             return None;
         }
-        let first_title = || self.about.title.is_empty() && !foreign;
+        let first_title = || self.metadata.title.is_empty() && !foreign;
         self.target = match element {
-            Element::Title if first_title() => Target::Title,
-            Element::Title | Element::Script | Element::Raw => Target::Nowhere,
-            _ => Target::Text,
+            Element::Title if first_title() => CharacterTarget::Title,
+            Element::Title | Element::Script | Element::Raw => CharacterTarget::Nowhere,
+            _ => CharacterTarget::Text,
         };
-        if self.target == Target::Text {
+        if self.target == CharacterTarget::Text {
             self.text.gap(Gap::Line);
         }
         Some(match element {
@@ -173,7 +173,7 @@ impl<'a> Page<'a> {
 
     fn start_stacked(&mut self, element: Element) {
         let in_svg = self.stack.has(Element::Svg);
-        // Blocks are no part of a drawing: its end is missing.
+        // A block in a drawing means that its end tag is missing.
         let ended = in_svg && !element.is_inline() && self.stack.end(Element::Svg);
         if self.stack.imply_end(element) || ended {
             self.settle();
@@ -193,17 +193,17 @@ impl<'a> Page<'a> {
         {
             let is_main = matches!(kind, RegionKind::Main | RegionKind::Article);
             self.mains += usize::from(is_main);
-            self.regions.push(Open { depth, is_main });
+            self.regions.push(OpenRegion { depth, is_main });
         }
     }
 
-    /// Whether an element is of a drawing or formula, where other rules hold.
+    /// Whether an element is in foreign content: a drawing or formula.
     fn in_foreign(&self, element: Element) -> bool {
         let is = |foreign| element == foreign || self.stack.has(foreign);
         is(Element::Svg) || is(Element::Math)
     }
 
-    /// What an element says about its content.
+    /// The kind of region that an element begins.
     fn region(&self, element: Element) -> Option<RegionKind> {
         let tag = &self.tag;
         let in_main = self.mains > 0;
@@ -215,10 +215,10 @@ impl<'a> Page<'a> {
             _ => {}
         }
         match tag.role {
-            Role::Main => return Some(RegionKind::Main),
-            Role::Article => return Some(RegionKind::Article),
-            Role::Around => return Some(RegionKind::Around),
-            Role::None => {}
+            AriaRole::Main => return Some(RegionKind::Main),
+            AriaRole::Article => return Some(RegionKind::Article),
+            AriaRole::Around => return Some(RegionKind::Around),
+            AriaRole::None => {}
         }
         match element {
             Element::Main => Some(RegionKind::Main),
@@ -229,11 +229,11 @@ impl<'a> Page<'a> {
                 Some(RegionKind::Around)
             }
             _ if tag.aria_hidden => Some(RegionKind::PerhapsAround),
-            _ => match tag.sound {
-                Sound::Around => Some(RegionKind::PerhapsAround),
-                Sound::Main => Some(RegionKind::PerhapsMain),
-                Sound::Contents => Some(RegionKind::Contents),
-                Sound::None => None,
+            _ => match tag.name_hint {
+                NameHint::Around => Some(RegionKind::PerhapsAround),
+                NameHint::Main => Some(RegionKind::PerhapsMain),
+                NameHint::Contents => Some(RegionKind::Contents),
+                NameHint::None => None,
             },
         }
     }
@@ -247,7 +247,7 @@ impl<'a> Page<'a> {
                 if self.stack.end(element) {
                     self.settle();
                 } else if element == Element::Link {
-                    // Its start is behind a block, which tags may cross.
+                    // The link began outside an open block, which links may cross.
                     self.link = 0;
                 }
                 self.text.gap(gap(element));
@@ -256,8 +256,8 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// Ends the regions and the link whose element is no longer open. Only the outermost of the
-    /// elements that were just closed has an end of its own.
+    /// Ends the regions and the link whose element is closed. Only the outermost of the elements
+    /// just closed has an end tag.
     fn settle(&mut self) {
         let depth = self.stack.depth();
         if self.link > depth {
@@ -271,7 +271,7 @@ impl<'a> Page<'a> {
     }
 }
 
-/// What stands before and after an element.
+/// The separator before and after an element.
 fn gap(element: Element) -> Gap {
     match element {
         Element::Cell => Gap::Tab,

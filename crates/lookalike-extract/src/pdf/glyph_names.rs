@@ -1,23 +1,23 @@
-//! Encodings of fonts with one byte a character, and names of glyphs.
+//! Encodings of fonts with one-byte codes, and names of glyphs.
 
-use super::lexer::{Lexer, Token};
+use super::lexer::{Lexer, PdfToken};
 use encoding_rs::{MACINTOSH, WINDOWS_1252};
 use lopdf::{Dictionary, Document, Encoding, Object};
 use std::collections::HashMap;
 
-/// What the 256 codes of a font mean; empty where nothing.
-pub(super) type Table = Vec<String>;
+/// The texts of the 256 codes of a font; empty for undefined codes.
+pub(super) type GlyphTable = Vec<String>;
 
-/// Looks up names of glyphs, each once.
+/// A cache of glyph names.
 #[derive(Default)]
-pub(super) struct Names {
+pub(super) struct GlyphNames {
     known: HashMap<Vec<u8>, Option<char>>,
     empty: Document,
 }
 
-impl Names {
-    /// An encoding that PDF has a name for.
-    pub(super) fn encoding(&self, name: &[u8]) -> Table {
+impl GlyphNames {
+    /// A predefined encoding.
+    pub(super) fn encoding(&self, name: &[u8]) -> GlyphTable {
         let single = |encoding: &'static encoding_rs::Encoding| {
             (0..=255u8)
                 .map(|byte| match byte {
@@ -40,8 +40,8 @@ impl Names {
         }
     }
 
-    /// What a glyph of that name means, after the rules of the Adobe Glyph List: `A`,
-    /// `f_i`, `uni0041`, `u1F600`, each with `.something` behind it perhaps.
+    /// The text of a glyph name by the rules of the Adobe Glyph List: `A`, `f_i`, `uni0041`,
+    /// `u1F600`, each with an optional suffix `.something`.
     pub(super) fn text(&mut self, name: &[u8]) -> Option<String> {
         let stem = name.split(|&b| b == b'.').next().filter(|stem| !stem.is_empty())?;
         let mut text = String::new();
@@ -65,8 +65,8 @@ impl Names {
     }
 }
 
-/// The character of a name that the Adobe Glyph List has. The list is in lopdf, which shows it
-/// through the encodings of fonts only.
+/// The character of a name in the Adobe Glyph List. The list is in lopdf, which exposes it through
+/// font encodings only.
 fn listed(name: &[u8], document: &Document) -> Option<char> {
     let mut encoding = Dictionary::new();
     let differences = vec![Object::Integer(65), Object::Name(name.to_vec())];
@@ -81,7 +81,7 @@ fn listed(name: &[u8], document: &Document) -> Option<char> {
     char::from_u32(u32::from(unit)).filter(|char| !('\u{e000}'..='\u{f8ff}').contains(char))
 }
 
-/// `uni` and groups of four digits, or `u` and four to six.
+/// The text of `uni` with groups of four digits, or of `u` with four to six.
 fn numbered(name: &[u8]) -> Option<String> {
     let name = std::str::from_utf8(name).ok()?;
     let char = |digits: &str| u32::from_str_radix(digits, 16).ok().and_then(char::from_u32);
@@ -99,8 +99,8 @@ fn numbered(name: &[u8]) -> Option<String> {
     char(digits).map(String::from)
 }
 
-/// What a glyph of a font of drawings means whose name is letters and a number, as programs name
-/// the glyphs of fonts of dots: `a65`. The number is the code of an ASCII character.
+/// The text of a Type 3 glyph named by letters and a number, as in bitmap fonts: `a65`. The number
+/// is the code of an ASCII character.
 pub(super) fn drawn(name: &[u8]) -> Option<String> {
     let name = std::str::from_utf8(name).ok()?;
     let digits = name.trim_start_matches(|c: char| c.is_ascii_alphabetic());
@@ -112,9 +112,9 @@ pub(super) fn drawn(name: &[u8]) -> Option<String> {
     Some(char::from(char).to_string())
 }
 
-/// The encoding that a Type 1 font program has in its readable part: `dup 65 /A put`.
-/// `None` where it has no other than the standard one.
-pub(super) fn built_in(program: &[u8], names: &mut Names) -> Option<Table> {
+/// The encoding in the clear-text part of a Type 1 font program: `dup 65 /A put`. `None` for the
+/// standard encoding.
+pub(super) fn built_in(program: &[u8], glyph_names: &mut GlyphNames) -> Option<GlyphTable> {
     let end = memchr::memmem::find(program, b"eexec").unwrap_or(program.len());
     let head = &program[..end];
     let start = memchr::memmem::find(head, b"/Encoding")?;
@@ -123,18 +123,18 @@ pub(super) fn built_in(program: &[u8], names: &mut Names) -> Option<Table> {
     let (mut code, mut found) = (None, false);
     while let Some(token) = lexer.token() {
         match token {
-            Token::Number(number) => code = Some(number as usize),
-            Token::Name(name) => {
+            PdfToken::Number(number) => code = Some(number as usize),
+            PdfToken::Name(name) => {
                 if let (Some(entry), Some(text)) =
-                    (code.and_then(|code| table.get_mut(code)), names.text(name))
+                    (code.and_then(|code| table.get_mut(code)), glyph_names.text(name))
                 {
                     *entry = text;
                     found = true;
                 }
                 code = None;
             }
-            Token::Operator(b"StandardEncoding") => return None,
-            Token::Operator(b"def" | b"readonly") if found => break,
+            PdfToken::Operator(b"StandardEncoding") => return None,
+            PdfToken::Operator(b"def" | b"readonly") if found => break,
             _ => {}
         }
     }
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn glyphs_mean_what_their_names_say() {
-        let mut names = Names::default();
+        let mut glyph_names = GlyphNames::default();
         let known: [(&[u8], Option<&str>); 11] = [
             (b"A", Some("A")),
             (b"eacute", Some("é")),
@@ -162,22 +162,22 @@ mod tests {
             (b"uniD800", None),
         ];
         for (name, text) in known {
-            assert_eq!(names.text(name).as_deref(), text, "{}", name.escape_ascii());
+            assert_eq!(glyph_names.text(name).as_deref(), text, "{}", name.escape_ascii());
         }
     }
 
     #[test]
     fn drawings_may_have_numbers() {
-        let names = ["a65", "ch126", "a20", "abc65", "65", "a300", "a6x"].map(str::as_bytes);
-        let meant = names.map(drawn);
+        let glyph_names = ["a65", "ch126", "a20", "abc65", "65", "a300", "a6x"].map(str::as_bytes);
+        let meant = glyph_names.map(drawn);
         let expected = [Some("A"), Some("~"), None, None, None, None, None];
         assert_eq!(meant.each_ref().map(Option::as_deref), expected);
     }
 
     #[test]
     fn encodings_are_told_apart() {
-        let names = Names::default();
-        let at = |name: &[u8], code: usize| names.encoding(name)[code].clone();
+        let glyph_names = GlyphNames::default();
+        let at = |name: &[u8], code: usize| glyph_names.encoding(name)[code].clone();
         assert_eq!(at(b"WinAnsiEncoding", 0x80), "€");
         assert_eq!(at(b"MacRomanEncoding", 0x80), "Ä");
         assert_eq!(at(b"StandardEncoding", 0x27), "\u{2019}");
@@ -186,12 +186,12 @@ mod tests {
 
     #[test]
     fn type_1_programs_bring_their_encoding() {
-        let mut names = Names::default();
+        let mut glyph_names = GlyphNames::default();
         let program = b"%!PS /Encoding 256 array 0 1 255 {1 index exch /.notdef put} for
             dup 65 /alpha put dup 8#102 /b put dup 66 /beta put readonly def
             /C 67 def currentfile eexec dup 68 /D put";
-        let table = built_in(program, &mut names).expect("an encoding");
+        let table = built_in(program, &mut glyph_names).expect("an encoding");
         assert_eq!((&*table[65], &*table[66], &*table[67], &*table[68]), ("α", "β", "", ""));
-        assert!(built_in(b"/Encoding StandardEncoding def", &mut names).is_none());
+        assert!(built_in(b"/Encoding StandardEncoding def", &mut glyph_names).is_none());
     }
 }

@@ -1,0 +1,129 @@
+//! Metadata of office files.
+
+use super::package::Package;
+use super::xml::{self, XmlHandler, attribute};
+use crate::date;
+use crate::error::ExtractError;
+use crate::fields::Fields;
+use crate::limits::LimitTracker;
+use quick_xml::events::BytesStart;
+
+/// Elements in order of preference, and their fields.
+type ElementFields = &'static [(&'static str, &'static str)];
+
+/// `docProps/core.xml` of Office Open XML.
+const CORE: ElementFields =
+    &[("title", "title"), ("creator", "author"), ("modified", "date"), ("language", "language")];
+
+/// `meta.xml` of `OpenDocument`, where `creator` is the last editor.
+const META: ElementFields = &[
+    ("title", "title"),
+    ("initial-creator", "author"),
+    ("creator", "author"),
+    ("date", "date"),
+    ("creation-date", "date"),
+    ("language", "language"),
+];
+
+/// The package document of an EPUB; `modified` represents a `meta` with the property
+/// `dcterms:modified`.
+const BOOK: ElementFields = &[
+    ("title", "title"),
+    ("creator", "author"),
+    ("modified", "date"),
+    ("date", "date"),
+    ("language", "language"),
+];
+
+/// Sets the fields of an Office Open XML file.
+pub(super) fn core(package: &Package<'_>, fields: &mut Fields) -> Result<(), ExtractError> {
+    let relations = package.relations("")?;
+    let name = relations.role("core-properties").unwrap_or("docProps/core.xml");
+    optional(package, name, CORE, fields)
+}
+
+/// Sets the fields of an `OpenDocument` file.
+pub(super) fn open_document(
+    package: &Package<'_>,
+    fields: &mut Fields,
+) -> Result<(), ExtractError> {
+    optional(package, "meta.xml", META, fields)
+}
+
+/// Sets the fields of an EPUB.
+pub(super) fn book(
+    xml: &str,
+    tracker: &LimitTracker<'_>,
+    fields: &mut Fields,
+) -> Result<(), ExtractError> {
+    set(xml, tracker, BOOK, fields)
+}
+
+/// Damaged metadata is ignored: the text is not affected. Exceeded limits are errors.
+fn optional(
+    package: &Package<'_>,
+    name: &str,
+    names: ElementFields,
+    fields: &mut Fields,
+) -> Result<(), ExtractError> {
+    let done = match package.xml(name) {
+        Ok(Some(xml)) => set(&xml, package.tracker, names, fields),
+        Ok(None) => Ok(()),
+        Err(failure) => Err(failure),
+    };
+    match done {
+        Err(failure @ (ExtractError::Limit { .. } | ExtractError::TooSlow { .. })) => Err(failure),
+        _ => Ok(()),
+    }
+}
+
+fn set(
+    xml: &str,
+    tracker: &LimitTracker<'_>,
+    names: ElementFields,
+    fields: &mut Fields,
+) -> Result<(), ExtractError> {
+    let mut values = MetadataReader { names, texts: vec![String::new(); names.len()], open: None };
+    xml::read(xml, tracker, &mut values)?;
+    for ((_, field), value) in names.iter().zip(&values.texts) {
+        if *field != "date" {
+            fields.set(field, value);
+        } else if let Some(date) = date::parse_iso(value).and_then(date::iso) {
+            fields.set(field, &date);
+        }
+    }
+    Ok(())
+}
+
+struct MetadataReader {
+    names: ElementFields,
+    texts: Vec<String>,
+    /// Index of the open element.
+    open: Option<usize>,
+}
+
+impl XmlHandler for MetadataReader {
+    fn start(&mut self, name: &str, tag: &BytesStart<'_>) -> Result<bool, ExtractError> {
+        let property = attribute(tag, "property");
+        let name = match property.as_deref() {
+            Some("dcterms:modified") if name == "meta" => "modified",
+            _ => name,
+        };
+        // The first element of a name counts.
+        let place = self.names.iter().position(|(element, _)| *element == name);
+        self.open = place.filter(|&place| self.texts[place].trim().is_empty());
+        Ok(true)
+    }
+
+    fn end(&mut self, _name: &str) -> Result<(), ExtractError> {
+        self.open = None;
+        Ok(())
+    }
+
+    fn text(&mut self, text: &str) -> Result<(), ExtractError> {
+        if let Some(place) = self.open {
+            self.texts[place].push_str(text);
+        }
+        Ok(())
+    }
+}

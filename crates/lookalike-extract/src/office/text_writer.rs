@@ -1,0 +1,75 @@
+//! Output of the office readers, within the limits.
+
+use crate::error::ExtractError;
+use crate::limits::LimitTracker;
+
+/// Appends text, charged to the limits, and moves text boxes behind their paragraph.
+pub(super) struct TextWriter<'a> {
+    pub(super) text: &'a mut String,
+    pub(super) tracker: &'a LimitTracker<'a>,
+    /// Nesting depth of text boxes.
+    depth: u32,
+    /// Start of the outermost text box.
+    start: usize,
+    /// Text set aside until the end of the paragraph.
+    aside: String,
+}
+
+impl<'a> TextWriter<'a> {
+    pub(super) fn new(text: &'a mut String, tracker: &'a LimitTracker<'a>) -> Self {
+        Self { text, tracker, depth: 0, start: 0, aside: String::new() }
+    }
+
+    pub(super) fn push(&mut self, text: &str) -> Result<(), ExtractError> {
+        self.tracker.charge_bytes(text.len())?;
+        self.text.push_str(text);
+        Ok(())
+    }
+
+    /// Ends a cell: its separator replaces its last line end.
+    pub(super) fn end_cell(&mut self) -> Result<(), ExtractError> {
+        if self.text.ends_with('\n') {
+            self.text.pop();
+        }
+        self.push("\t")
+    }
+
+    /// Ends a row.
+    pub(super) fn end_row(&mut self) -> Result<(), ExtractError> {
+        if self.text.ends_with('\t') {
+            self.text.pop();
+            self.push("\n")?;
+        }
+        Ok(())
+    }
+
+    /// Begins a text box, which is within a paragraph but not part of it.
+    pub(super) fn begin_aside(&mut self) {
+        if self.depth == 0 {
+            self.start = self.text.len();
+        }
+        self.depth += 1;
+    }
+
+    /// Whether a text box is open.
+    pub(super) fn is_aside(&self) -> bool {
+        self.depth > 0
+    }
+
+    /// Ends a text box. Nested ones stay in the outermost, which keeps this linear.
+    pub(super) fn end_aside(&mut self) {
+        self.depth = self.depth.saturating_sub(1);
+        if self.depth == 0 {
+            self.aside.push_str(&self.text[self.start..]);
+            self.text.truncate(self.start);
+        }
+    }
+
+    /// Appends the text set aside in a paragraph that has ended.
+    pub(super) fn give_aside(&mut self) {
+        if self.depth == 0 && !self.aside.is_empty() {
+            self.text.push_str(&self.aside);
+            self.aside.clear();
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! Header fields of WARC records and of HTTP responses.
+
+use memchr::memchr;
+
+/// The lines above the first blank line, and the start of the body.
+pub(super) fn header_and_body(bytes: &[u8]) -> Option<(&[u8], usize)> {
+    let mut at = 0;
+    loop {
+        let next = at + memchr(b'\n', &bytes[at..])? + 1;
+        if bytes[at..next].trim_ascii().is_empty() {
+            return Some((&bytes[..at], next));
+        }
+        at = next;
+    }
+}
+
+/// The value of the first field `name`.
+pub(super) fn field<'a>(header: &'a [u8], name: &str) -> Option<&'a [u8]> {
+    header.split(|byte| *byte == b'\n').find_map(|line| {
+        let (found, value) = line.split_at(memchr(b':', line)?);
+        let found = found.trim_ascii().eq_ignore_ascii_case(name.as_bytes());
+        found.then(|| value[1..].trim_ascii())
+    })
+}
