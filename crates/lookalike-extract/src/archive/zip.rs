@@ -1,7 +1,6 @@
 //! The entries of a ZIP archive.
 //!
-//! Replaces the crate `zip`, which keeps one file of each name and reads nothing without the
-//! central directory.
+//! Replaces the crate `zip`, which keeps one file of a name and needs the central directory.
 //!
 //! Entries come from the central directory. If it is missing, as in a truncated archive, the
 //! local headers are followed from the beginning. Of entries that share bytes, only the first is

@@ -293,7 +293,8 @@ proptest! {
         let page = pieces.concat();
         let all = read(HtmlText::All, Limits::default(), &page);
         let main = read(HtmlText::Main, Limits::default(), &page);
-        let crashed = |read: &Result<_, ExtractError>| matches!(read, Err(ExtractError::Crashed { .. }));
+        let crashed =
+            |read: &Result<_, ExtractError>| matches!(read, Err(ExtractError::Crashed { .. }));
         prop_assert!(!crashed(&all) && !crashed(&main), "{all:?} {main:?}");
         prop_assert_eq!(all.is_ok(), main.is_ok());
         if let (Ok((all, _)), Ok((main, _))) = (all, main) {
