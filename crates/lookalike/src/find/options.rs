@@ -68,8 +68,9 @@ pub struct FindOptions {
     pub grouping: Grouping,
     /// Whether and how all verified pairs are listed.
     pub pairs: PairList,
-    /// Whether [`Findings::related`] is filled: kept documents without a group that resemble
-    /// duplicates of other keepers. Costs a comparison for each candidate pair of such documents.
+    /// Whether [`Findings::related`](super::Findings::related) is filled: kept documents without a
+    /// group that resemble duplicates of other keepers. Costs a comparison for each candidate pair
+    /// of such documents.
     pub related: bool,
     /// Whether the later of two documents with one id is left out; otherwise it is an error.
     pub skip_duplicate_ids: bool,
