@@ -143,7 +143,8 @@ proptest! {
         for bytes in [docx(&format!("<d>{xml}</d>")), odf(&xml)] {
             let got = extract_with(&small(), "x", &bytes);
             check(&got, 1 << 20);
-            let damaged = |(_, f): &(String, ExtractError)| matches!(f, ExtractError::Damaged { .. });
+            let damaged =
+                |(_, f): &(String, ExtractError)| matches!(f, ExtractError::Damaged { .. });
             assert!(!got.failures.iter().any(damaged), "{xml}: {got:?}");
         }
     }
