@@ -229,7 +229,7 @@ fn a_killed_child_is_replaced() {
         children().first().map(|child| kill(child))
     });
     let result = read(&mut Extractor::new(&options(&argument)), &simple);
-    assert_eq!(crashed(&result), "signal 9: it was killed");
+    assert_eq!(crashed(&result), "signal 9: killed");
     assert!(killer.join().expect("no panic").is_some());
 }
 
