@@ -88,16 +88,10 @@ impl Extractor {
 
     /// Sends only part `number` of those that [`extract`](Self::extract) sends. The time limit is
     /// four times that of the options.
-    pub fn extract_part(
-        &mut self,
-        name: &str,
-        bytes: &[u8],
-        next_number: u32,
-        sink: &mut dyn PartSink,
-    ) {
+    pub fn extract_part(&mut self, name: &str, bytes: &[u8], number: u32, sink: &mut dyn PartSink) {
         let Self { options, worker, text, fields } = self;
         let tracker = LimitTracker::retry(options);
-        walk(&tracker, worker.as_mut(), (text, fields), Some(next_number), sink)
+        walk(&tracker, worker.as_mut(), (text, fields), Some(number), sink)
             .file(name, "", bytes, 0);
     }
 }
@@ -146,7 +140,7 @@ impl Walk<'_> {
 
     /// Reads a file that is one text.
     fn leaf(&mut self, kind: FileKind, within: &str, bytes: &[u8]) {
-        let Some(next_number) = self.next_number() else { return };
+        let Some(number) = self.next_number() else { return };
         let declared = self.metadata.encoding;
         let done = match (kind, declared) {
             (FileKind::Pdf, _) => self.read_in_sandbox(kind, bytes),
@@ -162,14 +156,14 @@ impl Walk<'_> {
                 read_text(kind, bytes, tracker, text, fields)
             }),
         };
-        self.emit(next_number, kind, within, bytes, done);
+        self.emit(number, kind, within, bytes, done);
     }
 
     /// Counts the next part; its number if it is wanted.
     fn next_number(&mut self) -> Option<u32> {
-        let next_number = self.next;
+        let number = self.next;
         self.next += 1;
-        self.wanted.is_none_or(|wanted| wanted == next_number).then_some(next_number)
+        self.wanted.is_none_or(|wanted| wanted == number).then_some(number)
     }
 
     /// Runs a reader on the current thread; a panic is an error.
@@ -340,14 +334,14 @@ impl Walk<'_> {
 
     /// Reads the files in the records of a crawl.
     fn records(&mut self, within: &str, bytes: &[u8], depth: u32) -> Result<(), ExtractError> {
-        let (mut rest, mut next_number) = (bytes, 0_u32);
+        let (mut rest, mut number) = (bytes, 0_u32);
         while let Some((done, record)) = warc::next_record(rest, true) {
             if self.is_done() {
                 break;
             }
             self.tracker.check_time()?;
-            next_number += 1;
-            let inside = join(within, &next_number.to_string());
+            number += 1;
+            let inside = join(within, &number.to_string());
             match record.and_then(|record| warc::file(&record, self.tracker)) {
                 Ok(None) => {}
                 Ok(Some(file)) => {
@@ -369,15 +363,15 @@ impl Walk<'_> {
     /// Reads the body of a message, and its attachments if requested.
     #[cfg(feature = "mail")]
     fn mail(&mut self, within: &str, bytes: &[u8], depth: u32) {
-        let next_number = self.next_number();
+        let number = self.next_number();
         let mut attachments = Vec::new();
         let wants_more = self.tracker.options.attachments;
-        if next_number.is_some() || wants_more {
+        if number.is_some() || wants_more {
             let done = self.read_guarded(FileKind::Mail, bytes, |tracker, text, fields| {
                 crate::mail::read(bytes, tracker, text, fields, &mut attachments)
             });
-            if let Some(next_number) = next_number {
-                self.emit(next_number, FileKind::Mail, within, bytes, done);
+            if let Some(number) = number {
+                self.emit(number, FileKind::Mail, within, bytes, done);
             }
         }
         if !wants_more {

@@ -214,11 +214,11 @@ impl<'a> RtfReader<'a> {
         }
         let pending = std::mem::take(&mut self.pending);
         let encoding = self.state.encoding.unwrap_or(self.code_page);
-        let given = self.append(&encoding.decode_without_bom_handling(&pending).0);
+        let appended = self.append(&encoding.decode_without_bom_handling(&pending).0);
         // Reuses the buffer.
         self.pending = pending;
         self.pending.clear();
-        given
+        appended
     }
 
     fn append(&mut self, text: &str) -> Result<(), ExtractError> {

@@ -48,8 +48,9 @@ mod tests {
     #[test]
     fn repeated_names_are_numbered_around_those_that_are_taken() {
         let mut names = UniqueNames::default();
-        let given = ["a", "a#2", "a", "a", "b", "a#2", "a#2#2", ""].map(|name| names.unique(name));
-        assert_eq!(given, ["a", "a#2", "a#3", "a#4", "b", "a#2#2", "a#2#2#2", ""]);
+        let numbered =
+            ["a", "a#2", "a", "a", "b", "a#2", "a#2#2", ""].map(|name| names.unique(name));
+        assert_eq!(numbered, ["a", "a#2", "a#3", "a#4", "b", "a#2#2", "a#2#2#2", ""]);
     }
 
     #[test]

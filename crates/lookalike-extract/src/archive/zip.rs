@@ -497,7 +497,6 @@ fn refuse_overlaps(entries: &mut [ZipEntry]) {
     }
 }
 
-/// Lists entries by their local headers.
 fn by_headers<R: Read + Seek>(
     reader: &mut R,
     size: u64,

@@ -122,7 +122,7 @@ impl RegionAnalysis<'_> {
         }
     }
 
-    /// Long blocks among the given ones, with adjacent runs of short blocks, and with few link
+    /// Long blocks among `among`, with adjacent runs of short blocks, and with few link
     /// blocks between two of them. Excludes the foot.
     fn dense(&self, among: &[bool]) -> Vec<bool> {
         let mut blocks: Vec<usize> = (0..among.len()).filter(|block| among[*block]).collect();

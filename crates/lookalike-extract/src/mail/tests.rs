@@ -199,7 +199,7 @@ fn what_is_encrypted_is_said() {
     }
     let (done, ..) = read_with(signed.as_bytes(), &ExtractOptions::default());
     assert!(matches!(done, Err(ExtractError::Unsupported { .. })), "{done:?}");
-    // An attachment beside a text that can be read.
+    // An attachment next to a text that can be read.
     assert_eq!(text(&multipart("mixed", &[PLAIN, sealed])), "plain");
 }
 

@@ -127,7 +127,7 @@ fn damaged_records_do_not_hide_others() {
 
 #[test]
 fn answers_are_decoded() {
-    let told = |text: &str| Ok(Some(text.to_owned()));
+    let found = |text: &str| Ok(Some(text.to_owned()));
     let gzipped = gzip(b"page");
     let chunked = b"4;x=y\r\npage\r\n2\r\n s\r\n0\r\n\r\n";
     let both = [format!("{:x}\r\n", gzipped.len()).as_bytes(), &gzipped, b"\r\n0\r\n\r\n"].concat();
@@ -137,14 +137,14 @@ fn answers_are_decoded() {
         writer.write_all(b"page").unwrap();
         writer.finish().unwrap()
     };
-    assert_eq!(content(&response("Content-Encoding: gzip", &gzipped)), told("page"));
-    assert_eq!(content(&response("content-encoding: x-gzip", b"page")), told("page"));
-    assert_eq!(content(&response("Content-Encoding: deflate", &zlib(b"page"))), told("page"));
-    assert_eq!(content(&response("Content-Encoding: deflate", &raw)), told("page"));
-    assert_eq!(content(&response("Transfer-Encoding: chunked", chunked)), told("page s"));
-    assert_eq!(content(&response("Transfer-Encoding: chunked", b"page")), told("page"));
+    assert_eq!(content(&response("Content-Encoding: gzip", &gzipped)), found("page"));
+    assert_eq!(content(&response("content-encoding: x-gzip", b"page")), found("page"));
+    assert_eq!(content(&response("Content-Encoding: deflate", &zlib(b"page"))), found("page"));
+    assert_eq!(content(&response("Content-Encoding: deflate", &raw)), found("page"));
+    assert_eq!(content(&response("Transfer-Encoding: chunked", chunked)), found("page s"));
+    assert_eq!(content(&response("Transfer-Encoding: chunked", b"page")), found("page"));
     let fields = "Transfer-Encoding: chunked\r\nContent-Encoding: gzip";
-    assert_eq!(content(&response(fields, &both)), told("page"));
+    assert_eq!(content(&response(fields, &both)), found("page"));
     assert_eq!(content(&response("X: y", b"")), Ok(None));
     let brotli = content(&response("Content-Encoding: br", b"xx"));
     assert_eq!(brotli, Err("a page compressed with br: its text cannot be read".to_owned()));

@@ -372,9 +372,9 @@ impl Name {
     fn new(id: &str, title: &str) -> Self {
         let (manual, rest) = id.split_once('/').unwrap();
         let file = rest.rsplit('/').next().unwrap();
-        let next_number = |word: &str| word.ends_with('.');
+        let is_numbered = |word: &str| word.ends_with('.');
         let named = |word: &str| word == "Chapter" || word == "Appendix";
-        let words = title.split_whitespace().skip_while(|word| next_number(word) || named(word));
+        let words = title.split_whitespace().skip_while(|word| is_numbered(word) || named(word));
         let title = words.collect::<Vec<_>>().join(" ");
         Self { manual: manual.to_owned(), file: file.to_owned(), title }
     }

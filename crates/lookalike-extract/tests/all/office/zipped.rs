@@ -53,14 +53,14 @@ pub(crate) fn crc(content: &[u8]) -> u32 {
 }
 
 fn put(out: &mut Vec<u8>, numbers16: &[u16]) {
-    for next_number in numbers16 {
-        out.extend(next_number.to_le_bytes());
+    for number in numbers16 {
+        out.extend(number.to_le_bytes());
     }
 }
 
 fn put32(out: &mut Vec<u8>, numbers32: &[u32]) {
-    for next_number in numbers32 {
-        out.extend(next_number.to_le_bytes());
+    for number in numbers32 {
+        out.extend(number.to_le_bytes());
     }
 }
 
@@ -93,8 +93,8 @@ pub(crate) fn zip_as(form: Form, entries: &[Entry]) -> Vec<u8> {
         let mut extra = entry.extra.clone();
         if form == Form::Long {
             put(&mut extra, &[1, 24]);
-            for next_number in [sizes[2], sizes[1], offset] {
-                extra.extend(u64::from(next_number).to_le_bytes());
+            for number in [sizes[2], sizes[1], offset] {
+                extra.extend(u64::from(number).to_le_bytes());
             }
         }
         list.extend(b"PK\x01\x02");
@@ -115,8 +115,8 @@ pub(crate) fn zip_as(form: Form, entries: &[Entry]) -> Vec<u8> {
         out.extend(b"PK\x06\x06");
         out.extend(44u64.to_le_bytes());
         put(&mut out, &[45, 45, 0, 0, 0, 0]);
-        for next_number in [count as u64, count as u64, len, start] {
-            out.extend(next_number.to_le_bytes());
+        for number in [count as u64, count as u64, len, start] {
+            out.extend(number.to_le_bytes());
         }
         out.extend(b"PK\x06\x07");
         put32(&mut out, &[0]);
