@@ -567,7 +567,7 @@ def test_options_of_groups(index: Index) -> None:
 
 def test_there_are_no_groups_of_signatures(folder: Path) -> None:
     with Index.create(folder, store="signatures") as index:
-        with pytest.raises(StoreError, match="keeps no shingle sets.*store=\"sets\""):
+        with pytest.raises(StoreError, match="keeps no shingle sets.*store sets"):
             index.groups()
 
 
@@ -683,7 +683,7 @@ def test_unknown_options(folder: Path) -> None:
 
 
 def test_places(folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="there is no index .*Index.create makes one"):
+    with pytest.raises(StoreError, match="there is no index .*Index.create"):
         Index.open(folder)
     Index.create(folder).close()
     with pytest.raises(StoreError, match="exists already"):
@@ -737,7 +737,7 @@ def test_damage_is_told_and_repaired(folder: Path) -> None:
     with Index.open(folder) as index:
         problems = index.check()
         assert problems and all(problem.repairable for problem in problems)
-        with pytest.raises(DamagedError, match="Index.check says"):
+        with pytest.raises(DamagedError, match="Index.check"):
             for _, text in texts(300):
                 index.query(text)
         assert index.repair() == []

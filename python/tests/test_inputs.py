@@ -266,7 +266,7 @@ def test_names_of_the_user_stay_in_messages(
     twice.write_text('{"id": "x --rows y", "text": "a"}\n' * 2)
     for path, name, option in [
         (bad, "my --rows list.jsonl:1: ", "let skip_bad count"),
-        (twice, '"x --rows y" stands', "id_field names another field"),
+        (twice, '"x --rows y" occurs', "id_field names another field"),
     ]:
         with pytest.raises(DocumentError) as caught:
             lookalike.find(path)
