@@ -64,7 +64,7 @@ pub enum ReadError {
         /// The text given.
         got: String,
     },
-    /// The format of a stream cannot be told from its first byte.
+    /// The first byte of a stream does not show its format.
     FormatNeeded {
         /// The stream: `stdin` or a pipe.
         source_name: String,

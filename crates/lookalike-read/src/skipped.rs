@@ -107,7 +107,7 @@ pub enum SkipReason {
     BrokenJson {
         /// What was expected.
         expected: Cow<'static, str>,
-        /// What stands there instead.
+        /// What is there instead.
         got: Box<str>,
         /// Where, in characters from the start of the line, from 1.
         column: u64,
@@ -162,7 +162,7 @@ pub enum SkipReason {
     },
     /// An earlier document has the same id.
     RepeatedId {
-        /// Where that one stands.
+        /// Its place.
         first: String,
     },
 }

@@ -20,7 +20,7 @@ use lookalike_core::verify::Overlap;
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 
-/// After so many comparisons in vain for each member, those that are left are screened first.
+/// Comparisons in vain for each member after which the others are screened first.
 const IN_VAIN: u64 = 64;
 
 impl OrderedComponent<'_> {

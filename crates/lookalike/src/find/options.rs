@@ -104,7 +104,7 @@ impl FindOptions {
         }
     }
 
-    /// The fields that must be read beside id and text: what to set
+    /// The fields that must be read in addition to id and text: what to set
     /// [`ReadOptions::fields`](crate::read::ReadOptions::fields) to before the collection is
     /// opened.
     pub fn fields(&self) -> Vec<String> {

@@ -88,7 +88,7 @@ impl<'a> OrderedComponent<'a> {
         false
     }
 
-    /// Documents with equal shingles that the member stands for, itself the first.
+    /// Documents with equal shingles that the member represents, itself the first.
     pub(super) fn class(&self, position: u32) -> &'a [u32] {
         self.batch.class(&self.component.members[self.place(position) as usize])
     }
