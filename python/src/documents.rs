@@ -4,7 +4,7 @@ use crate::capsule::{self, Chunks};
 use crate::column::{Values, type_name};
 use crate::error::{DocumentError, DocumentTypeError};
 use crate::text::{self, Texts, at_row};
-use lookalike::read::{Field, Held, HeldDocuments, SkipReason};
+use lookalike::read::{DocumentRows, Field, InMemoryDocuments, SkipReason};
 use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyString};
@@ -218,11 +218,11 @@ impl Documents {
 
     /// The documents as a source with that name. Rows are ids in as many digits as the last one
     /// has, so that they sort as they stand; or as they are, where ids come back as texts.
-    pub(crate) fn source(&self, name: &str, as_texts: bool) -> HeldDocuments {
+    pub(crate) fn source(&self, name: &str, as_texts: bool) -> InMemoryDocuments {
         let last = self.rows.len().saturating_sub(1);
         let digits = if as_texts { 0 } else { last.to_string().len() };
         let rows = Arc::new(Source { rows: Arc::clone(&self.rows), digits });
-        HeldDocuments { name: name.to_owned(), rows }
+        InMemoryDocuments { name: name.to_owned(), rows }
     }
 
     /// Their columns.
@@ -282,7 +282,7 @@ struct Source {
     digits: usize,
 }
 
-impl Held for Source {
+impl DocumentRows for Source {
     fn len(&self) -> usize {
         self.rows.len()
     }
@@ -311,7 +311,7 @@ impl Held for Source {
 
     fn field(&self, row: usize, field: usize, buffer: &mut String) -> bool {
         match self.rows.fields.get(field).map(|(_, column)| column) {
-            Some(Column::Texts(texts)) => text_of(texts, row, Field::Further).is_ok_and(|value| {
+            Some(Column::Texts(texts)) => text_of(texts, row, Field::Extra).is_ok_and(|value| {
                 buffer.push_str(value);
                 true
             }),

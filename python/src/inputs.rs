@@ -7,7 +7,7 @@ use lookalike::core::params::Wishes;
 use lookalike::error::Error;
 use lookalike::find::FindOptions;
 use lookalike::progress::Progress;
-use lookalike::read::{Collection, HeldDocuments, ReadError, ReadOptions, Side};
+use lookalike::read::{Collection, InMemoryDocuments, ReadError, ReadOptions, Side};
 use lookalike::tune::choose_bands;
 use pyo3::prelude::*;
 use std::path::{Path, PathBuf, absolute};
@@ -33,7 +33,7 @@ pub(crate) struct Inputs {
 }
 
 enum Given {
-    Held(Vec<HeldDocuments>),
+    Held(Vec<InMemoryDocuments>),
     Paths(Vec<PathBuf>),
 }
 
@@ -57,7 +57,7 @@ impl Given {
 
     fn side(&self) -> Side<'_> {
         match self {
-            Self::Held(documents) => Side::Held(documents),
+            Self::Held(documents) => Side::InMemory(documents),
             Self::Paths(paths) => Side::Paths(paths),
         }
     }

@@ -1,24 +1,29 @@
 //! The opened inputs, and how threads share them.
 
 use crate::block::Block;
-use crate::detect;
+use crate::detect::{self, Opened};
 use crate::error::ReadError;
-use crate::format::csv::{Columns, Header};
+use crate::format::kind::Format;
+use crate::header::Header;
+use crate::lane::Lane;
 use crate::normalize::Wording;
-use crate::options::{Format, ReadOptions};
-use crate::reread::{Retained, RetainedState};
+use crate::options::ReadOptions;
+use crate::reread::Retained;
+use crate::retained_state::RetainedState;
 use crate::settings::Settings;
+use crate::side::Side;
 use crate::skipped::Skipped;
-use crate::source::from_index::StoredDocuments;
-use crate::source::in_memory::HeldDocuments;
-use crate::source::{Kind, Next, Progress, Source};
+use crate::source::from_index::{IndexDocuments, IndexSource};
+use crate::source::{RetainedContent, Source};
+use crate::source_info::SourceInfo;
 use crate::spool::Spool;
 use crate::stamp::{InputStamp, Stamp};
 use crate::walk::name_of;
+use crate::without_documents::NoDocuments;
 use lookalike_index::{Index, IndexError};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Bytes of records or text files read at a time: enough to make the lock cheap, and little enough
 /// to stay in a core's cache until it is parsed.
@@ -26,7 +31,7 @@ const BLOCK_BYTES: usize = 1 << 20;
 
 /// Inputs that are open for reading.
 pub struct Collection {
-    sources: Vec<Arc<Source>>,
+    sources: Vec<Arc<dyn Source>>,
     /// Of each source one, or one for each row group of it, in reading order.
     lanes: Vec<Lane>,
     first_reference: u32,
@@ -39,30 +44,12 @@ pub struct Collection {
     bytes: Option<u64>,
 }
 
-/// What is compared, or compared with.
-#[derive(Clone, Copy)]
-pub enum Side<'a> {
-    /// Files, folders and `-`.
-    Paths(&'a [PathBuf]),
-    /// Documents that the caller holds, a source each.
-    Held(&'a [HeldDocuments]),
-}
-
-/// Options that decide what documents there are, in words.
+/// The options that decide which documents there are, in words.
 fn reading(options: &ReadOptions) -> String {
     let mut options = ReadOptions { leave_out: Vec::new(), ..options.clone() };
-    // Who reads a file does not decide what it says.
+    // The process that reads a file does not change its documents.
     options.extract.worker = None;
     format!("{options:?}")
-}
-
-/// What one thread at a time takes blocks from.
-struct Lane {
-    source: Arc<Source>,
-    /// Which of the source's.
-    number: u32,
-    progress: Mutex<Progress>,
-    finished: AtomicBool,
 }
 
 impl Collection {
@@ -101,8 +88,8 @@ impl Collection {
         Ok(Self::of(opened, reading(options)))
     }
 
-    /// The same with documents on either side that the caller holds. Of the options, those count
-    /// that are about texts, `fields`, and `skip_bad`.
+    /// The same with documents in memory on either side. The options about texts, `fields` and
+    /// `skip_bad` count for them.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -123,18 +110,25 @@ impl Collection {
     /// [`IndexError::NoSets`] for an index that keeps no shingle sets, and what keeps it from being
     /// read.
     pub fn of_index(index: &Index, now: i64, fields: &[String]) -> Result<Self, IndexError> {
-        let documents = StoredDocuments::open(index, now, !fields.is_empty())?;
+        let documents = IndexDocuments::open(index, now, !fields.is_empty())?;
         let options = ReadOptions {
             fields: fields.to_owned(),
             wording: index.settings().wording.parse()?,
             ..ReadOptions::default()
         };
         let settings = Arc::new(Settings::new(&options, None, BLOCK_BYTES));
-        let name = index.name().to_owned();
-        let (path, kind) = (PathBuf::new(), Kind::Stored(documents));
-        let source = Source::new(0, path, name.clone(), name, kind, Arc::clone(&settings));
-        let opened = detect::Opened {
-            sources: vec![source],
+        let info = SourceInfo {
+            number: 0,
+            path: PathBuf::new(),
+            name: index.name().to_owned(),
+            shown: index.name().to_owned(),
+            stamp: None,
+            in_folder: false,
+            relative: false,
+            settings: Arc::clone(&settings),
+        };
+        let opened = Opened {
+            sources: vec![Arc::new(IndexSource::new(Arc::new(info), documents))],
             first_reference: 1,
             settings,
             listed: Vec::new(),
@@ -144,27 +138,14 @@ impl Collection {
         Ok(Self::of(opened, format!("the index {}", index.name())))
     }
 
-    fn of(opened: detect::Opened, reading: String) -> Self {
-        let sources: Vec<Arc<Source>> = opened.sources.into_iter().map(Arc::new).collect();
-        let lane = |(source, number): (&Arc<Source>, u32)| Lane {
-            source: Arc::clone(source),
-            number,
-            progress: Mutex::new(Progress::Fresh),
-            finished: AtomicBool::new(false),
-        };
-        let lanes =
-            sources.iter().flat_map(|source| (0..source.lanes).map(move |number| (source, number)));
-        Self {
-            lanes: lanes.map(lane).collect(),
-            sources,
-            first_reference: opened.first_reference,
-            reading,
-            first: AtomicUsize::new(0),
-            settings: opened.settings,
-            listed: opened.listed,
-            as_text: opened.as_text,
-            bytes: opened.bytes,
-        }
+    fn of(opened: Opened, reading: String) -> Self {
+        let Opened { sources, first_reference, settings, listed, as_text, bytes } = opened;
+        let lanes = sources.iter().flat_map(|source| {
+            (0..source.lanes()).map(|number| Lane::new(Arc::clone(source), number))
+        });
+        let lanes = lanes.collect();
+        let first = AtomicUsize::new(0);
+        Self { sources, lanes, first_reference, reading, first, settings, listed, as_text, bytes }
     }
 
     /// Bytes of all files on the disk, compressed where they are; `None` with streams among them.
@@ -185,7 +166,7 @@ impl Collection {
 
     /// The name of a source: its file, the folder, or `stdin`.
     pub fn source_name(&self, source: u32) -> Option<&str> {
-        self.sources.get(source as usize).map(|source| source.shown.as_str())
+        self.sources.get(source as usize).map(|source| source.info().shown.as_str())
     }
 
     /// How many sources there are: files of records, streams, and folders of text files.
@@ -199,17 +180,16 @@ impl Collection {
     }
 
     /// The format of a source; [`Format::Text`] for text files, `None` for an index and for
-    /// documents that the caller holds.
+    /// documents in memory.
     pub fn source_format(&self, source: u32) -> Option<Format> {
-        let source = self.sources.get(source as usize)?;
-        (source.stored().is_none() && source.held().is_none()).then(|| source.format())
+        self.sources.get(source as usize)?.format()
     }
 
     /// The file of a source of records, or for text files the first of them or their folder; `None`
-    /// for a stream or an index.
+    /// for a stream, an index and documents in memory.
     pub fn source_path(&self, source: u32) -> Option<&Path> {
         let source = self.sources.get(source as usize)?;
-        (!source.is_stream()).then_some(source.path.as_path())
+        (!source.is_stream()).then(|| source.info().path.as_path())
     }
 
     /// Reads the headers of all files of comma- or tab-separated values.
@@ -218,9 +198,9 @@ impl Collection {
     /// A [`ReadError`] when a file cannot be read or lacks a column, unless that is listed when the
     /// file is read.
     pub fn read_headers(&self) -> Result<(), ReadError> {
-        self.sources.iter().try_for_each(|source| match source.know_columns() {
-            Err(error) if source.is_lenient() => error.into_skipped().map(drop),
-            known => known,
+        self.sources.iter().try_for_each(|source| match source.read_header() {
+            Err(error) if source.info().is_lenient() => error.into_skipped().map(drop),
+            read => read,
         })
     }
 
@@ -234,26 +214,27 @@ impl Collection {
     /// named; otherwise the name of the source.
     pub fn file_of(&self, source: u32, id: &str) -> &str {
         let Some(source) = self.sources.get(source as usize) else { return "" };
-        source.named_file(id).unwrap_or(&source.shown)
+        source.named_file(id).unwrap_or(&source.info().shown)
     }
 
     /// The part of an id of a text file that is relative to its folder; `None` where the source is
     /// no folder of text files.
     pub fn id_in_folder<'a>(&self, source: u32, id: &'a str) -> Option<&'a str> {
         let source = self.sources.get(source as usize)?;
-        if !source.in_folder || !matches!(source.kind, Kind::Files(_)) {
+        let info = source.info();
+        if !info.in_folder || !source.has_files() {
             return None;
         }
-        if source.relative {
+        if info.relative {
             return Some(id);
         }
-        Some(id.strip_prefix(source.shown.as_str()).unwrap_or(id).trim_start_matches('/'))
+        Some(id.strip_prefix(info.shown.as_str()).unwrap_or(id).trim_start_matches('/'))
     }
 
     /// Whether a source is a file of records that was found in a folder.
     pub fn is_found_record_file(&self, source: u32) -> bool {
         let source = self.sources.get(source as usize);
-        source.is_some_and(|s| s.in_folder && matches!(s.kind, Kind::Records { .. }))
+        source.is_some_and(|source| source.info().in_folder && !source.has_files())
     }
 
     /// From the next block on, ids of records found in folders begin with the name of their file
@@ -270,13 +251,8 @@ impl Collection {
     /// Gives all blocks out again. No other thread may be reading; there must be no
     /// [`stream`](Self::stream).
     pub fn rewind(&self) {
-        for source in &self.sources {
-            source.lanes_left.store(source.lanes, Ordering::Relaxed);
-        }
-        for lane in &self.lanes {
-            *lane.progress.lock().unwrap_or_else(PoisonError::into_inner) = Progress::Fresh;
-            lane.finished.store(false, Ordering::Release);
-        }
+        self.sources.iter().for_each(|source| source.rewind());
+        self.lanes.iter().for_each(Lane::rewind);
         self.first.store(0, Ordering::Relaxed);
         self.settings.consumed.store(0, Ordering::Relaxed);
     }
@@ -289,7 +265,7 @@ impl Collection {
 
     /// The header of a source of comma- or tab-separated values; known when its first block is.
     pub fn header(&self, source: u32) -> Option<&Header> {
-        self.sources.get(source as usize)?.columns().map(Columns::header)
+        self.sources.get(source as usize)?.header()
     }
 
     /// Every file that is read, source by source, as it was when the collection was opened. Streams
@@ -317,16 +293,16 @@ impl Collection {
         Ok(())
     }
 
-    /// The first source that another run could not read as it is: standard input, a pipe, an index,
-    /// documents that the caller holds.
+    /// The first source that another run could not read the same: standard input, a pipe, an index,
+    /// documents in memory.
     pub fn stream(&self) -> Option<&str> {
         let streams = self.sources.iter().filter(|source| source.is_stream());
-        streams.map(|source| source.shown.as_str()).next()
+        streams.map(|source| source.info().shown.as_str()).next()
     }
 
     /// What is done to the texts before they are cut.
     pub fn wording(&self) -> Wording {
-        self.sources.first().map_or_else(Wording::default, |source| source.settings.wording)
+        self.sources.first().map_or_else(Wording::default, |source| source.info().settings.wording)
     }
 
     /// How the inputs are read, in words that are equal for equal options.
@@ -352,10 +328,19 @@ impl Collection {
                 what: format!("a stored block is of it, there are {}", self.sources.len()),
             });
         };
-        if !state.is_nothing() {
-            source.know_columns()?;
-        }
-        Retained::of_state(Arc::clone(source), state, spool)
+        let info = source.info();
+        let content: Option<Box<dyn RetainedContent>> = if state.is_nothing() {
+            Some(Box::new(NoDocuments { source: info.shown.clone() }))
+        } else {
+            source.read_header()?;
+            Arc::clone(source).restore(&state, spool)
+        };
+        let content = content.ok_or_else(|| ReadError::Changed {
+            source_name: info.shown.clone(),
+            line: None,
+            what: "the stored block is not one of it".to_owned(),
+        })?;
+        Ok(Retained::new(state.number, Arc::clone(info), content))
     }
 
     /// The next block of the first source, or row group of one, that no other thread is reading
@@ -369,77 +354,43 @@ impl Collection {
         loop {
             let mut busy = None;
             let first = self.first.load(Ordering::Relaxed);
-            for lane in self.lanes.iter().skip(first) {
-                if lane.finished.load(Ordering::Acquire) {
+            for lane in self.lanes.iter().skip(first).filter(|lane| !lane.is_finished()) {
+                let Some(state) = lane.try_lock() else {
+                    busy = busy.or(Some(lane));
                     continue;
-                }
-                let progress = match lane.progress.try_lock() {
-                    Ok(progress) => progress,
-                    Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-                    Err(TryLockError::WouldBlock) => {
-                        busy = busy.or(Some(lane));
-                        continue;
-                    }
                 };
-                if let Some(block) = self.advance(lane, progress)? {
+                if let Some(block) = self.take(lane.next(state))? {
                     return Ok(Some(block));
                 }
             }
             let Some(lane) = busy else { return Ok(None) };
-            let progress = lane.progress.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(block) = self.advance(lane, progress)? {
+            if let Some(block) = self.take(lane.next(lane.lock()))? {
                 return Ok(Some(block));
             }
         }
     }
 
-    /// The next block in reading order, whoever else asks; `None` when all has been given out.
+    /// The next block in reading order; `None` when all has been given out.
     /// Other threads wait meanwhile, so that decompression is not shared among them.
     ///
     /// # Errors
     /// As [`next_block`](Self::next_block).
     pub fn next_block_in_order(&self) -> Result<Option<Block>, ReadError> {
-        for lane in &self.lanes {
-            if lane.finished.load(Ordering::Acquire) {
-                continue;
-            }
-            let progress = lane.progress.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(block) = self.advance(lane, progress)? {
+        for lane in self.lanes.iter().filter(|lane| !lane.is_finished()) {
+            if let Some(block) = self.take(lane.next(lane.lock()))? {
                 return Ok(Some(block));
             }
         }
         Ok(None)
     }
 
-    fn advance(
-        &self,
-        lane: &Lane,
-        mut progress: MutexGuard<'_, Progress>,
-    ) -> Result<Option<Block>, ReadError> {
-        if lane.finished.load(Ordering::Acquire) {
-            return Ok(None);
+    /// Passes the next block of a lane on; at its end leaves the finished lanes out of later
+    /// searches.
+    fn take(&self, next: Result<Option<Block>, ReadError>) -> Result<Option<Block>, ReadError> {
+        if !matches!(next, Ok(Some(_))) {
+            let first = self.lanes.iter().take_while(|lane| lane.is_finished()).count();
+            self.first.fetch_max(first, Ordering::Relaxed);
         }
-        let source = || Arc::clone(&lane.source);
-        match lane.source.next(lane.number, &mut progress) {
-            Ok(Some(Next::Records(records))) => Ok(Some(Block::records(source(), records))),
-            Ok(Some(Next::Stored(block))) => Ok(Some(Block::stored(source(), block))),
-            Ok(Some(Next::Files { index, range })) => {
-                Ok(Some(Block::files(source(), index, range)))
-            }
-            Ok(Some(Next::Held { index, range })) => Ok(Some(Block::held(source(), index, range))),
-            Ok(Some(Next::Refused { index, skipped })) => {
-                Ok(Some(Block::refused(source(), index, skipped)))
-            }
-            end => {
-                // Closes the file.
-                *progress = Progress::Fresh;
-                lane.source.finish(lane.number);
-                lane.finished.store(true, Ordering::Release);
-                let finished = |lane: &&Lane| lane.finished.load(Ordering::Acquire);
-                let first = self.lanes.iter().take_while(finished).count();
-                self.first.fetch_max(first, Ordering::Relaxed);
-                end.map(|_| None)
-            }
-        }
+        next
     }
 }

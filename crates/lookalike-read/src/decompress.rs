@@ -127,3 +127,25 @@ pub(crate) fn strip<'a>(name: &'a str, end: &str) -> Option<&'a str> {
     let at = name.len().checked_sub(end.len())?;
     name.get(at..).filter(|tail| tail.eq_ignore_ascii_case(end)).and_then(|_| name.get(..at))
 }
+
+/// Up to `count` first bytes of a stream, and the stream with them put back.
+pub(crate) fn peek(mut stream: Stream, count: u64) -> io::Result<(Vec<u8>, Stream)> {
+    let mut head = Vec::new();
+    stream.by_ref().take(count).read_to_end(&mut head)?;
+    let back = io::Cursor::new(head.clone());
+    Ok((head, Box::new(back.chain(stream))))
+}
+
+/// Reads until `buffer` is full or the stream ends, or fails.
+pub(crate) fn fill(stream: &mut impl Read, buffer: &mut [u8]) -> (usize, Option<io::Error>) {
+    let mut length = 0;
+    while length < buffer.len() {
+        match stream.read(&mut buffer[length..]) {
+            Ok(0) => break,
+            Ok(got) => length += got,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return (length, Some(error)),
+        }
+    }
+    (length, None)
+}

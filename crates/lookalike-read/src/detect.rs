@@ -1,16 +1,25 @@
 //! Inputs as they were named → sources: what each is, and how it is to be read.
 
-use crate::collection::Side;
-use crate::decompress::{Compression, Stream, strip};
-use crate::encoding;
+#[cfg(feature = "archive")]
+use crate::decompress::strip;
+use crate::decompress::{Compression, Stream, fill, peek};
+use crate::encoding::{self, without_mark};
 use crate::error::ReadError;
-use crate::options::{Format, ReadOptions};
+use crate::file::document_file::DocumentFile;
+#[cfg(feature = "archive")]
+use crate::file::zip_files::zip_files;
+use crate::format::kind::Format;
+use crate::options::ReadOptions;
 use crate::settings::Settings;
+use crate::side::Side;
 use crate::skipped::{SkipReason, Skipped};
-use crate::source::files::DocumentFile;
-use crate::source::in_memory;
-use crate::source::records::fill;
-use crate::source::{Kind, Origin, Source, peek, without_mark};
+use crate::source::Source;
+use crate::source::files::FileSource;
+use crate::source::in_memory::InMemorySource;
+use crate::source::records::{Origin, RecordSource};
+#[cfg(feature = "parquet")]
+use crate::source::row_groups::ParquetSource;
+use crate::source_info::SourceInfo;
 use crate::stamp::Stamp;
 use crate::table_problem::TableProblem;
 use crate::walk::{self, name_of};
@@ -28,7 +37,7 @@ const SNIFFED_STREAM_BYTES: u64 = 256 << 10;
 
 /// All inputs.
 pub(crate) struct Opened {
-    pub(crate) sources: Vec<Source>,
+    pub(crate) sources: Vec<Arc<dyn Source>>,
     /// The first source that is a reference.
     pub(crate) first_reference: u32,
     pub(crate) settings: Arc<Settings>,
@@ -62,7 +71,7 @@ pub(crate) fn open(
             bytes: Some(0),
         },
     };
-    if matches!(inputs, Side::Paths([]) | Side::Held([])) {
+    if matches!(inputs, Side::Paths([]) | Side::InMemory([])) {
         return Err(ReadError::NoInputs);
     }
     opener.side(inputs)?;
@@ -90,12 +99,13 @@ impl Opener<'_> {
                 }
                 self.flush();
             }
-            Side::Held(all) => {
+            Side::InMemory(all) => {
                 for documents in all {
-                    self.add_bytes(in_memory::bytes(&*documents.rows, &(0..documents.rows.len())));
+                    self.add_bytes(documents.bytes());
                     let name = documents.name.clone();
-                    let kind = Kind::Held(documents.clone());
-                    self.push_source(PathBuf::new(), name.clone(), name, kind);
+                    let info = self.info(PathBuf::new(), name.clone(), name, None, false);
+                    let source = InMemorySource::new(info, Arc::clone(&documents.rows));
+                    self.opened.sources.push(Arc::new(source));
                 }
             }
         }
@@ -105,7 +115,7 @@ impl Opener<'_> {
     fn input(&mut self, path: &Path) -> Result<(), ReadError> {
         let shown = name_of(path);
         if path == Path::new("-") {
-            if self.opened.sources.iter().any(|source| source.shown == "stdin") {
+            if self.opened.sources.iter().any(|source| source.info().shown == "stdin") {
                 return Err(ReadError::StdinTwice);
             }
             return self.stream(path, "stdin".to_owned(), Box::new(io::stdin()));
@@ -123,7 +133,7 @@ impl Opener<'_> {
             return self.stream(path, shown, Box::new(file));
         }
         let (compression, stem) = Compression::of_name(&shown);
-        let format = if let Some(format) = self.options.format.or_else(|| format_of(stem)) {
+        let format = if let Some(format) = self.options.format.or_else(|| Format::of_name(stem)) {
             format
         } else {
             let head = first_bytes(self.opened.settings.decode(compression, file));
@@ -143,8 +153,9 @@ impl Opener<'_> {
             let files = self.files(path.to_owned(), shown, stamp, format, true)?;
             self.named.extend(files);
         } else {
-            let kind = Kind::Records { format, origin: Origin::File(compression, stamp) };
-            self.push(path.to_owned(), shown.clone(), shown, kind, false)?;
+            self.flush();
+            let info = self.info(path.to_owned(), shown.clone(), shown, Some(stamp), false);
+            self.push_records(info, format, Origin::File(compression))?;
         }
         Ok(())
     }
@@ -164,12 +175,7 @@ impl Opener<'_> {
     ) -> Result<Vec<DocumentFile>, ReadError> {
         #[cfg(feature = "archive")]
         if format == Format::File && strip(&id, ".zip").is_some() {
-            return match crate::source::zip_member::zipped(
-                &path,
-                &id,
-                stamp,
-                &self.options.extract.limits,
-            ) {
+            return match zip_files(&path, &id, stamp, &self.options.extract.limits) {
                 Ok((files, refused)) => {
                     if files.is_empty() && refused.is_empty() {
                         let (source, reason) = (name_of(&path), SkipReason::NoContent);
@@ -201,38 +207,68 @@ impl Opener<'_> {
         let files = std::mem::take(&mut self.named);
         if let Some(first) = files.first() {
             let (path, name) = (first.path.clone(), first.id.clone());
-            self.push_source(path, name.clone(), name, Kind::Files(files));
+            let info = self.info(path, name.clone(), name, None, false);
+            self.opened.sources.push(Arc::new(FileSource::new(info, files)));
         }
     }
 
-    fn push(
+    /// Adds a file or stream of records. A table of a folder that cannot be read is listed.
+    fn push_records(
         &mut self,
+        info: Arc<SourceInfo>,
+        format: Format,
+        origin: Origin,
+    ) -> Result<(), ReadError> {
+        match self.open_records(&info, format, origin) {
+            Ok(source) => self.opened.sources.push(source),
+            Err(error) if info.is_lenient() => {
+                let skipped = Skipped { id: Some(info.name.clone()), ..error.into_skipped()? };
+                self.opened.listed.push(skipped);
+            }
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+
+    #[cfg_attr(not(feature = "parquet"), expect(clippy::unused_self, reason = "one signature"))]
+    fn open_records(
+        &self,
+        info: &Arc<SourceInfo>,
+        format: Format,
+        origin: Origin,
+    ) -> Result<Arc<dyn Source>, ReadError> {
+        if format != Format::Parquet {
+            return Ok(Arc::new(RecordSource::new(Arc::clone(info), format, origin)));
+        }
+        let refused = |problem| ReadError::Table { source_name: info.shown.clone(), problem };
+        if !matches!(origin, Origin::File(Compression::None)) {
+            return Err(refused(TableProblem::ParquetStream));
+        }
+        #[cfg(feature = "parquet")]
+        return Ok(Arc::new(ParquetSource::open(Arc::clone(info))?));
+        #[cfg(not(feature = "parquet"))]
+        return Err(refused(TableProblem::NoParquet));
+    }
+
+    /// The description of the next source.
+    fn info(
+        &self,
         path: PathBuf,
         name: String,
         shown: String,
-        kind: Kind,
+        stamp: Option<Stamp>,
         in_folder: bool,
-    ) -> Result<(), ReadError> {
-        self.flush();
-        self.push_source(path, name, shown, kind);
-        let Some(source) = self.opened.sources.last_mut() else { return Ok(()) };
-        source.in_folder = in_folder;
-        source.relative = in_folder && self.alone;
-        match source.find_lanes() {
-            Err(error) if source.is_lenient() => {
-                let skipped = Skipped { id: Some(source.name.clone()), ..error.into_skipped()? };
-                self.opened.sources.pop();
-                self.opened.listed.push(skipped);
-                Ok(())
-            }
-            found => found,
-        }
-    }
-
-    fn push_source(&mut self, path: PathBuf, name: String, shown: String, kind: Kind) {
-        let number = self.opened.sources.len() as u32;
-        let settings = Arc::clone(&self.opened.settings);
-        self.opened.sources.push(Source::new(number, path, name, shown, kind, settings));
+    ) -> Arc<SourceInfo> {
+        Arc::new(SourceInfo {
+            number: self.opened.sources.len() as u32,
+            path,
+            name,
+            shown,
+            stamp,
+            in_folder,
+            relative: in_folder && self.alone,
+            settings: Arc::clone(&self.opened.settings),
+        })
     }
 
     /// Standard input or a pipe. Compression and, without a format, JSONL show in the first bytes.
@@ -258,9 +294,9 @@ impl Opener<'_> {
             }
         };
         self.opened.bytes = None;
-        let origin = Origin::Stream(compression, Mutex::new(Some(stream)));
-        let kind = Kind::Records { format, origin };
-        self.push(path.to_owned(), shown.clone(), shown, kind, false)
+        self.flush();
+        let info = self.info(path.to_owned(), shown.clone(), shown, None, false);
+        self.push_records(info, format, Origin::Stream(compression, Mutex::new(Some(stream))))
     }
 
     fn folder(&mut self, folder: &Path, shown: &str) -> Result<(), ReadError> {
@@ -284,7 +320,7 @@ impl Opener<'_> {
             self.add_bytes(stamp.bytes);
             let id = if self.alone { found.name.clone() } else { name_of(&found.path) };
             let (compression, stem) = Compression::of_name(&found.name);
-            let by_name = format_of(stem).filter(|format| match format {
+            let by_name = Format::of_name(stem).filter(|format| match format {
                 // An empty file is an empty document, whatever its name promises.
                 _ if stamp.bytes == 0 => false,
                 Format::Jsonl
@@ -300,9 +336,7 @@ impl Opener<'_> {
                 Some(format @ (Format::Csv | Format::Tsv | Format::Jsonl))
                     if self.options.format.is_none() =>
                 {
-                    let origin = Origin::File(compression, stamp);
-                    let kind = Kind::Records { format, origin };
-                    self.holds_records(&found.path, &id, kind, format)?
+                    self.record_format(&found.path, &id, compression, format)?
                 }
                 format => Some(format.unwrap_or(Format::File)),
             };
@@ -314,39 +348,39 @@ impl Opener<'_> {
                 Some(format @ (Format::Text | Format::File)) => {
                     texts.extend(self.files(found.path, id, stamp, format, false)?);
                 }
-                Some(format) => {
-                    let origin = Origin::File(compression, stamp);
-                    let kind = Kind::Records { format, origin };
-                    records.push((found.path, id, kind));
-                }
+                Some(format) => records.push((found.path, id, stamp, compression, format)),
             }
         }
         if !texts.is_empty() {
+            self.flush();
             let name = shown.to_owned();
-            self.push(folder.to_owned(), name.clone(), name, Kind::Files(texts), true)?;
+            let info = self.info(folder.to_owned(), name.clone(), name, None, true);
+            self.opened.sources.push(Arc::new(FileSource::new(info, texts)));
         }
-        for (path, name, kind) in records {
+        for (path, name, stamp, compression, format) in records {
+            self.flush();
             let shown = name_of(&path);
-            self.push(path, name, shown, kind, true)?;
+            let info = self.info(path, name, shown, Some(stamp), true);
+            self.push_records(info, format, Origin::File(compression))?;
         }
         Ok(())
     }
 
     /// What a file of a folder is whose name promises values or JSON: its format, or a text where
     /// a table lacks the columns; `None` where it is listed because it cannot be read.
-    fn holds_records(
+    fn record_format(
         &mut self,
         path: &Path,
         id: &str,
-        kind: Kind,
+        compression: Compression,
         format: Format,
     ) -> Result<Option<Format>, ReadError> {
-        let settings = Arc::clone(&self.opened.settings);
-        let source = Source::new(0, path.to_owned(), id.to_owned(), name_of(path), kind, settings);
+        let info = self.info(path.to_owned(), id.to_owned(), name_of(path), None, false);
+        let source = RecordSource::new(info, format, Origin::File(compression));
         let found = match format {
             Format::Jsonl if self.options.skip_bad => Ok(()),
             Format::Jsonl => source.check_first_line(),
-            _ => source.know_columns(),
+            _ => source.read_header(),
         };
         let Err(error) = found else { return Ok(Some(format)) };
         let lacks_columns =
@@ -367,24 +401,6 @@ fn first_bytes(stream: io::Result<Stream>) -> Vec<u8> {
     let length = stream.map_or(0, |mut stream| fill(&mut stream, &mut head).0);
     head.truncate(length);
     head
-}
-
-/// The format a name promises, without the end that tells of compression.
-pub(crate) fn format_of(name: &str) -> Option<Format> {
-    let ends = [
-        (".jsonl", Format::Jsonl),
-        (".ndjson", Format::Jsonl),
-        (".csv", Format::Csv),
-        (".tsv", Format::Tsv),
-        (".train", Format::Lines),
-        (".parquet", Format::Parquet),
-        (".mbox", Format::Mbox),
-        (".warc", Format::Warc),
-        (".wet", Format::Warc),
-        (".tar", Format::Tar),
-        (".tgz", Format::Tar),
-    ];
-    ends.into_iter().find(|(end, _)| strip(name, end).is_some()).map(|(_, format)| format)
 }
 
 /// The format of a stream of files that begins so.

@@ -15,10 +15,15 @@ pub(crate) fn by_label(label: &str) -> Result<&'static Encoding, ReadError> {
         .ok_or_else(|| ReadError::UnknownEncoding { got: label.to_owned() })
 }
 
+/// The bytes behind a UTF-8 byte order mark.
+pub(crate) fn without_mark(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes)
+}
+
 /// A stream of records as UTF-8: decoded when an encoding is forced or `head`, the stream's first
 /// bytes (at least four where it has them), is a mark of UTF-16 or UTF-32, or looks like UTF-16
-/// without one; `None` when the stream
-/// can be read as it is. `stream` begins with `head`.
+/// without one. The stream itself is
+/// returned as the error when it can be read as it is. `stream` begins with `head`.
 pub(crate) fn transcode(
     head: &[u8],
     forced: Option<&'static Encoding>,

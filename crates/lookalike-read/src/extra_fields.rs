@@ -1,15 +1,15 @@
-//! The values of further fields of one record, as text.
+//! The values of the extra fields of one record, as text.
 
 use std::ops::Range;
 
 /// Values of one record, in the order of [`ReadOptions::fields`](crate::ReadOptions::fields).
 #[derive(Default)]
-pub(crate) struct Further {
+pub(crate) struct ExtraFields {
     text: String,
     values: Vec<Option<Range<usize>>>,
 }
 
-impl Further {
+impl ExtraFields {
     pub(crate) fn clear(&mut self) {
         self.text.clear();
         self.values.clear();

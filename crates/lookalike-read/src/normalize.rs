@@ -1,7 +1,6 @@
 //! What is done to a text before it is cut into tokens, where that is asked for: a normal form,
 //! the stop words of its own language left out, words of scripts without spaces told apart.
 
-use crate::{Document, Raw, RawSink, Skipped};
 use lookalike_core::error::ParamsError;
 use lookalike_core::parameter::Parameter;
 use std::fmt;
@@ -102,28 +101,6 @@ impl fmt::Display for NormalForm {
     }
 }
 
-/// Hands documents on with their texts as they are to be cut.
-pub(crate) struct Worded<'a, S> {
-    pub(crate) sink: &'a mut S,
-    pub(crate) words: &'a mut Words,
-    pub(crate) wording: Wording,
-}
-
-impl<S: RawSink> RawSink for Worded<'_, S> {
-    fn record(&mut self, document: &Document<'_>, raw: Raw<'_>) {
-        if document.shingled.is_some() {
-            // What is done to texts was done before they were cut.
-            return self.sink.record(document, raw);
-        }
-        let text = self.words.of(document.text, self.wording);
-        self.sink.record(&Document { text, ..*document }, raw);
-    }
-
-    fn skipped(&mut self, skipped: Skipped) {
-        self.sink.skipped(skipped);
-    }
-}
-
 #[cfg(feature = "scripts")]
 pub use scripts::{Words, language_of};
 
@@ -145,6 +122,7 @@ mod none {
 
     impl Words {
         #[expect(clippy::unused_self, reason = "as with the feature")]
+        /// The text itself.
         pub fn of<'a>(&'a mut self, text: &'a str, _: Wording) -> &'a str {
             text
         }

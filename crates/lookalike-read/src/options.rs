@@ -1,86 +1,8 @@
-//! What the user says about the input: format, fields, ignore rules.
+//! Options of reading: format, fields, ignore rules.
 
-use crate::error::ReadError;
+use crate::format::kind::Format;
 use crate::normalize::Wording;
-use std::fmt;
 use std::path::PathBuf;
-use std::str::FromStr;
-
-/// How the bytes of an input become documents.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Format {
-    /// A file is one document, its path the id, and its text is what it holds.
-    Text,
-    /// A file is one document, or holds some, by what it is: a text, a web page, an archive; but
-    /// never a file of records. A stream is one text.
-    File,
-    /// A line is one document: its id, a blank (space or tab), its text.
-    Lines,
-    /// A line is one JSON object with a field for the id and one for the text.
-    Jsonl,
-    /// A record of comma-separated values is one document; the first record names the columns.
-    Csv,
-    /// The same with tabs between the values.
-    Tsv,
-    /// A row is one document; the footer names the columns.
-    Parquet,
-    /// A message is one document: messages one after the other, each behind a line `From …`.
-    Mbox,
-    /// What a crawler fetched or made of it (WARC, WET): a page is one document.
-    Warc,
-    /// The files of a tar archive.
-    Tar,
-}
-
-impl Format {
-    /// The format that the end of a file's name promises; the name is without the end that tells of
-    /// compression.
-    pub fn of_name(name: &str) -> Option<Self> {
-        crate::detect::format_of(name)
-    }
-
-    /// Whether it is one that compresses by itself.
-    pub fn is_binary(self) -> bool {
-        self == Self::Parquet
-    }
-}
-
-impl fmt::Display for Format {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Text => "text",
-            Self::File => "file",
-            Self::Lines => "lines",
-            Self::Jsonl => "jsonl",
-            Self::Csv => "csv",
-            Self::Tsv => "tsv",
-            Self::Parquet => "parquet",
-            Self::Mbox => "mbox",
-            Self::Warc => "warc",
-            Self::Tar => "tar",
-        })
-    }
-}
-
-impl FromStr for Format {
-    type Err = ReadError;
-
-    fn from_str(text: &str) -> Result<Self, ReadError> {
-        match text {
-            "text" => Ok(Self::Text),
-            "file" => Ok(Self::File),
-            "lines" => Ok(Self::Lines),
-            "jsonl" => Ok(Self::Jsonl),
-            "csv" => Ok(Self::Csv),
-            "tsv" => Ok(Self::Tsv),
-            "parquet" => Ok(Self::Parquet),
-            "mbox" => Ok(Self::Mbox),
-            "warc" => Ok(Self::Warc),
-            "tar" => Ok(Self::Tar),
-            _ => Err(ReadError::UnknownFormat { got: text.to_owned() }),
-        }
-    }
-}
 
 /// How the inputs are to be read. `Default` finds the format of each input by its name and first
 /// byte, takes the fields `id` and `text`, respects ignore files and stops at a bad record.

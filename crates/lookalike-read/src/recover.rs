@@ -1,7 +1,8 @@
 //! Errors of one file among many → entries of the list of skipped files.
 
 use crate::error::ReadError;
-use crate::skipped::{Field, SkipReason, Skipped};
+use crate::skipped::{SkipReason, Skipped};
+use crate::table_problem::Field;
 use lookalike_core::parameter::Parameter;
 use std::fmt;
 use std::io;
@@ -67,7 +68,7 @@ impl ReadError {
     pub(crate) fn into_skipped(self) -> Result<Skipped, Self> {
         let whole = |source, reason| Skipped { source, line: None, id: None, reason };
         Ok(match self {
-            Self::Table { ref problem, .. } if problem.field() == Some(Field::Further) => {
+            Self::Table { ref problem, .. } if problem.field() == Some(Field::Extra) => {
                 return Err(self);
             }
             Self::BadRecord(skipped) => skipped,

@@ -1,14 +1,17 @@
 //! What all sources of a collection share: options, limits and counters.
 
+use crate::buffer_pool::BufferPool;
 use crate::decompress::{Compression, LimitedStream, Stream};
-use crate::format::Fields;
+use crate::error::ReadError;
+use crate::format::kind::Format;
+use crate::format::record::Fields;
 use crate::normalize::Wording;
 use crate::options::ReadOptions;
 use crate::recover::OverLimit;
-use crate::source::files;
-use crate::source::records::Pool;
+use crate::skipped::Skipped;
 use encoding_rs::Encoding;
 use lookalike_core::parameter::Parameter;
+use lookalike_extract::{ExtractOptions, Extractor};
 use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -21,11 +24,11 @@ pub(crate) struct Settings {
     /// Files are taken as text, whatever they hold.
     pub(crate) as_text: bool,
     /// What is wanted of files that are not plain text.
-    pub(crate) extract: lookalike_extract::ExtractOptions,
+    pub(crate) extract: ExtractOptions,
     /// What is done to every text.
     pub(crate) wording: Wording,
     pub(crate) block_bytes: usize,
-    pub(crate) pool: Arc<Pool>,
+    pub(crate) pool: Arc<BufferPool>,
     /// Bytes read from disk so far, for progress.
     pub(crate) consumed: AtomicU64,
     /// Files of records kept open.
@@ -50,15 +53,15 @@ impl Settings {
                 id: options.id_field.clone(),
                 text: options.text_field.clone(),
                 line_ids: options.line_ids,
-                further: options.fields.clone(),
+                extra: options.fields.clone(),
             },
             skip_bad: options.skip_bad,
             encoding,
-            as_text: files::as_text(options.format),
+            as_text: options.format == Some(Format::Text),
             extract: options.extract.clone(),
             wording: options.wording,
             block_bytes,
-            pool: Arc::new(Pool::default()),
+            pool: Arc::new(BufferPool::default()),
             consumed: AtomicU64::new(0),
             open: AtomicUsize::new(0),
             max_expanded: options.max_expanded,
@@ -94,5 +97,16 @@ impl Settings {
             }
             None => stream,
         })
+    }
+
+    /// What a file that cannot be read is: an error if the user named it, else an entry of the list
+    /// of skipped files.
+    pub(crate) fn refuse(&self, named: bool, skipped: Skipped) -> Result<Skipped, ReadError> {
+        if named && !self.skip_bad { Err(ReadError::BadRecord(skipped)) } else { Ok(skipped) }
+    }
+
+    /// The extractor of one thread, made at its first use.
+    pub(crate) fn extractor<'a>(&self, extractor: &'a mut Option<Extractor>) -> &'a mut Extractor {
+        extractor.get_or_insert_with(|| Extractor::new(&self.extract))
     }
 }

@@ -1,23 +1,12 @@
 //! A document, record or file that was not read, and why.
 
 use crate::content_hash::Content;
-use crate::table_problem::TableProblem;
+use crate::table_problem::{Field, TableProblem};
 use lookalike_core::parameter::{NamesParameters, Parameter, Spelling};
 use lookalike_extract::{ExtractError, LimitKind};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::fmt;
-
-/// Which of a record's fields is meant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Field {
-    /// The id.
-    Id,
-    /// The text.
-    Text,
-    /// One of [`ReadOptions::fields`](crate::ReadOptions::fields).
-    Further,
-}
 
 /// A document, record or file that was not read, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -252,7 +241,7 @@ impl NamesParameters for SkipReason {
                 match field {
                     Field::Id => "a string or a number",
                     Field::Text => "a string",
-                    Field::Further => "a value",
+                    Field::Extra => "a value",
                 }
             ),
             Self::EmptyId => f.write_str("the id is empty"),

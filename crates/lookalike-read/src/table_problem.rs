@@ -1,27 +1,38 @@
 //! Why a file is not read as a table of records.
 
-use crate::skipped::Field;
 use lookalike_core::parameter::{NamesParameters, Parameter, Spelling};
 use serde::{Deserialize, Serialize};
 use std::fmt;
+
+/// A field of a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Field {
+    /// The id.
+    Id,
+    /// The text.
+    Text,
+    /// One of [`ReadOptions::fields`](crate::ReadOptions::fields).
+    #[serde(rename = "Further")]
+    Extra,
+}
 
 /// Why a file is not read as a table of records.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TableProblem {
     /// The header does not name the column exactly once.
     Column {
-        /// Which column.
+        /// The field that the column is for.
         field: Field,
         /// Its name.
         name: String,
-        /// How often the header has it: 0, or more than 1.
+        /// Number of columns of this name: 0, or more than 1.
         found: usize,
         /// The columns of the header.
         present: Vec<String>,
     },
     /// A column of a Parquet file has a type that is not read.
     ColumnType {
-        /// Which column.
+        /// The field that the column is for.
         field: Field,
         /// Its name.
         name: String,
@@ -71,7 +82,7 @@ impl NamesParameters for TableProblem {
                 match field {
                     Field::Id => "strings or whole numbers",
                     Field::Text => "strings",
-                    Field::Further => "strings, numbers or booleans",
+                    Field::Extra => "strings, numbers or booleans",
                 },
                 present.join(", "),
                 option(*field, name)
@@ -93,7 +104,7 @@ fn option(field: Field, name: Spelling) -> String {
     match field {
         Field::Id => name(Parameter::IdField),
         Field::Text => name(Parameter::TextField),
-        Field::Further => "the option that asks for it".to_owned(),
+        Field::Extra => "the option that asks for it".to_owned(),
     }
 }
 
@@ -102,6 +113,6 @@ fn or_lines(field: Field, name: Spelling) -> String {
         Field::Id => {
             format!(" or make ids of file and line with {}", name(Parameter::LineIds))
         }
-        Field::Text | Field::Further => String::new(),
+        Field::Text | Field::Extra => String::new(),
     }
 }

@@ -228,7 +228,7 @@ impl State {
         self.failures.retain(|failure| now.duration_since(failure.at) < LEASE);
         if let Some(kept) = self.latest(threshold) {
             (kept.read, kept.last_asked) = (true, now);
-            let (list, stale) = (Arc::clone(&kept.list), kept.list.is_stale(version));
+            let (list, stale) = (Arc::clone(&kept.list), kept.list.is_stale(version, time::now()));
             let rested = now.duration_since(kept.finished) >= kept.took * PAUSE;
             if stale && rested {
                 // Where the queue is full, the list that is there is the answer all the same.
@@ -382,9 +382,10 @@ impl State {
 }
 
 impl Stars {
-    /// Whether another computation would find other documents.
-    pub(crate) fn is_stale(&self, version: u64) -> bool {
-        self.version != version || self.expires.is_some_and(|at| at <= time::now())
+    /// Whether another computation at `now` (in ns since 1970), of that version of the index, would
+    /// find other documents.
+    pub(crate) fn is_stale(&self, version: u64, now: i64) -> bool {
+        self.version != version || self.expires.is_some_and(|at| at <= now)
     }
 }
 

@@ -53,14 +53,13 @@ pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> Answer
                 );
                 Problem::new(Code::CURSOR_EXPIRED, detail)
             })?;
-            let stale = found.is_stale(version);
-            (found, stale)
+            (found, false)
         }
     };
     let at = cursor.unwrap_or(Cursor { computed: found.computed, from: 0, skip: 0 });
     let list = Arc::clone(&found);
     let part = Part { at, limit, stale, right };
-    let show = move |worker: &mut Worker| show(&worker.index, &list, part);
+    let show = move |worker: &mut Worker| show(&worker.index, &list, part, time::now());
     let (page, goes_on) = app.pool.run(show).await?;
     if goes_on {
         app.groups.keep_for_cursor(&found);
@@ -183,11 +182,12 @@ struct Part {
     right: Right,
 }
 
-/// A page, and whether another one follows.
-fn show(index: &Index, found: &Stars, part: Part) -> Result<(Vec<u8>, bool), Problem> {
+/// A page at `now` (in ns since 1970), and whether another one follows.
+fn show(index: &Index, found: &Stars, part: Part, now: i64) -> Result<(Vec<u8>, bool), Problem> {
     let Part { mut at, limit, stale, right } = part;
     let mut snapshot = index.snapshot()?;
-    let now = time::now();
+    // The documents may have changed or expired since the list was chosen.
+    let stale = stale || found.is_stale(snapshot.version(), now);
     let mut shown = Shown { right, snapshot: &mut *snapshot, now, documents: 0, bytes: 0 };
     let mut groups = JsonList::default();
     while let Some(star) = found.groups.get(at.from)
@@ -218,4 +218,33 @@ fn show(index: &Index, found: &Stars, part: Part) -> Result<(Vec<u8>, bool), Pro
         members.insert("next".to_owned(), at.text().into());
     }
     Ok((groups.into_object("groups", &answer)?, goes_on))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lookalike::core::params::{Params, Wishes};
+    use lookalike::store::memory::MemoryBackend;
+    use lookalike::store::settings::{Settings, Store};
+
+    /// A page that leaves out a document that has expired says that its list is stale.
+    #[test]
+    fn a_list_is_stale_when_a_document_expires_before_it_is_shown() {
+        let params = Params::new(&Wishes::default()).unwrap();
+        let settings = Settings::new(&params, "as written", Store::Sets).unwrap();
+        let index = Index::new(Box::new(MemoryBackend::new(settings))).unwrap();
+        let version = index.snapshot().unwrap().version();
+        let at = Cursor { computed: 1, from: 0, skip: 0 };
+        let part = Part { at, limit: 10, stale: false, right: Right::Read };
+        let stale_at = |version, now| {
+            let (groups, expires) = (Vec::new(), Some(1000));
+            let (duplicates, documents, computed, bytes) = (0, 0, 1, 0);
+            let list = Stars { groups, duplicates, documents, version, computed, expires, bytes };
+            let (page, _) = show(&index, &list, part, now).unwrap();
+            serde_json::from_slice::<Value>(&page).unwrap()["stale"] == true
+        };
+        assert!(!stale_at(version, 999));
+        assert!(stale_at(version, 1000));
+        assert!(stale_at(version + 1, 999));
+    }
 }

@@ -1,31 +1,133 @@
 //! Comma- and tab-separated values: the header, the ends of records, the fields of one.
 
+use crate::description::Stated;
+use crate::document::{Place, Raw, RawSink};
+use crate::encoding::without_mark;
 use crate::error::ReadError;
-use crate::extra_fields::Further;
-use crate::format::{Bad, Cut, Fields, Record, without_line_feed};
-use crate::skipped::{Field, SkipReason};
-use crate::source::without_mark;
-use crate::table_problem::TableProblem;
+use crate::extra_fields::ExtraFields;
+use crate::format::record::{Bad, Cut, Fields, Record, without_line_feed};
+use crate::format::{NextRecords, RecordAgain, RecordFormat, Records, TakeText, WholeRecords};
+use crate::header::Header;
+use crate::scratch::Scratch;
+use crate::skipped::SkipReason;
+use crate::source_info::SourceInfo;
+use crate::table_problem::{Field, TableProblem};
 use csv::ByteRecord;
 use memchr::{memchr, memchr3};
+use std::sync::OnceLock;
+
+/// The format of records whose values a delimiter separates, behind a header.
+pub(crate) struct SeparatedValues {
+    delimiter: u8,
+    /// Found when the first block is observed.
+    columns: OnceLock<Columns>,
+}
+
+impl SeparatedValues {
+    pub(crate) fn new(delimiter: u8) -> Self {
+        Self { delimiter, columns: OnceLock::new() }
+    }
+}
+
+impl RecordFormat for SeparatedValues {
+    fn cut(&self, bytes: &[u8]) -> Cut {
+        cut(self.delimiter, bytes)
+    }
+
+    fn read(
+        &self,
+        records: &WholeRecords<'_>,
+        scratch: &mut Scratch,
+        sink: &mut dyn RawSink,
+    ) -> Result<(), ReadError> {
+        let Some(columns) = self.columns.get() else {
+            let error = std::io::Error::other("the header was not read before the records");
+            return Err(records.source.io(error));
+        };
+        let mark = records.mark_bytes();
+        let bytes = &records.bytes[mark..];
+        let mut reader = reader(self.delimiter, bytes);
+        let mut is_header = records.index == 0;
+        let (mut start, mut line) = (0, 0);
+        let Scratch { values, line_id, extra, .. } = scratch;
+        extra.clear();
+        // Memory does not fail to be read: an error is the end.
+        while reader.read_byte_record(values).unwrap_or(false) {
+            let end = reader.position().byte() as usize;
+            // The reader takes blank lines, and the line feed of CR LF, with the next record.
+            let blank = bytes[start..end].iter().take_while(|b| matches!(b, b'\r' | b'\n')).count();
+            line += memchr::memchr_iter(b'\n', &bytes[start..start + blank]).count() as u32;
+            start += blank;
+            let raw = &bytes[start..end];
+            let place =
+                Place { start: (start + mark) as u32, length: raw.len() as u32, line, part: 0 };
+            line += memchr::memchr_iter(b'\n', raw).count() as u32;
+            start = end;
+            if std::mem::take(&mut is_header) {
+                continue;
+            }
+            let parsed = if records.unclosed && end == bytes.len() {
+                Err(Bad::new(SkipReason::UnclosedQuote))
+            } else {
+                columns.document(values)
+            };
+            let parsed = parsed.and_then(|record| {
+                columns.set_extra(values, record.id, extra)?;
+                Ok(record)
+            });
+            let raw = Raw::Record(without_line_feed(raw));
+            records.give(parsed, &extra.list(), place, raw, line_id, sink)?;
+        }
+        Ok(())
+    }
+
+    fn read_again(
+        &self,
+        record: &RecordAgain<'_>,
+        scratch: &mut Scratch,
+        take: TakeText<'_>,
+    ) -> Result<(), String> {
+        let columns = self.columns.get().ok_or("the header was not read")?;
+        // What cannot be parsed has another number of values, which `document` reports.
+        let _ = reader(self.delimiter, record.bytes).read_byte_record(&mut scratch.values);
+        record.give(columns.document(&scratch.values), Stated::Nothing, take)
+    }
+
+    fn observe(&self, source: &SourceInfo, records: Option<&Records>) -> Result<(), ReadError> {
+        if self.columns.get().is_some() {
+            return Ok(());
+        }
+        let bytes = records.map_or(&[][..], |records| &*records.buffer);
+        let columns = Columns::find(self.delimiter, bytes, &source.settings.fields, &source.shown)?;
+        // Another thread may have set the same columns.
+        let _ = self.columns.set(columns);
+        Ok(())
+    }
+
+    fn prepare(&self, source: &SourceInfo, next: NextRecords<'_>) -> Result<(), ReadError> {
+        if self.columns.get().is_some() {
+            return Ok(());
+        }
+        self.observe(source, next()?.as_ref())
+    }
+
+    fn has_header(&self) -> bool {
+        true
+    }
+
+    fn header(&self) -> Option<&Header> {
+        self.columns.get().map(|columns| &columns.header)
+    }
+}
 
 /// The columns of a file that make a document.
 #[derive(Debug)]
-pub(crate) struct Columns {
+struct Columns {
     /// `None` where ids are made of the line number.
     id: Option<usize>,
     text: usize,
-    further: Vec<usize>,
+    extra: Vec<usize>,
     header: Header,
-}
-
-/// The header of a file of comma- or tab-separated values.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Header {
-    /// The record as it stands, with the byte order mark if there is one, without the line feed.
-    pub raw: Vec<u8>,
-    /// The names of the columns; what is not UTF-8 in one is U+FFFD.
-    pub columns: Vec<String>,
 }
 
 impl Columns {
@@ -33,7 +135,7 @@ impl Columns {
     ///
     /// # Errors
     /// [`ReadError::Table`] when a column is not there exactly once.
-    pub(crate) fn find(
+    fn find(
         delimiter: u8,
         bytes: &[u8],
         fields: &Fields,
@@ -67,35 +169,28 @@ impl Columns {
         };
         let id = if fields.line_ids { None } else { Some(column(Field::Id, &fields.id)?) };
         let text = column(Field::Text, &fields.text)?;
-        let further = fields.further.iter().map(|name| column(Field::Further, name));
-        let further = further.collect::<Result<_, _>>()?;
-        Ok(Self { id, text, further, header: Header { raw, columns: present } })
+        let extra = fields.extra.iter().map(|name| column(Field::Extra, name));
+        let extra = extra.collect::<Result<_, _>>()?;
+        Ok(Self { id, text, extra, header: Header { raw, columns: present } })
     }
 
-    pub(crate) fn header(&self) -> &Header {
-        &self.header
-    }
-
-    /// The values of the further columns of a record that is a document.
-    pub(crate) fn further(
+    /// Sets the values of the extra columns of a record that is a document.
+    fn set_extra(
         &self,
         record: &ByteRecord,
         id: Option<&str>,
-        further: &mut Further,
+        extra: &mut ExtraFields,
     ) -> Result<(), Bad> {
-        if self.further.is_empty() {
-            return Ok(());
-        }
-        further.clear();
-        for &column in &self.further {
+        extra.clear();
+        for &column in &self.extra {
             let value = utf8(record, column);
-            further.push(Some(value.map_err(|bad| Bad { id: id.map(str::to_owned), ..bad })?));
+            extra.push(Some(value.map_err(|bad| Bad { id: id.map(str::to_owned), ..bad })?));
         }
         Ok(())
     }
 
     /// The document of a record.
-    pub(crate) fn document<'a>(&self, record: &'a ByteRecord) -> Result<Record<'a>, Bad> {
+    fn document<'a>(&self, record: &'a ByteRecord) -> Result<Record<'a>, Bad> {
         let id = match self.id {
             Some(column) => Some(utf8(record, column)?),
             None => None,
@@ -125,7 +220,7 @@ fn utf8(record: &ByteRecord, column: usize) -> Result<&str, Bad> {
 }
 
 /// A reader of records that checks nothing: a wrong number of fields is for [`Columns`] to report.
-pub(crate) fn reader(delimiter: u8, bytes: &[u8]) -> csv::Reader<&[u8]> {
+fn reader(delimiter: u8, bytes: &[u8]) -> csv::Reader<&[u8]> {
     csv::ReaderBuilder::new()
         .delimiter(delimiter)
         .has_headers(false)
@@ -136,7 +231,7 @@ pub(crate) fn reader(delimiter: u8, bytes: &[u8]) -> csv::Reader<&[u8]> {
 
 /// Where the last record ends at a line feed, by the rules of the crate `csv`: a quote opens a
 /// value only at its beginning, two quotes inside are one, and a carriage return ends a record too.
-pub(crate) fn cut(delimiter: u8, bytes: &[u8]) -> Cut {
+fn cut(delimiter: u8, bytes: &[u8]) -> Cut {
     let mut whole = 0;
     let mut at = 0;
     while at < bytes.len() {

@@ -2,25 +2,181 @@
 //! archive. Each is cut off as a record, and is a file again, with a document or several.
 
 use crate::content_hash::Content;
-use crate::extra_fields::Further;
-use crate::format::Cut;
-use crate::options::Format;
-use crate::parse::Piece;
-use crate::part_texts::PartTexts;
+use crate::description::Stated;
+use crate::document::{Document, Place, Raw, RawSink};
+use crate::error::ReadError;
+use crate::extra_fields::ExtraFields;
+use crate::file::part_sink::{OnePart, push_within};
+use crate::file::part_texts::PartTexts;
+use crate::format::kind::Format;
+use crate::format::record::{Cut, without_line_feed};
+#[cfg(feature = "archive")]
+use crate::format::{NextRecords, Records};
+use crate::format::{RecordAgain, RecordFormat, TakeText, WholeRecords};
+use crate::scratch::Scratch;
 use crate::settings::Settings;
 use crate::skipped::{SkipReason, Skipped};
-use crate::source::Source;
-use crate::{Document, Place, Raw, RawSink, Scratch};
+use crate::source_info::SourceInfo;
 use lookalike_extract::{
     ExtractError, ExtractedPart, Extractor, FailedPart, LimitUsage, Limits, PartSink,
 };
 #[cfg(feature = "mail")]
 use std::borrow::Cow;
-use std::sync::atomic::Ordering;
+#[cfg(feature = "archive")]
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+#[cfg(feature = "archive")]
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 #[cfg(feature = "archive")]
-use lookalike_extract::archive::{TarEntry, TarNext, next_entry};
+use lookalike_extract::UniqueNames;
+#[cfg(feature = "archive")]
+use lookalike_extract::archive::{EntryKind, TarEntry, TarNext, next_entry};
+
+/// The format of a mailbox, a crawl or a tar archive.
+pub(crate) struct EmbeddedFiles {
+    kind: Format,
+    /// Nanoseconds that extraction of the files has taken.
+    extraction_time: AtomicU64,
+    #[cfg(feature = "archive")]
+    repeated: Mutex<RepeatedNames>,
+}
+
+/// Members of a tar archive that repeat the name of an earlier one.
+#[cfg(feature = "archive")]
+#[derive(Default)]
+struct RepeatedNames {
+    names: UniqueNames,
+    /// By block and place in it.
+    numbers: HashMap<(u32, u32), u32>,
+    /// All members were observed.
+    complete: bool,
+}
+
+#[cfg(feature = "archive")]
+impl RepeatedNames {
+    /// Adds the members of the next block; `None` at the end of the archive.
+    fn add(&mut self, records: Option<&Records>) {
+        let Some(records) = records else {
+            self.complete = true;
+            return;
+        };
+        for (start, name) in member_names(&records.buffer) {
+            if let Some(number) = self.names.number(&name) {
+                self.numbers.insert((records.index, start), number);
+            }
+        }
+    }
+}
+
+impl EmbeddedFiles {
+    /// `kind` is one of [`Format::Mbox`], [`Format::Warc`] and [`Format::Tar`].
+    pub(crate) fn new(kind: Format) -> Self {
+        Self {
+            kind,
+            extraction_time: AtomicU64::new(0),
+            #[cfg(feature = "archive")]
+            repeated: Mutex::default(),
+        }
+    }
+
+    #[cfg(feature = "archive")]
+    fn repeated(&self) -> MutexGuard<'_, RepeatedNames> {
+        self.repeated.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The number of the member at `start` of block `index`, where it repeats a name.
+    fn repeat_number(&self, index: u32, start: u32) -> Option<u32> {
+        #[cfg(feature = "archive")]
+        if self.kind == Format::Tar {
+            return self.repeated().numbers.get(&(index, start)).copied();
+        }
+        let _ = (index, start);
+        None
+    }
+}
+
+impl RecordFormat for EmbeddedFiles {
+    /// A tar archive is unclosed as long as its end mark is missing.
+    fn cut(&self, bytes: &[u8]) -> Cut {
+        let mut whole = 0;
+        let mut unclosed = self.kind == Format::Tar;
+        while let Some((done, inner)) =
+            first(self.kind, &bytes[whole..], false).filter(|(done, _)| *done > 0)
+        {
+            whole += done;
+            unclosed &= !inner.is_end();
+        }
+        let rest = &bytes[whole..];
+        let zeros = !rest.is_empty() && rest.iter().all(|byte| *byte == 0);
+        Cut { whole, unclosed: unclosed && !zeros }
+    }
+
+    fn read(
+        &self,
+        records: &WholeRecords<'_>,
+        scratch: &mut Scratch,
+        sink: &mut dyn RawSink,
+    ) -> Result<(), ReadError> {
+        self.read_files(records, scratch, sink);
+        Ok(())
+    }
+
+    fn read_again(
+        &self,
+        record: &RecordAgain<'_>,
+        scratch: &mut Scratch,
+        take: TakeText<'_>,
+    ) -> Result<(), String> {
+        let extractor = record.source.settings.extractor(&mut scratch.extractor);
+        let mut part = OnePart::new(|part: &ExtractedPart<'_>| {
+            take(part.text, Stated::Fields(part.fields));
+        });
+        if let Some((_, inner)) = first(self.kind, record.bytes, true) {
+            let mut read = |name: &str, bytes: &[u8], sink: &mut dyn PartSink| {
+                extractor.extract_part(name, bytes, record.place.part, sink);
+            };
+            extract(inner, &mut read, &mut part);
+        }
+        part.result()
+    }
+
+    #[cfg(feature = "archive")]
+    fn observe(&self, _: &SourceInfo, records: Option<&Records>) -> Result<(), ReadError> {
+        if self.kind == Format::Tar {
+            let mut repeated = self.repeated();
+            if records.is_some_and(|records| records.index == 0) {
+                // The archive is read from its start again.
+                *repeated = RepeatedNames::default();
+            }
+            repeated.add(records);
+        }
+        Ok(())
+    }
+
+    #[cfg(feature = "archive")]
+    fn prepare(&self, _: &SourceInfo, next: NextRecords<'_>) -> Result<(), ReadError> {
+        if self.kind != Format::Tar || self.repeated().complete {
+            return Ok(());
+        }
+        let mut repeated = RepeatedNames::default();
+        while !repeated.complete {
+            repeated.add(next()?.as_ref());
+        }
+        *self.repeated() = repeated;
+        Ok(())
+    }
+
+    fn is_encoded(&self) -> bool {
+        true
+    }
+
+    fn reads_empty(&self, _: bool, unclosed: bool) -> bool {
+        // An archive without its end mark says so.
+        self.kind == Format::Tar && unclosed
+    }
+}
 
 /// What a record is.
 enum Inner<'a> {
@@ -87,80 +243,66 @@ fn first(format: Format, bytes: &[u8], at_end: bool) -> Option<(usize, Inner<'_>
     }
 }
 
-/// Where the last whole record ends. A tar archive is unclosed as long as its end mark is missing.
-pub(crate) fn cut(format: Format, bytes: &[u8]) -> Cut {
-    let mut whole = 0;
-    let mut unclosed = format == Format::Tar;
-    while let Some((done, inner)) =
-        first(format, &bytes[whole..], false).filter(|(done, _)| *done > 0)
-    {
-        whole += done;
-        unclosed &= !inner.is_end();
-    }
-    let rest = &bytes[whole..];
-    let zeros = !rest.is_empty() && rest.iter().all(|byte| *byte == 0);
-    Cut { whole, unclosed: unclosed && !zeros }
-}
-
-impl Piece<'_> {
+impl EmbeddedFiles {
     /// Gives the documents of every record to the sink, in order.
-    pub(crate) fn read_inner(self, format: Format, scratch: &mut Scratch, sink: &mut impl RawSink) {
-        let settings = &*self.source.settings;
-        let Scratch { further, extractor, part_texts, .. } = scratch;
+    fn read_files(
+        &self,
+        records: &WholeRecords<'_>,
+        scratch: &mut Scratch,
+        sink: &mut dyn RawSink,
+    ) {
+        let WholeRecords { source, bytes, .. } = *records;
+        let settings = &*source.settings;
+        let Scratch { extra, extractor, part_texts, .. } = scratch;
         part_texts.clear();
         let extractor = settings.extractor(extractor);
         let limits = settings.extract.limits;
         let mut used = LimitUsage::default();
-        let (mut start, mut line, mut unclosed) = (0, 0, self.unclosed);
-        while let Some((done, inner)) = first(format, &self.bytes[start..], true) {
+        let (mut start, mut line, mut unclosed) = (0, 0, records.unclosed);
+        while let Some((done, inner)) = first(self.kind, &bytes[start..], true) {
             // One reason is enough.
             unclosed &= !matches!(inner, Inner::Damaged(_));
-            let raw = &self.bytes[start..start + done];
+            let raw = &bytes[start..start + done];
             let place = Place { start: start as u32, length: done as u32, line, part: 0 };
-            let number = self.first_line + u64::from(line);
-            let repeat = self.source.repeat(self.index, start as u32);
-            let id = base(self.source, &inner, number, repeat);
-            let modified = modified(self.source, &inner);
-            let raw_record = raw.strip_suffix(b"\n").unwrap_or(raw);
-            let mut parts = Parts {
-                source: self.source,
+            let number = records.first_line + u64::from(line);
+            let repeat = self.repeat_number(records.index, start as u32);
+            let mut parts = RecordParts {
+                source,
+                kind: self.kind,
                 place,
                 line: number,
-                base: id,
-                is_crawl: format == Format::Warc,
-                raw: raw_record,
-                modified,
+                base: base(source, &inner, number, repeat),
+                raw: without_line_feed(raw),
+                modified: modified(source, &inner),
                 id: String::new(),
-                further: &mut *further,
+                extra: &mut *extra,
                 part_texts: &mut *part_texts,
                 sink: &mut *sink,
             };
             let mut read = |name: &str, bytes: &[u8], sink: &mut dyn PartSink| {
-                self.extract(name, bytes, (start, &mut used), &limits, extractor, sink);
+                let usage = (start, &mut used);
+                self.extract(records, name, bytes, usage, &limits, extractor, sink);
             };
             extract(inner, &mut read, &mut parts);
             start += done.max(1);
             line += memchr::memchr_iter(b'\n', raw).count() as u32;
         }
-        if format == Format::Tar && self.index == 0 && self.bytes.iter().all(|byte| *byte == 0) {
+        if self.kind == Format::Tar && records.index == 0 && bytes.iter().all(|byte| *byte == 0) {
             unclosed = false;
-            let (source, id) = (self.source.shown.clone(), Some(self.source.name.clone()));
-            sink.skipped(Skipped { source, line: None, id, reason: SkipReason::NoContent });
+            sink.skipped(source.skipped(SkipReason::NoContent));
         }
         if unclosed {
             let what = "the archive is cut off: it has no end mark".to_owned();
-            let reason =
-                SkipReason::NoText { failure: ExtractError::Damaged { what }, content: None };
-            let (source, id) = (self.source.shown.clone(), Some(self.source.name.clone()));
-            sink.skipped(Skipped { source, line: None, id, reason });
+            let failure = ExtractError::Damaged { what };
+            sink.skipped(source.skipped(SkipReason::NoText { failure, content: None }));
         }
     }
-}
 
-impl Piece<'_> {
     /// Reads the file of the record at `start`, within what its source has left of the limits.
+    #[expect(clippy::too_many_arguments, reason = "each is a value of its own")]
     fn extract(
         &self,
+        records: &WholeRecords<'_>,
         name: &str,
         bytes: &[u8],
         (start, used): (usize, &mut LimitUsage),
@@ -168,7 +310,7 @@ impl Piece<'_> {
         extractor: &mut Extractor,
         sink: &mut dyn PartSink,
     ) {
-        let Some(offset) = self.offset else {
+        let Some(offset) = records.offset else {
             // What was read once is within the limits.
             *used = LimitUsage { time: Duration::ZERO, ..*used };
             let mut again = used.remaining_at(start as u64, limits);
@@ -177,9 +319,9 @@ impl Piece<'_> {
             used.add(before, again);
             return;
         };
-        let taken = &self.source.extraction_time;
-        used.time = Duration::from_nanos(taken.load(Ordering::Relaxed));
-        let granted = self.source.size().map_or(offset, |size| offset.min(size));
+        used.time = Duration::from_nanos(self.extraction_time.load(Ordering::Relaxed));
+        let size = records.source.stamp.map(|stamp| stamp.bytes);
+        let granted = size.map_or(offset, |size| offset.min(size));
         let mut now = used.remaining_at(start as u64, limits);
         now.time = used.remaining_at(granted, limits).time;
         let before = now;
@@ -189,42 +331,26 @@ impl Piece<'_> {
         }
         used.add(before, now);
         let more = now.time.saturating_sub(before.time).as_nanos();
-        taken.fetch_add(u64::try_from(more).unwrap_or(u64::MAX), Ordering::Relaxed);
+        self.extraction_time.fetch_add(u64::try_from(more).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 }
 
 /// The names of the members that a piece of a tar archive holds, and where each begins.
 #[cfg(feature = "archive")]
-pub(crate) fn member_names(bytes: &[u8]) -> impl Iterator<Item = (u32, String)> {
+fn member_names(bytes: &[u8]) -> impl Iterator<Item = (u32, String)> {
     let mut start = 0;
     std::iter::from_fn(move || {
         while let Some((done, inner)) = first(Format::Tar, &bytes[start..], true) {
             let at = start as u32;
             start += done.max(1);
             if let Inner::Entry(entry) = inner
-                && entry.kind != lookalike_extract::archive::EntryKind::Folder
+                && entry.kind != EntryKind::Folder
             {
                 return Some((at, entry.name));
             }
         }
         None
     })
-}
-
-/// Gives the text of one part of a record to `sink`.
-pub(crate) fn again(
-    format: Format,
-    record: &[u8],
-    part: u32,
-    extractor: &mut Extractor,
-    sink: &mut dyn PartSink,
-) {
-    if let Some((_, inner)) = first(format, record, true) {
-        let mut read = |name: &str, bytes: &[u8], sink: &mut dyn PartSink| {
-            extractor.extract_part(name, bytes, part, sink);
-        };
-        extract(inner, &mut read, sink);
-    }
 }
 
 /// Reads a file: its name, its bytes, and what takes its parts.
@@ -236,8 +362,8 @@ fn extract(inner: Inner<'_>, read: ReadFile<'_>, sink: &mut dyn PartSink) {
         Inner::Message(message) => read("message.eml", &message, sink),
         Inner::Crawled(record) => read("record.warc", record, sink),
         #[cfg(feature = "archive")]
-        Inner::Entry(entry) if entry.kind == lookalike_extract::archive::EntryKind::File => {
-            match records(&entry.name) {
+        Inner::Entry(entry) if entry.kind == EntryKind::File => {
+            match Format::refused_in_archive(&entry.name) {
                 None => read(&entry.name, entry.content, sink),
                 Some(failure) => failed(&failure, entry.content, sink),
             }
@@ -259,19 +385,8 @@ fn failed(failure: &ExtractError, bytes: &[u8], sink: &mut dyn PartSink) {
     sink.failed(&FailedPart { within: "", kind, failure, bytes });
 }
 
-/// Why a file of an archive is no document: it is many.
-#[cfg(feature = "archive")]
-pub(crate) fn records(name: &str) -> Option<ExtractError> {
-    let (_, stem) = crate::decompress::Compression::of_name(name);
-    let format = Format::of_name(stem).filter(|format| {
-        matches!(format, Format::Jsonl | Format::Parquet | Format::Mbox | Format::Warc)
-    })?;
-    let kind = format!("a {format} file in an archive (unpacked, its records are read)");
-    Some(ExtractError::Unsupported { kind })
-}
-
 /// What the ids of a record's documents begin with.
-fn base(source: &Source, inner: &Inner<'_>, line: u64, repeat: Option<u32>) -> String {
+fn base(source: &SourceInfo, inner: &Inner<'_>, line: u64, repeat: Option<u32>) -> String {
     let _ = repeat;
     match inner {
         #[cfg(feature = "archive")]
@@ -283,7 +398,7 @@ fn base(source: &Source, inner: &Inner<'_>, line: u64, repeat: Option<u32>) -> S
     }
 }
 
-fn modified(source: &Source, inner: &Inner<'_>) -> Option<u64> {
+fn modified(source: &SourceInfo, inner: &Inner<'_>) -> Option<u64> {
     #[cfg(feature = "archive")]
     if let Inner::Entry(entry) = inner {
         return entry.modified.and_then(|time| u64::try_from(time).ok());
@@ -292,27 +407,27 @@ fn modified(source: &Source, inner: &Inner<'_>) -> Option<u64> {
     source.modified()
 }
 
-/// Hands the parts of one record on as documents.
-struct Parts<'a, S> {
-    source: &'a Source,
+/// Gives the parts of one record to the sink as documents.
+struct RecordParts<'a> {
+    source: &'a SourceInfo,
+    kind: Format,
     /// But for the part.
     place: Place,
     line: u64,
     base: String,
-    /// Its one record is a file in a file, of which the name says nothing.
-    is_crawl: bool,
     raw: &'a [u8],
     modified: Option<u64>,
     id: String,
-    further: &'a mut Further,
+    extra: &'a mut ExtraFields,
     part_texts: &'a mut PartTexts,
-    sink: &'a mut S,
+    sink: &'a mut dyn RawSink,
 }
 
-impl<S> Parts<'_, S> {
-    /// The name of a part in its record.
+impl RecordParts<'_> {
+    /// The name of a part in its record. The one record of a crawl is a file in a file, whose name
+    /// says nothing.
     fn within<'w>(&self, within: &'w str) -> &'w str {
-        if !self.is_crawl {
+        if self.kind != Format::Warc {
             return within;
         }
         within.split_once('/').map_or("", |(_, within)| within)
@@ -331,15 +446,6 @@ impl<S> Parts<'_, S> {
     }
 }
 
-/// Adds the name of a part in its file to the id of that: behind a slash, or as the line of a
-/// mailbox, `:23`.
-pub(crate) fn push_within(id: &mut String, within: &str) {
-    if !within.is_empty() && !within.starts_with(':') {
-        id.push('/');
-    }
-    id.push_str(within);
-}
-
 impl Settings {
     /// The field of a message or of a record of a crawl that is its id.
     fn own_id<'f>(&self, format: Format, fields: &'f lookalike_extract::Fields) -> Option<&'f str> {
@@ -352,28 +458,28 @@ impl Settings {
     }
 }
 
-impl<S: RawSink> PartSink for Parts<'_, S> {
+impl PartSink for RecordParts<'_> {
     fn part(&mut self, part: &ExtractedPart<'_>) {
         let settings = &*self.source.settings;
-        let own = settings.own_id(self.source.format(), part.fields);
+        let own = settings.own_id(self.kind, part.fields);
         self.set_id(part.within, own);
-        self.further.clear();
-        for name in &settings.fields.further {
-            self.further.push(part.fields.get(name));
+        self.extra.clear();
+        for name in &settings.fields.extra {
+            self.extra.push(part.fields.get(name));
         }
         let document = Document {
             id: &self.id,
             text: part.text,
             place: Place { part: part.number, ..self.place },
-            fields: &self.further.list(),
+            fields: &self.extra.list(),
             modified: self.modified,
             shingled: None,
             about: Some(part.fields),
         };
         self.part_texts.add(document.place, part.text);
         // Of a mailbox single messages can be taken out.
-        let message = self.source.format() == Format::Mbox && part.within.is_empty();
-        let raw = if message { Raw::Record(self.raw) } else { Raw::Part(&self.source.path) };
+        let is_message = self.kind == Format::Mbox && part.within.is_empty();
+        let raw = if is_message { Raw::Record(self.raw) } else { Raw::Part(&self.source.path) };
         self.sink.record(&document, raw);
     }
 

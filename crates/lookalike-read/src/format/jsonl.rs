@@ -1,14 +1,90 @@
-//! One line of JSONL → id, text and the values of further fields.
+//! JSONL: each line is an object with an id, a text and extra fields.
 
-use crate::extra_fields::Further;
+use crate::description::Stated;
+use crate::document::RawSink;
+use crate::encoding::without_mark;
+use crate::error::ReadError;
+use crate::extra_fields::ExtraFields;
 use crate::format::json_scanner::{Broken, Scanner, StringFault, Value};
-use crate::format::{Bad, Fields, Record};
-use crate::skipped::{Field, SkipReason};
+use crate::format::lines::{cut_lines, is_blank, read_lines};
+use crate::format::record::{Bad, Cut, Fields, Record};
+use crate::format::{RecordAgain, RecordFormat, Records, TakeText, WholeRecords};
+use crate::scratch::Scratch;
+use crate::skipped::{SkipReason, Skipped};
+use crate::source_info::SourceInfo;
+use crate::table_problem::Field;
 use std::borrow::Cow;
 use std::ops::Range;
 
 /// Names of fields listed in a message.
 const NAMED_FIELDS: usize = 20;
+
+/// The format of lines that are JSON objects.
+pub(crate) struct Jsonl;
+
+impl RecordFormat for Jsonl {
+    fn cut(&self, bytes: &[u8]) -> Cut {
+        cut_lines(bytes)
+    }
+
+    fn read(
+        &self,
+        records: &WholeRecords<'_>,
+        scratch: &mut Scratch,
+        sink: &mut dyn RawSink,
+    ) -> Result<(), ReadError> {
+        let fields = &records.source.settings.fields;
+        read_lines(
+            records,
+            scratch,
+            sink,
+            &|line, id, text| parse(line, fields, id, text),
+            &|line, extra| set_extra(line, fields, extra),
+        )
+    }
+
+    fn read_again(
+        &self,
+        record: &RecordAgain<'_>,
+        scratch: &mut Scratch,
+        take: TakeText<'_>,
+    ) -> Result<(), String> {
+        let fields = &record.source.settings.fields;
+        let parsed = parse(record.bytes, fields, &mut scratch.id, &mut scratch.text);
+        record.give(parsed, Stated::Record(record.bytes), take)
+    }
+
+    fn is_lines(&self) -> bool {
+        true
+    }
+}
+
+/// Checks that the object in the first line of a file has the fields. Bytes that are no JSON pass:
+/// reading reports them.
+///
+/// # Errors
+/// [`ReadError::BadRecord`] for the first line.
+pub(crate) fn check_first_line(source: &SourceInfo, records: &Records) -> Result<(), ReadError> {
+    let lines = without_mark(&records.buffer).split(|byte| *byte == b'\n');
+    let numbered = (records.first_line..).zip(lines);
+    let Some((line, record)) = numbered.into_iter().find(|(_, record)| !is_blank(record)) else {
+        return Ok(());
+    };
+    let (mut id, mut text) = (String::new(), String::new());
+    let parsed = parse(record, &source.settings.fields, &mut id, &mut text);
+    match parsed.map(drop) {
+        Err(Bad { id, reason })
+            if matches!(
+                reason,
+                SkipReason::MissingField { .. } | SkipReason::NotAnObject { .. }
+            ) =>
+        {
+            let (source, line) = (source.shown.clone(), Some(line));
+            Err(ReadError::BadRecord(Skipped { source, line, id, reason }))
+        }
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
 
 /// The document of a line that is not blank. `id` and `text` are buffers for what has escapes.
 pub(crate) fn parse<'b>(
@@ -54,12 +130,12 @@ pub(crate) fn parse<'b>(
     Ok(Record { id, text })
 }
 
-/// The values of the further fields of a line that [`parse`] made a document of.
-pub(crate) fn further(line: &[u8], fields: &Fields, further: &mut Further) {
-    let Ok(line) = std::str::from_utf8(line) else { return further.none(fields.further.len()) };
+/// Sets the values of the extra fields of a line that [`parse`] made a document of.
+fn set_extra(line: &[u8], fields: &Fields, extra: &mut ExtraFields) {
+    let Ok(line) = std::str::from_utf8(line) else { return extra.none(fields.extra.len()) };
     let scanner = Scanner::new(line);
     let mut buffer = String::new();
-    for path in &fields.further {
+    for path in &fields.extra {
         let value = at_path(&scanner, 0, path).and_then(|(value, range)| match value {
             Value::Other("null") => None,
             Value::String { start, end, escaped } => {
@@ -67,7 +143,7 @@ pub(crate) fn further(line: &[u8], fields: &Fields, further: &mut Further) {
             }
             _ => line.get(range),
         });
-        further.push(value);
+        extra.push(value);
     }
 }
 

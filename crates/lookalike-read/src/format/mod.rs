@@ -1,95 +1,216 @@
-//! What records of all formats have in common: their fields, and where one ends and the next
-//! begins in a stream.
+//! Formats of records: where a record ends, and which document it is.
+//!
+//! [`RecordFormat`] has an implementation for each format, in a file of its own;
+//! `source/records.rs` chooses one by [`Format`](crate::Format).
 
 pub(crate) mod csv;
 pub(crate) mod embedded_files;
 mod json_scanner;
 pub(crate) mod jsonl;
+pub(crate) mod kind;
+pub(crate) mod lines;
 pub(crate) mod packed_rows;
 #[cfg(feature = "parquet")]
 pub(crate) mod parquet;
+pub(crate) mod record;
+pub(crate) mod whole_text;
 
-use crate::options::Format;
-use crate::skipped::SkipReason;
-use memchr::memrchr;
+use crate::buffer_pool::PooledBuffer;
+use crate::description::Stated;
+use crate::document::{Document, Place, Raw, RawSink};
+use crate::encoding::without_mark;
+use crate::error::ReadError;
+use crate::format::record::{Bad, Cut, Record};
+use crate::header::Header;
+use crate::scratch::Scratch;
+use crate::source_info::SourceInfo;
+use std::fmt::Write;
 
-/// The fields that make a document.
-pub(crate) struct Fields {
-    pub(crate) id: String,
-    pub(crate) text: String,
-    pub(crate) line_ids: bool,
-    /// Those whose values are given beside.
-    pub(crate) further: Vec<String>,
-}
+/// What is done with the records of one source. A value may keep what it learns from the source,
+/// such as the header of a table.
+pub(crate) trait RecordFormat: Send + Sync {
+    /// Where the last whole record ends in bytes that begin with a record and may end within one.
+    fn cut(&self, bytes: &[u8]) -> Cut;
 
-/// A record that became a document.
-pub(crate) struct Record<'a> {
-    /// `None` where ids are made of the line number.
-    pub(crate) id: Option<&'a str>,
-    pub(crate) text: &'a str,
-}
+    /// Gives the documents of whole records to the sink, in order.
+    ///
+    /// # Errors
+    /// [`ReadError::BadRecord`] for the first bad record unless bad records are skipped.
+    fn read(
+        &self,
+        records: &WholeRecords<'_>,
+        scratch: &mut Scratch,
+        sink: &mut dyn RawSink,
+    ) -> Result<(), ReadError>;
 
-/// A record that did not.
-#[derive(Debug)]
-pub(crate) struct Bad {
-    pub(crate) id: Option<String>,
-    pub(crate) reason: SkipReason,
-}
+    /// Reads a document of one record again and gives its text to `take`.
+    ///
+    /// # Errors
+    /// What differs from the first time.
+    fn read_again(
+        &self,
+        record: &RecordAgain<'_>,
+        scratch: &mut Scratch,
+        take: TakeText<'_>,
+    ) -> Result<(), String>;
 
-impl Bad {
-    pub(crate) fn new(reason: SkipReason) -> Self {
-        Self { id: None, reason }
+    /// Learns from the records of the next block of the source, `None` at its end.
+    ///
+    /// # Errors
+    /// [`ReadError::Table`] for a header that lacks a column.
+    fn observe(&self, _: &SourceInfo, _: Option<&Records>) -> Result<(), ReadError> {
+        Ok(())
+    }
+
+    /// Learns from the source, read from its start by `next`, what reading records again needs and
+    /// is not known yet.
+    ///
+    /// # Errors
+    /// That of `next`; as [`observe`](Self::observe).
+    fn prepare(&self, _: &SourceInfo, _next: NextRecords<'_>) -> Result<(), ReadError> {
+        Ok(())
+    }
+
+    /// Whether the first record names the columns.
+    fn has_header(&self) -> bool {
+        false
+    }
+
+    /// The header of a table, once its first block is observed.
+    fn header(&self) -> Option<&Header> {
+        None
+    }
+
+    /// Whether each line is a record, so that reading goes on behind one that is too long.
+    fn is_lines(&self) -> bool {
+        false
+    }
+
+    /// Whether records are bytes in an encoding of their own; others are decoded to UTF-8 first.
+    fn is_encoded(&self) -> bool {
+        false
+    }
+
+    /// Whether no bytes at all make a block. `unclosed` is that of the last [`Cut`].
+    fn reads_empty(&self, _is_first: bool, _unclosed: bool) -> bool {
+        false
     }
 }
 
-/// Where the last whole record of a stream's bytes ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Cut {
-    /// Bytes up to and with the line feed of the last whole record; 0 when there is none.
-    pub(crate) whole: usize,
-    /// The bytes end inside of quotes.
+/// Reads the next block of a source, from its start; `None` at its end.
+pub(crate) type NextRecords<'a> = &'a mut dyn FnMut() -> Result<Option<Records>, ReadError>;
+
+/// Takes the text of a document, with what its file or record states about it.
+pub(crate) type TakeText<'a> = &'a mut dyn FnMut(&str, Stated<'_>);
+
+/// The whole records of a block.
+pub(crate) struct Records {
+    pub(crate) buffer: PooledBuffer,
+    /// Number of the block in its source.
+    pub(crate) index: u32,
+    /// Bytes of the decoded stream before these.
+    pub(crate) offset: u64,
+    /// Number of the first line, from 1.
+    pub(crate) first_line: u64,
+    /// The stream ends with [`Cut::unclosed`] in the last of these records.
     pub(crate) unclosed: bool,
 }
 
-/// Cuts bytes that begin with a record. A record of `Format::Text` has no end.
-pub(crate) fn cut(format: Format, bytes: &[u8]) -> Cut {
-    match format {
-        // Parquet is never a stream.
-        Format::Text | Format::File | Format::Parquet => Cut { whole: 0, unclosed: false },
-        Format::Lines | Format::Jsonl => {
-            Cut { whole: memrchr(b'\n', bytes).map_or(0, |at| at + 1), unclosed: false }
+/// The whole records of a block, when it is read or read again.
+#[derive(Clone, Copy)]
+pub(crate) struct WholeRecords<'a> {
+    pub(crate) source: &'a SourceInfo,
+    /// Number of the block in its source.
+    pub(crate) index: u32,
+    pub(crate) bytes: &'a [u8],
+    /// Number of the first line, from 1.
+    pub(crate) first_line: u64,
+    /// See [`Records::unclosed`].
+    pub(crate) unclosed: bool,
+    /// Bytes of the decoded stream before these; `None` when they are read again.
+    pub(crate) offset: Option<u64>,
+}
+
+/// One record that is read again.
+#[derive(Clone, Copy)]
+pub(crate) struct RecordAgain<'a> {
+    pub(crate) source: &'a SourceInfo,
+    pub(crate) bytes: &'a [u8],
+    pub(crate) place: Place,
+    /// The id that its document had.
+    pub(crate) id: &'a str,
+}
+
+impl WholeRecords<'_> {
+    /// Gives the document of a record to the sink, or lists the record as skipped. `line_id` is a
+    /// buffer.
+    pub(crate) fn give(
+        &self,
+        parsed: Result<Record<'_>, Bad>,
+        fields: &[Option<&str>],
+        place: Place,
+        raw: Raw<'_>,
+        line_id: &mut String,
+        sink: &mut dyn RawSink,
+    ) -> Result<(), ReadError> {
+        let line = self.first_line + u64::from(place.line);
+        let Record { id, text } = match parsed {
+            Ok(record) => record,
+            Err(Bad { id, reason }) => {
+                sink.skipped(self.source.bad(line, id, reason)?);
+                return Ok(());
+            }
+        };
+        let name = &self.source.name;
+        line_id.clear();
+        // Writing to a string does not fail.
+        let id = match id {
+            Some(id) if !self.source.has_ids_by_file() => id,
+            Some(id) => {
+                let _ = write!(line_id, "{name}/{id}");
+                line_id
+            }
+            None => {
+                let _ = write!(line_id, "{name}:{line}");
+                line_id
+            }
+        };
+        let document = Document {
+            id,
+            text,
+            place,
+            fields,
+            modified: self.source.modified(),
+            shingled: None,
+            about: None,
+        };
+        sink.record(&document, raw);
+        Ok(())
+    }
+
+    /// Bytes of the byte order mark before the first record.
+    pub(crate) fn mark_bytes(&self) -> usize {
+        if self.index > 0 { 0 } else { self.bytes.len() - without_mark(self.bytes).len() }
+    }
+}
+
+impl RecordAgain<'_> {
+    /// Gives the text of a parsed record to `take` if it still has its id.
+    pub(crate) fn give(
+        &self,
+        parsed: Result<Record<'_>, Bad>,
+        stated: Stated<'_>,
+        take: TakeText<'_>,
+    ) -> Result<(), String> {
+        let record = parsed.map_err(|bad| bad.reason.to_string())?;
+        match record.id {
+            Some(found) if !self.source.is_id(found, self.id) => {
+                Err(format!("the id is {found:?}, was {:?}", self.id))
+            }
+            _ => {
+                take(record.text, stated);
+                Ok(())
+            }
         }
-        Format::Mbox | Format::Warc | Format::Tar => embedded_files::cut(format, bytes),
-        Format::Csv => csv::cut(b',', bytes),
-        Format::Tsv => csv::cut(b'\t', bytes),
     }
-}
-
-/// Whether a line is no document: empty, or blanks only.
-pub(crate) fn is_blank(line: &[u8]) -> bool {
-    line.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r'))
-}
-
-/// The record without the line feed. A carriage return before it stays, so that the line can be
-/// written again as it was.
-pub(crate) fn without_line_feed(record: &[u8]) -> &[u8] {
-    record.strip_suffix(b"\n").unwrap_or(record)
-}
-
-/// The document of a line `id text`; the line feed is off, a carriage return may be there.
-pub(crate) fn parse_line<'a>(line: &'a [u8], fields: &Fields) -> Result<Record<'a>, Bad> {
-    let line = line.strip_suffix(b"\r").unwrap_or(line);
-    if memchr::memchr(0, line).is_some() {
-        return Err(Bad::new(SkipReason::Binary));
-    }
-    let line = std::str::from_utf8(line)
-        .map_err(|e| Bad::new(SkipReason::NotUtf8 { column: e.valid_up_to() as u64 + 1 }))?;
-    if fields.line_ids {
-        return Ok(Record { id: None, text: line });
-    }
-    let (id, text) = line.split_once([' ', '\t']).unwrap_or((line, ""));
-    if id.is_empty() {
-        return Err(Bad::new(SkipReason::EmptyId));
-    }
-    Ok(Record { id: Some(id), text })
 }

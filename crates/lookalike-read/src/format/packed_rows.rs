@@ -1,15 +1,65 @@
 //! Rows of a table without text lines, as bytes that a block can hold: pack and read them.
 //!
 //! A row is the values of its columns: the id (unless ids are made of row numbers), the text, the
-//! further fields. A value is its length, four bytes from the least on, and its bytes; null is the
+//! extra fields. A value is its length in four little-endian bytes and its bytes; null is the
 //! length 2³² − 1.
 
-use crate::extra_fields::Further;
-use crate::format::{Bad, Fields, Record};
-use crate::skipped::{Field, SkipReason};
+use crate::description::Stated;
+use crate::document::{Place, Raw, RawSink};
+use crate::error::ReadError;
+use crate::extra_fields::ExtraFields;
+use crate::format::record::{Bad, Cut, Fields, Record};
+use crate::format::{RecordAgain, RecordFormat, TakeText, WholeRecords};
+use crate::scratch::Scratch;
+use crate::skipped::SkipReason;
+use crate::table_problem::Field;
 
-/// The length that stands for null.
+/// The length of null.
 const NULL: u32 = u32::MAX;
+
+/// The format of packed rows.
+pub(crate) struct PackedRows;
+
+impl RecordFormat for PackedRows {
+    /// Row groups are not cut: each block has whole rows.
+    fn cut(&self, bytes: &[u8]) -> Cut {
+        Cut { whole: bytes.len(), unclosed: false }
+    }
+
+    fn read(
+        &self,
+        records: &WholeRecords<'_>,
+        scratch: &mut Scratch,
+        sink: &mut dyn RawSink,
+    ) -> Result<(), ReadError> {
+        let fields = &records.source.settings.fields;
+        let Scratch { line_id, extra, .. } = scratch;
+        let (mut start, mut line) = (0, 0);
+        while let Some(row) = first(&records.bytes[start..], fields) {
+            let place = Place { start: start as u32, length: row.len() as u32, line, part: 0 };
+            extra.clear();
+            let parsed = document(row, fields).and_then(|record| {
+                set_extra(row, record.id, fields, extra)?;
+                Ok(record)
+            });
+            let raw = Raw::Row(records.first_line - 1 + u64::from(line));
+            records.give(parsed, &extra.list(), place, raw, line_id, sink)?;
+            start += row.len();
+            line += 1;
+        }
+        Ok(())
+    }
+
+    fn read_again(
+        &self,
+        record: &RecordAgain<'_>,
+        _: &mut Scratch,
+        take: TakeText<'_>,
+    ) -> Result<(), String> {
+        let parsed = document(record.bytes, &record.source.settings.fields);
+        record.give(parsed, Stated::Nothing, take)
+    }
+}
 
 /// Appends a value. It must be shorter than 4 GiB.
 #[cfg(feature = "parquet")]
@@ -38,13 +88,13 @@ impl<'a> Iterator for Values<'a> {
     }
 }
 
-/// How many values a row has.
-pub(crate) fn width(fields: &Fields) -> usize {
-    usize::from(!fields.line_ids) + 1 + fields.further.len()
+/// Number of values of a row.
+fn width(fields: &Fields) -> usize {
+    usize::from(!fields.line_ids) + 1 + fields.extra.len()
 }
 
 /// The first row of `bytes`; `None` where there is no whole one.
-pub(crate) fn first<'a>(bytes: &'a [u8], fields: &Fields) -> Option<&'a [u8]> {
+fn first<'a>(bytes: &'a [u8], fields: &Fields) -> Option<&'a [u8]> {
     let mut values = Values(bytes);
     for _ in 0..width(fields) {
         values.next()?;
@@ -53,7 +103,7 @@ pub(crate) fn first<'a>(bytes: &'a [u8], fields: &Fields) -> Option<&'a [u8]> {
 }
 
 /// The document of a row.
-pub(crate) fn document<'a>(row: &'a [u8], fields: &Fields) -> Result<Record<'a>, Bad> {
+fn document<'a>(row: &'a [u8], fields: &Fields) -> Result<Record<'a>, Bad> {
     let mut values = Values(row);
     let id = if fields.line_ids {
         None
@@ -69,17 +119,16 @@ pub(crate) fn document<'a>(row: &'a [u8], fields: &Fields) -> Result<Record<'a>,
     }
 }
 
-/// The further values of a row that is a document; what is not UTF-8 in one makes it bad.
-pub(crate) fn further(
+/// Sets the extra values of a row that is a document; one that is not UTF-8 makes the row bad.
+fn set_extra(
     row: &[u8],
     id: Option<&str>,
     fields: &Fields,
-    further: &mut Further,
+    extra: &mut ExtraFields,
 ) -> Result<(), Bad> {
-    further.clear();
-    for value in Values(row).skip(width(fields) - fields.further.len()) {
+    for value in Values(row).skip(width(fields) - fields.extra.len()) {
         let value = value.map(utf8).transpose();
-        further.push(value.map_err(|reason| Bad { id: id.map(str::to_owned), reason })?);
+        extra.push(value.map_err(|reason| Bad { id: id.map(str::to_owned), reason })?);
     }
     Ok(())
 }

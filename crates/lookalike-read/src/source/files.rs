@@ -1,224 +1,242 @@
 //! Files that are documents, or hold some: a text, a web page, a message, a PDF, an archive.
 
-use crate::MAX_DOCUMENT_BYTES;
 use crate::content_hash::Content;
-use crate::decompress::Compression;
+use crate::description::Stated;
+use crate::document::{Document, MAX_DOCUMENT_BYTES, Place, Raw, RawSink};
 use crate::error::ReadError;
-use crate::format::embedded_files::push_within;
-use crate::options::Format;
-use crate::part_texts::PartTexts;
-use crate::recover::{OverLimit, unreadable};
+use crate::extra_fields::ExtraFields;
+use crate::file::document_file::{self, DocumentFile};
+use crate::file::part_sink::{OnePart, push_within};
+use crate::file::part_texts::PartTexts;
+#[cfg(feature = "archive")]
+use crate::file::zip_member::MemberBudget;
+use crate::format::TakeText;
+use crate::format::kind::Format;
+use crate::location::Location;
+use crate::retained_state::{KeptState, RetainedState};
+use crate::scratch::Scratch;
 use crate::settings::Settings;
 use crate::skipped::{SkipReason, Skipped};
-use crate::source::Source;
+use crate::source::{AfterError, BlockContent, LaneReader, NewBlock, RetainedContent, Source};
+use crate::source_info::SourceInfo;
+use crate::spool::Spool;
 use crate::stamp::Stamp;
 use crate::walk::name_of;
-use crate::{Document, Place, Raw, RawSink, Scratch};
 use lookalike_core::parameter::Parameter;
-use lookalike_extract::{
-    ExtractError, ExtractedPart, Extractor, FailedPart, FileKind, LimitUsage, PartSink, encoding,
-};
-use std::borrow::Cow;
-use std::fs::File;
-use std::io::{self, Read};
-use std::path::PathBuf;
+use lookalike_extract::{ExtractedPart, FailedPart, FileKind, LimitUsage, PartSink};
+use std::collections::HashSet;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, OnceLock};
 #[cfg(feature = "archive")]
 use std::time::Instant;
 
-#[cfg(feature = "archive")]
-use crate::source::zip_member::{MemberBudget, ZipMember, read_member};
+/// Maximum number of files in a block.
+const BLOCK_FILES: usize = 64;
 
-/// Bytes looked at before the rest of a file is read: most files without text show here.
-const FIRST_BYTES: u64 = 64 << 10;
-
-/// A file with documents, mostly one.
-#[derive(Debug)]
-pub(crate) struct DocumentFile {
-    pub(crate) path: PathBuf,
-    /// The id of its document; that of another one in it has its name in the file behind.
-    pub(crate) id: String,
-    /// What it looked like when it was listed.
-    pub(crate) stamp: Stamp,
-    /// Named by the user, not found in a folder: it is an error if it cannot be read.
-    pub(crate) named: bool,
-    /// Where it is in the ZIP archive `path`.
-    #[cfg(feature = "archive")]
-    pub(crate) member: Option<Box<ZipMember>>,
+/// Files named by the user, or the files of a folder.
+pub(crate) struct FileSource {
+    info: Arc<SourceInfo>,
+    files: Vec<DocumentFile>,
+    /// Names of the files, if the user named them.
+    named: OnceLock<HashSet<String>>,
 }
 
-impl DocumentFile {
-    /// A file that is not in an archive.
-    pub(crate) fn new(path: PathBuf, id: String, stamp: Stamp, named: bool) -> Self {
-        Self {
-            path,
-            id,
-            stamp,
-            named,
-            #[cfg(feature = "archive")]
-            member: None,
-        }
+impl FileSource {
+    pub(crate) fn new(info: Arc<SourceInfo>, files: Vec<DocumentFile>) -> Self {
+        Self { info, files, named: OnceLock::new() }
     }
 
-    /// Bytes that are read of it.
-    pub(crate) fn bytes(&self) -> u64 {
-        #[cfg(feature = "archive")]
-        if let Some(member) = &self.member {
-            return member.entry.compressed_size;
-        }
-        self.stamp.bytes
-    }
-
-    /// When it was changed.
-    fn modified(&self) -> Option<u64> {
-        #[cfg(feature = "archive")]
-        if let Some(time) = self.member.as_ref().and_then(|member| member.entry.modified) {
-            return u64::try_from(time).ok();
-        }
-        self.stamp.modified
-    }
-
-    /// Its path, in an archive with its name there behind.
-    pub(crate) fn shown(&self) -> String {
-        #[cfg(feature = "archive")]
-        if let Some(member) = &self.member {
-            return format!("{}/{}", name_of(&self.path), member.entry.name);
-        }
-        name_of(&self.path)
-    }
-
-    /// Its name without folders.
-    fn name(&self) -> Cow<'_, str> {
-        #[cfg(feature = "archive")]
-        if let Some(member) = &self.member {
-            return Cow::Borrowed(member.entry.name.rsplit('/').next().unwrap_or_default());
-        }
-        self.path.file_name().unwrap_or_default().to_string_lossy()
-    }
-
-    /// What it is in its input, where a document is all of it.
-    fn raw(&self) -> Raw<'_> {
-        #[cfg(feature = "archive")]
-        if self.member.is_some() {
-            return Raw::Part(&self.path);
-        }
-        Raw::File(&self.path)
+    /// One file of each group of members of an archive.
+    fn distinct(&self) -> impl Iterator<Item = &DocumentFile> {
+        // Members of one archive are consecutive.
+        let archives = self.files.chunk_by(|a, b| a.path == b.path);
+        archives.filter_map(|files| files.first())
     }
 }
 
-/// A file that was read.
-pub(crate) struct Contents<'a> {
-    pub(crate) kind: FileKind,
-    /// As they are without compression.
-    pub(crate) bytes: &'a [u8],
-    /// As it is on the disk.
-    pub(crate) length: u64,
-    /// The name without the ending that tells of compression.
-    pub(crate) name: String,
+impl Source for FileSource {
+    fn info(&self) -> &Arc<SourceInfo> {
+        &self.info
+    }
+
+    fn open_lane(self: Arc<Self>, _: u32) -> Result<Box<dyn LaneReader>, ReadError> {
+        Ok(Box::new(FileLane { source: self, next: 0, blocks: 0 }))
+    }
+
+    fn restore(
+        self: Arc<Self>,
+        state: &RetainedState,
+        _: Option<&Arc<Spool>>,
+    ) -> Option<Box<dyn RetainedContent>> {
+        let KeptState::Files { start, end } = state.kept else { return None };
+        self.files.get(start..end)?;
+        Some(Box::new(FileBlock { source: self, range: start..end }))
+    }
+
+    fn format(&self) -> Option<Format> {
+        Some(Format::Text)
+    }
+
+    fn is_stream(&self) -> bool {
+        false
+    }
+
+    fn has_files(&self) -> bool {
+        true
+    }
+
+    fn stamps(&self) -> Box<dyn Iterator<Item = (&Path, Stamp)> + '_> {
+        Box::new(self.distinct().map(|file| (file.path.as_path(), file.stamp)))
+    }
+
+    fn named_file(&self, id: &str) -> Option<&str> {
+        if self.info.in_folder {
+            return None;
+        }
+        let named =
+            self.named.get_or_init(|| self.distinct().map(|file| name_of(&file.path)).collect());
+        let ends = id.rmatch_indices(['/', ':']).map(|(at, _)| at);
+        std::iter::once(id.len())
+            .chain(ends)
+            .find_map(|end| named.get(&id[..end]))
+            .map(String::as_str)
+    }
 }
 
-impl Contents<'_> {
-    /// The text of a file that is nothing else.
-    pub(crate) fn text(&self, settings: &Settings) -> Result<Cow<'_, str>, SkipReason> {
-        encoding::decode(self.bytes, settings.encoding).ok_or(SkipReason::Binary)
+/// Divides the files into blocks.
+struct FileLane {
+    source: Arc<FileSource>,
+    next: usize,
+    blocks: u32,
+}
+
+impl LaneReader for FileLane {
+    /// At least one file, then as many as stay below the block size and number of files.
+    fn next(&mut self) -> Result<Option<NewBlock>, ReadError> {
+        let block_bytes = self.source.info.settings.block_bytes as u64;
+        let (start, mut bytes) = (self.next, 0_u64);
+        while let Some(file) = self.source.files.get(self.next) {
+            bytes = bytes.saturating_add(file.bytes().min(MAX_DOCUMENT_BYTES as u64));
+            let is_full = bytes > block_bytes || self.next - start == BLOCK_FILES;
+            if self.next > start && is_full {
+                break;
+            }
+            self.next += 1;
+        }
+        if self.next == start {
+            return Ok(None);
+        }
+        let index = self.blocks;
+        self.blocks += 1;
+        let content = FileBlock { source: Arc::clone(&self.source), range: start..self.next };
+        Ok(Some(NewBlock { index, content: Box::new(content) }))
     }
 
-    /// Gives its parts to `sink`, and adds what they use.
-    fn extract(&self, used: &mut LimitUsage, extractor: &mut Extractor, sink: &mut dyn PartSink) {
-        extractor.extract_within(used, &self.name, self.bytes, sink);
+    fn after_error(&mut self) -> AfterError {
+        AfterError { index: self.blocks, line: None, goes_on: false }
+    }
+}
+
+/// Consecutive files. They take no memory until they are read, one after the other.
+struct FileBlock {
+    source: Arc<FileSource>,
+    range: Range<usize>,
+}
+
+impl FileBlock {
+    fn files(&self) -> &[DocumentFile] {
+        &self.source.files[self.range.clone()]
     }
 
-    /// Gives the part of a number to `sink`.
-    pub(crate) fn extract_part(
+    fn file(&self, place: Place) -> Option<&DocumentFile> {
+        self.files().get(place.start as usize)
+    }
+
+    /// Gives the text of the document at a place to `take`, unless it differs from the first time.
+    fn take_text(
         &self,
-        number: u32,
-        extractor: &mut Extractor,
-        sink: &mut dyn PartSink,
-    ) {
-        extractor.extract_part(&self.name, self.bytes, number, sink);
+        place: Place,
+        scratch: &mut Scratch,
+        take: TakeText<'_>,
+    ) -> Result<(), String> {
+        let settings = &self.source.info.settings;
+        let file = self.file(place).ok_or("no such document")?;
+        let contents = document_file::read(file, settings, &mut scratch.bytes)
+            .map_err(|reason| reason.to_string())?;
+        if u32::try_from(contents.length).unwrap_or(u32::MAX) != place.length {
+            return Err(format!("{} bytes, were {}", contents.length, place.length));
+        }
+        if contents.kind == FileKind::Text {
+            let text = contents.text(settings).map_err(|reason| reason.to_string())?;
+            take(&text, Stated::Nothing);
+            return Ok(());
+        }
+        let mut part = OnePart::new(|part: &ExtractedPart<'_>| {
+            take(part.text, Stated::Fields(part.fields));
+        });
+        let extractor = settings.extractor(&mut scratch.extractor);
+        extractor.extract_part(&contents.name, contents.bytes, place.part, &mut part);
+        part.result()
     }
 }
 
-/// Reads a file. `bytes` is a buffer for it.
-pub(crate) fn read<'a>(
-    file: &DocumentFile,
-    settings: &Settings,
-    bytes: &'a mut Vec<u8>,
-) -> Result<Contents<'a>, SkipReason> {
-    let name = file.name();
-    let (compression, stem) = Compression::of_name(&name);
-    #[cfg(feature = "archive")]
-    if let Some(member) = &file.member {
-        return read_member(&file.path, &member.entry, (compression, stem), settings, bytes);
+impl BlockContent for FileBlock {
+    fn bytes(&self) -> u64 {
+        self.files().iter().map(DocumentFile::bytes).max().unwrap_or(0)
     }
-    let opened = File::open(&file.path).map_err(|e| unreadable(&e))?;
-    let size = opened.metadata().map_err(|e| unreadable(&e))?.len();
-    bytes.clear();
-    if compression == Compression::None {
-        bytes
-            .try_reserve(size.min(MAX_DOCUMENT_BYTES as u64) as usize + 1)
-            .map_err(|error| SkipReason::Unreadable { message: error.to_string() })?;
-        fill(opened, stem, false, settings, bytes)?;
-    } else {
-        let stream = settings.decode(compression, opened).map_err(|e| unreadable(&e))?;
-        fill(stream, stem, true, settings, bytes)?;
-    }
-    let length = if compression == Compression::None { bytes.len() as u64 } else { size };
-    Ok(Contents { kind: kind(stem, bytes, settings), bytes, length, name: stem.to_owned() })
-}
 
-/// What a file is. Binary ones count as text until they are decoded: with the encoding that was
-/// named, they may be.
-pub(crate) fn kind(name: &str, bytes: &[u8], settings: &Settings) -> FileKind {
-    match FileKind::of(name, bytes) {
-        _ if settings.as_text || bytes.is_empty() => FileKind::Text,
-        FileKind::Binary => FileKind::Text,
-        kind => kind,
+    fn read(&self, scratch: &mut Scratch, sink: &mut dyn RawSink) -> Result<(), ReadError> {
+        let bytes = self.files().iter().map(DocumentFile::bytes).sum();
+        self.source.info.settings.consumed.fetch_add(bytes, Ordering::Relaxed);
+        self.replay(scratch, sink)
+    }
+
+    fn retain(
+        self: Box<Self>,
+        _: Option<&Arc<Spool>>,
+    ) -> Result<Box<dyn RetainedContent>, ReadError> {
+        Ok(self)
     }
 }
 
-/// Reads a stream to its end, unless its first bytes tell that there is no text.
-pub(crate) fn fill(
-    mut stream: impl Read,
-    name: &str,
-    compressed: bool,
-    settings: &Settings,
-    bytes: &mut Vec<u8>,
-) -> Result<(), SkipReason> {
-    let unreadable = |error: io::Error| unreadable(&error);
-    stream.by_ref().take(FIRST_BYTES).read_to_end(bytes).map_err(unreadable)?;
-    let kind = kind(name, bytes, settings);
-    if kind == FileKind::Text && encoding::is_binary(bytes, settings.encoding) {
-        return Err(SkipReason::Binary);
+impl RetainedContent for FileBlock {
+    fn state(&self) -> Option<KeptState> {
+        Some(KeptState::Files { start: self.range.start, end: self.range.end })
     }
-    let longest =
-        settings.longest_record(compressed).filter(|_| kind == FileKind::Text && compressed);
-    let limit = match kind {
-        FileKind::Text => longest.map_or(u64::MAX, |longest| longest.limit),
-        _ if compressed => settings.extract.limits.bytes.min(settings.extract.limits.expanded),
-        _ => settings.extract.limits.bytes,
-    };
-    let limit = limit.min(MAX_DOCUMENT_BYTES as u64) as usize;
-    let rest = (limit + 1).saturating_sub(bytes.len()) as u64;
-    stream.by_ref().take(rest).read_to_end(bytes).map_err(unreadable)?;
-    if let Some(over) = longest.filter(|over| over.is_memory() && bytes.len() as u64 > over.limit) {
-        // The rest tells how much memory is needed.
-        let rest = stream.take(MAX_DOCUMENT_BYTES as u64 - bytes.len() as u64);
-        let rest = io::copy(&mut { rest }, &mut io::sink()).map_err(unreadable)?;
-        return Err(OverLimit { limit: bytes.len() as u64 + rest, ..over }.reason());
+
+    fn location(&self, place: Place) -> Location {
+        let source = self.file(place).map(DocumentFile::shown);
+        Location::Whole { source: source.unwrap_or_else(|| self.source.info.shown.clone()) }
     }
-    match kind {
-        _ if bytes.len() <= limit => Ok(()),
-        FileKind::Text => Err(longest.map_or(SkipReason::TooLong, OverLimit::reason)),
-        _ => Err(SkipReason::NoText { failure: ExtractError::bytes(limit as u64), content: None }),
+
+    fn modified(&self, place: Place) -> Option<u64> {
+        self.file(place)?.stamp.modified
+    }
+
+    fn read_again(
+        &self,
+        place: Place,
+        _: &str,
+        scratch: &mut Scratch,
+        take: TakeText<'_>,
+    ) -> Result<(), ReadError> {
+        let taken = self.take_text(place, scratch, take);
+        taken.map_err(|what| self.location(place).changed(what))
+    }
+
+    fn replay(&self, scratch: &mut Scratch, sink: &mut dyn RawSink) -> Result<(), ReadError> {
+        read_all(&self.source.info.settings, self.files(), scratch, sink)
     }
 }
 
 /// Gives the documents of files to the sink, in order.
-pub(crate) fn read_all(
-    source: &Source,
+fn read_all(
+    settings: &Settings,
     files: &[DocumentFile],
     scratch: &mut Scratch,
-    sink: &mut impl RawSink,
+    sink: &mut dyn RawSink,
 ) -> Result<(), ReadError> {
     scratch.part_texts.clear();
     #[cfg(feature = "archive")]
@@ -227,19 +245,19 @@ pub(crate) fn read_all(
         #[cfg(feature = "archive")]
         if let Some(member) = &file.member {
             let started = Instant::now();
-            match budget.begin(member, &source.settings.extract.limits) {
+            match budget.begin(member, &settings.extract.limits) {
                 Ok(before) => {
-                    let after = read_one(source, (start as u32, file), before, scratch, sink)?;
+                    let after = read_one(settings, (start as u32, file), before, scratch, sink)?;
                     budget.end(started, before, after);
                 }
                 Err(failure) => {
                     let reason = SkipReason::NoText { failure, content: None };
-                    sink.skipped(source.settings.refuse(file.named, skipped(file, "", reason))?);
+                    sink.skipped(settings.refuse(file.named, skipped(file, "", reason))?);
                 }
             }
             continue;
         }
-        read_one(source, (start as u32, file), LimitUsage::default(), scratch, sink)?;
+        read_one(settings, (start as u32, file), LimitUsage::default(), scratch, sink)?;
     }
     Ok(())
 }
@@ -247,15 +265,14 @@ pub(crate) fn read_all(
 /// Gives the documents of the file at `start` to the sink. `used` is what its container has used
 /// before; returned is what it has used then.
 fn read_one(
-    source: &Source,
+    settings: &Settings,
     (start, file): (u32, &DocumentFile),
     mut used: LimitUsage,
     scratch: &mut Scratch,
-    sink: &mut impl RawSink,
+    sink: &mut dyn RawSink,
 ) -> Result<LimitUsage, ReadError> {
-    let settings = &*source.settings;
-    let Scratch { bytes, further, extractor, part_texts, .. } = scratch;
-    let contents = match read(file, settings, bytes) {
+    let Scratch { bytes, extra, extractor, part_texts, .. } = scratch;
+    let contents = match document_file::read(file, settings, bytes) {
         Ok(contents) => contents,
         Err(SkipReason::OverLimit { limit: bytes, parameter: Parameter::Memory }) => {
             let source_name = file.shown();
@@ -271,18 +288,19 @@ fn read_one(
     if contents.kind != FileKind::Text {
         let id = String::new();
         let mut parts =
-            Parts { settings, file, place, further, id, part_texts, sink, refused: None };
-        contents.extract(&mut used, settings.extractor(extractor), &mut parts);
+            FileParts { settings, file, place, extra, id, part_texts, sink, refused: None };
+        let extractor = settings.extractor(extractor);
+        extractor.extract_within(&mut used, &contents.name, contents.bytes, &mut parts);
         return parts.refused.map_or(Ok(used), Err);
     }
-    further.none(settings.fields.further.len());
+    extra.none(settings.fields.extra.len());
     match contents.text(settings) {
         Ok(text) => {
             let document = Document {
                 id: &file.id,
                 text: &text,
                 place,
-                fields: &further.list(),
+                fields: &extra.list(),
                 modified: file.modified(),
                 shingled: None,
                 about: None,
@@ -305,20 +323,20 @@ fn skipped(file: &DocumentFile, within: &str, reason: SkipReason) -> Skipped {
     Skipped { source, line: None, id, reason }
 }
 
-/// Hands the parts of one file on as documents.
-struct Parts<'a, S> {
+/// Gives the parts of one file to the sink as documents.
+struct FileParts<'a> {
     settings: &'a Settings,
     file: &'a DocumentFile,
     /// But for the part.
     place: Place,
-    further: &'a mut crate::extra_fields::Further,
+    extra: &'a mut ExtraFields,
     id: String,
     part_texts: &'a mut PartTexts,
-    sink: &'a mut S,
+    sink: &'a mut dyn RawSink,
     refused: Option<ReadError>,
 }
 
-impl<S: RawSink> PartSink for Parts<'_, S> {
+impl PartSink for FileParts<'_> {
     fn part(&mut self, part: &ExtractedPart<'_>) {
         if self.refused.is_some() {
             return;
@@ -326,15 +344,15 @@ impl<S: RawSink> PartSink for Parts<'_, S> {
         self.id.clear();
         self.id.push_str(&self.file.id);
         push_within(&mut self.id, part.within);
-        self.further.clear();
-        for name in &self.settings.fields.further {
-            self.further.push(part.fields.get(name));
+        self.extra.clear();
+        for name in &self.settings.fields.extra {
+            self.extra.push(part.fields.get(name));
         }
         let document = Document {
             id: &self.id,
             text: part.text,
             place: Place { part: part.number, ..self.place },
-            fields: &self.further.list(),
+            fields: &self.extra.list(),
             modified: self.file.modified(),
             shingled: None,
             about: Some(part.fields),
@@ -354,46 +372,4 @@ impl<S: RawSink> PartSink for Parts<'_, S> {
             Err(error) => self.refused = self.refused.take().or(Some(error)),
         }
     }
-}
-
-/// Takes one part.
-pub(crate) struct OnePart<F, R> {
-    take: Option<F>,
-    pub(crate) taken: Option<R>,
-    pub(crate) failure: Option<ExtractError>,
-}
-
-impl<R, F: FnOnce(&ExtractedPart<'_>) -> R> OnePart<F, R> {
-    pub(crate) fn new(take: F) -> Self {
-        Self { take: Some(take), taken: None, failure: None }
-    }
-}
-
-impl<R, F: FnOnce(&ExtractedPart<'_>) -> R> PartSink for OnePart<F, R> {
-    fn part(&mut self, part: &ExtractedPart<'_>) {
-        if let Some(take) = self.take.take() {
-            self.taken = Some(take(part));
-        }
-    }
-
-    fn failed(&mut self, failed: &FailedPart<'_>) {
-        self.failure = Some(failed.failure.clone());
-    }
-}
-
-impl Settings {
-    /// What a file that cannot be read is: an error, or a skipped one to list.
-    pub(crate) fn refuse(&self, named: bool, skipped: Skipped) -> Result<Skipped, ReadError> {
-        if named && !self.skip_bad { Err(ReadError::BadRecord(skipped)) } else { Ok(skipped) }
-    }
-
-    /// One thread's extractor, made when it is needed first.
-    pub(crate) fn extractor<'a>(&self, made: &'a mut Option<Extractor>) -> &'a mut Extractor {
-        made.get_or_insert_with(|| Extractor::new(&self.extract))
-    }
-}
-
-/// Whether files are taken as they are, whatever they hold.
-pub(crate) fn as_text(format: Option<Format>) -> bool {
-    format == Some(Format::Text)
 }

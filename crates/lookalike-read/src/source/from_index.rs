@@ -1,58 +1,185 @@
-//! The documents of an index as a source: their shingle sets instead of their texts, all as they
-//! were at one moment.
+//! The documents of an index as a source: a snapshot of their shingle sets instead of their texts.
 
+use crate::description::Stated;
+use crate::document::{Document, Place, Raw, RawSink, Shingled};
 use crate::error::ReadError;
-use crate::extra_fields::Further;
-use crate::{Document, Place, Raw, RawSink, Shingled};
+use crate::extra_fields::ExtraFields;
+use crate::format::TakeText;
+use crate::format::kind::Format;
+use crate::location::Location;
+use crate::retained_state::{KeptState, NumberRange, RetainedState};
+use crate::scratch::Scratch;
+use crate::source::{AfterError, BlockContent, LaneReader, NewBlock, RetainedContent, Source};
+use crate::source_info::SourceInfo;
+use crate::spool::Spool;
 use lookalike_index::entry::{Record, Wanted};
 use lookalike_index::filter;
 use lookalike_index::{Index, IndexError, backend::Snapshot, set};
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Documents whose sizes are looked at before sets of them are read.
+/// Number of documents whose sizes are read before their sets are.
 const PLANNED: usize = 4096;
-/// The most documents in a block.
+/// Maximum number of documents in a block.
 const BLOCK_DOCUMENTS: usize = 1024;
 
-/// An index at one moment, shared by all threads: decoding happens outside of the lock.
-pub(crate) struct StoredDocuments {
+/// A snapshot of an index, shared by all threads. Sets are decoded outside of the lock.
+pub(crate) struct IndexDocuments {
     snapshot: Mutex<Box<dyn Snapshot>>,
     /// Documents that expired before are left out.
     now: i64,
-    /// Whether metadata is looked at.
+    /// Whether metadata is read.
     metadata: bool,
     /// Whether the index keeps texts.
-    pub(crate) texts: bool,
+    texts: bool,
 }
 
-/// Documents that stand one behind the other: how many there are from a number on, expired ones
-/// among them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Stretch {
-    from: u64,
-    count: usize,
+/// The documents of an index as a source.
+pub(crate) struct IndexSource {
+    info: Arc<SourceInfo>,
+    documents: IndexDocuments,
 }
 
-/// How far the documents have been handed out.
-#[derive(Default)]
-pub(crate) struct Cursor {
+impl IndexSource {
+    pub(crate) fn new(info: Arc<SourceInfo>, documents: IndexDocuments) -> Self {
+        Self { info, documents }
+    }
+}
+
+impl Source for IndexSource {
+    fn info(&self) -> &Arc<SourceInfo> {
+        &self.info
+    }
+
+    fn open_lane(self: Arc<Self>, _: u32) -> Result<Box<dyn LaneReader>, ReadError> {
+        Ok(Box::new(IndexLane { source: self, next: 0, planned: VecDeque::new(), blocks: 0 }))
+    }
+
+    fn restore(
+        self: Arc<Self>,
+        state: &RetainedState,
+        _: Option<&Arc<Spool>>,
+    ) -> Option<Box<dyn RetainedContent>> {
+        let KeptState::Stored(range) = state.kept else { return None };
+        Some(Box::new(RetainedEntries { source: self, range }))
+    }
+
+    fn format(&self) -> Option<Format> {
+        None
+    }
+
+    fn is_stream(&self) -> bool {
+        true
+    }
+}
+
+/// Divides the documents into blocks.
+struct IndexLane {
+    source: Arc<IndexSource>,
     next: u64,
-    planned: VecDeque<Stretch>,
+    planned: VecDeque<NumberRange>,
     blocks: u32,
 }
 
-/// What one block holds.
-pub(crate) struct StoredBlock {
-    pub(crate) index: u32,
-    pub(crate) stretch: Stretch,
-    records: Vec<Record>,
+impl LaneReader for IndexLane {
+    /// At least one document, then as many as have about the block size of text.
+    fn next(&mut self) -> Result<Option<NewBlock>, ReadError> {
+        let documents = &self.source.documents;
+        if self.planned.is_empty() {
+            let block_bytes = self.source.info.settings.block_bytes as u64;
+            self.next = documents.plan(self.next, block_bytes, &mut self.planned)?;
+        }
+        let Some(range) = self.planned.pop_front() else { return Ok(None) };
+        let index = self.blocks;
+        self.blocks += 1;
+        let entries = documents.scan(range)?;
+        let content = IndexBlock { source: Arc::clone(&self.source), range, entries };
+        Ok(Some(NewBlock { index, content: Box::new(content) }))
+    }
+
+    fn after_error(&mut self) -> AfterError {
+        AfterError { index: self.blocks, line: None, goes_on: false }
+    }
 }
 
-impl StoredDocuments {
-    /// Those of an index at this moment.
+/// Consecutive documents with their sets.
+struct IndexBlock {
+    source: Arc<IndexSource>,
+    range: NumberRange,
+    entries: Vec<Record>,
+}
+
+impl BlockContent for IndexBlock {
+    fn bytes(&self) -> u64 {
+        self.entries.iter().map(|entry| entry.set.as_ref().map_or(0, Vec::len) as u64).sum()
+    }
+
+    fn read(&self, _: &mut Scratch, sink: &mut dyn RawSink) -> Result<(), ReadError> {
+        let settings = &self.source.info.settings;
+        settings.consumed.fetch_add(self.bytes(), Ordering::Relaxed);
+        give(&self.entries, &settings.fields.extra, sink)
+    }
+
+    fn retain(
+        self: Box<Self>,
+        _: Option<&Arc<Spool>>,
+    ) -> Result<Box<dyn RetainedContent>, ReadError> {
+        Ok(Box::new(RetainedEntries { source: self.source, range: self.range }))
+    }
+}
+
+/// Consecutive documents that can be read again from the snapshot.
+struct RetainedEntries {
+    source: Arc<IndexSource>,
+    range: NumberRange,
+}
+
+impl RetainedContent for RetainedEntries {
+    fn state(&self) -> Option<KeptState> {
+        Some(KeptState::Stored(self.range))
+    }
+
+    fn location(&self, _: Place) -> Location {
+        Location::Whole { source: self.source.info.shown.clone() }
+    }
+
+    fn has_texts(&self) -> bool {
+        self.source.documents.texts
+    }
+
+    fn read_again(
+        &self,
+        place: Place,
+        id: &str,
+        _: &mut Scratch,
+        take: TakeText<'_>,
+    ) -> Result<(), ReadError> {
+        let text = self.source.documents.text(place, id)?;
+        let missing = || self.location(place).changed("the index keeps no text of it".to_owned());
+        take(&text.ok_or_else(missing)?, Stated::Nothing);
+        Ok(())
+    }
+
+    fn stored_set(
+        &self,
+        place: Place,
+        id: &str,
+        scratch: &mut Scratch,
+        set: &mut Vec<u64>,
+    ) -> Result<Option<u128>, ReadError> {
+        self.source.documents.set(place, id, &mut scratch.bytes, set).map(Some)
+    }
+
+    fn replay(&self, _: &mut Scratch, sink: &mut dyn RawSink) -> Result<(), ReadError> {
+        let entries = self.source.documents.scan(self.range)?;
+        give(&entries, &self.source.info.settings.fields.extra, sink)
+    }
+}
+
+impl IndexDocuments {
+    /// A snapshot of an index.
     ///
     /// # Errors
     /// [`IndexError::NoSets`] for an index without shingle sets; what keeps it from being read.
@@ -70,70 +197,47 @@ impl StoredDocuments {
         self.snapshot.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The next block: at least one document, then as many as have about `block_bytes` of text.
-    pub(crate) fn next(
+    /// Divides the documents from number `next` on into blocks by the size of their texts; gives
+    /// the number to plan from next.
+    fn plan(
         &self,
-        cursor: &mut Cursor,
-        block_bytes: usize,
-    ) -> Result<Option<StoredBlock>, ReadError> {
-        if cursor.planned.is_empty() {
-            self.plan(cursor, block_bytes as u64)?;
-        }
-        let Some(stretch) = cursor.planned.pop_front() else { return Ok(None) };
-        let index = cursor.blocks;
-        cursor.blocks += 1;
-        Ok(Some(StoredBlock { index, stretch, records: self.scan(stretch)? }))
-    }
-
-    /// Cuts the next documents into stretches by what their texts take.
-    fn plan(&self, cursor: &mut Cursor, block_bytes: u64) -> Result<(), ReadError> {
+        next: u64,
+        block_bytes: u64,
+        planned: &mut VecDeque<NumberRange>,
+    ) -> Result<u64, ReadError> {
         let (mut last, mut bytes) = (None, 0);
-        let planned = &mut cursor.planned;
-        let mut add = |record: &Record| {
-            last = Some(record.number);
-            bytes += record.bytes;
+        let mut add = |entry: &Record| {
+            last = Some(entry.number);
+            bytes += entry.bytes;
             match planned.back_mut() {
-                Some(stretch) if bytes <= block_bytes && stretch.count < BLOCK_DOCUMENTS => {
-                    stretch.count += 1;
+                Some(range) if bytes <= block_bytes && range.count < BLOCK_DOCUMENTS => {
+                    range.count += 1;
                 }
                 _ => {
-                    bytes = record.bytes;
-                    planned.push_back(Stretch { from: record.number, count: 1 });
+                    bytes = entry.bytes;
+                    planned.push_back(NumberRange { from: entry.number, count: 1 });
                 }
             }
             Ok(())
         };
-        self.snapshot().scan(cursor.next, PLANNED, Wanted::default(), &mut add)?;
-        if let Some(last) = last {
-            cursor.next = last.saturating_add(1);
-        }
-        Ok(())
+        self.snapshot().scan(next, PLANNED, Wanted::default(), &mut add)?;
+        Ok(last.map_or(next, |last: u64| last.saturating_add(1)))
     }
 
-    fn scan(&self, stretch: Stretch) -> Result<Vec<Record>, ReadError> {
+    fn scan(&self, range: NumberRange) -> Result<Vec<Record>, ReadError> {
         let wanted = Wanted { set: true, metadata: self.metadata, ..Wanted::default() };
-        let mut records = Vec::with_capacity(stretch.count);
-        self.snapshot().scan(stretch.from, stretch.count, wanted, &mut |record| {
-            if !record.is_expired(self.now) {
-                records.push(record.clone());
+        let mut entries = Vec::with_capacity(range.count);
+        self.snapshot().scan(range.from, range.count, wanted, &mut |entry| {
+            if !entry.is_expired(self.now) {
+                entries.push(entry.clone());
             }
             Ok(())
         })?;
-        Ok(records)
+        Ok(entries)
     }
 
-    /// Gives the documents of a stretch to the sink once more.
-    pub(crate) fn replay(
-        &self,
-        stretch: Stretch,
-        fields: &[String],
-        sink: &mut impl RawSink,
-    ) -> Result<(), ReadError> {
-        give(&self.scan(stretch)?, fields, sink)
-    }
-
-    /// The shingle set of one document into `set` (which is cleared); its fingerprint.
-    pub(crate) fn fetch_set(
+    /// Reads the shingle set of a document into `set` (which is cleared); gives its fingerprint.
+    fn set(
         &self,
         place: Place,
         id: &str,
@@ -150,8 +254,8 @@ impl StoredDocuments {
         Ok(fingerprint)
     }
 
-    /// The text of one document; `None` where the index keeps none.
-    pub(crate) fn fetch_text(&self, place: Place, id: &str) -> Result<Option<String>, ReadError> {
+    /// The text of a document; `None` where the index keeps none.
+    fn text(&self, place: Place, id: &str) -> Result<Option<String>, ReadError> {
         let wanted = Wanted { text: true, ..Wanted::default() };
         self.one(place, id, wanted, |record| record.text.clone())
     }
@@ -174,30 +278,19 @@ impl StoredDocuments {
     }
 }
 
-impl StoredBlock {
-    /// Bytes of its shingle sets, as encoded.
-    pub(crate) fn bytes(&self) -> u64 {
-        self.records.iter().map(|record| record.set.as_ref().map_or(0, Vec::len) as u64).sum()
-    }
-
-    /// Gives its documents to the sink, in order.
-    pub(crate) fn read(&self, fields: &[String], sink: &mut impl RawSink) -> Result<(), ReadError> {
-        give(&self.records, fields, sink)
-    }
-}
-
-fn give(records: &[Record], fields: &[String], sink: &mut impl RawSink) -> Result<(), ReadError> {
-    let (mut set, mut further) = (Vec::new(), Further::default());
-    for record in records {
+/// Gives documents to the sink, in order.
+fn give(entries: &[Record], fields: &[String], sink: &mut dyn RawSink) -> Result<(), ReadError> {
+    let (mut set, mut extra) = (Vec::new(), ExtraFields::default());
+    for record in entries {
         let code = record.set.as_deref();
         let code = code.ok_or_else(|| damaged(&record.id, "it has no shingle set"))?;
         decode(code, &record.id, &mut set)?;
-        further.clear();
+        extra.clear();
         for name in fields {
             match filter::member(&record.metadata, name) {
-                None | Some(Value::Null) => further.push(None),
-                Some(Value::String(text)) => further.push(Some(text)),
-                Some(other) => further.push(Some(&other.to_string())),
+                None | Some(Value::Null) => extra.push(None),
+                Some(Value::String(text)) => extra.push(Some(text)),
+                Some(other) => extra.push(Some(&other.to_string())),
             }
         }
         let (fingerprint, bytes) = (record.fingerprint, record.bytes);
@@ -205,7 +298,7 @@ fn give(records: &[Record], fields: &[String], sink: &mut impl RawSink) -> Resul
             id: &record.id,
             text: "",
             place: place(record.number),
-            fields: &further.list(),
+            fields: &extra.list(),
             // Before 1970 there were no such files.
             modified: record.modified.and_then(|time| u64::try_from(time).ok()),
             shingled: Some(Shingled { set: &set, fingerprint, bytes }),

@@ -1,29 +1,37 @@
-//! Documents that the caller holds in memory as a source: nothing is copied, and what verification
-//! needs again is where it was.
+//! Documents that the caller has in memory, as a source: nothing is copied, and verification reads
+//! them where they are.
 
+use crate::description::Stated;
+use crate::document::{Document, Place, Raw, RawSink};
 use crate::error::ReadError;
-use crate::extra_fields::Further;
-use crate::skipped::SkipReason;
-use crate::source::Source;
-use crate::{Document, Place, Raw, RawSink};
+use crate::extra_fields::ExtraFields;
+use crate::format::TakeText;
+use crate::format::kind::Format;
+use crate::location::Location;
+use crate::retained_state::{KeptState, RetainedState};
+use crate::scratch::Scratch;
+use crate::skipped::{SkipReason, Skipped};
+use crate::source::{AfterError, BlockContent, LaneReader, NewBlock, RetainedContent, Source};
+use crate::source_info::SourceInfo;
+use crate::spool::Spool;
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
-/// The most documents in a block.
+/// Maximum number of documents in a block.
 const BLOCK_DOCUMENTS: usize = 4096;
 
-/// Documents in memory, by row. What a row holds must not change while a run has it; many threads
-/// ask at once.
-pub trait Held: Send + Sync {
-    /// How many rows there are.
+/// Documents in memory, by row. A row must not change during a run; many threads read at once.
+pub trait DocumentRows: Send + Sync {
+    /// Number of rows.
     fn len(&self) -> usize;
 
-    /// Whether there are none.
+    /// Whether there are no rows.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The id of a row below [`len`](Self::len), in `buffer` where it is made on the way.
+    /// The id of a row below [`len`](Self::len); `buffer` takes an id that is made of other values.
     ///
     /// # Errors
     /// Why the row has none, such as [`SkipReason::Null`].
@@ -45,30 +53,129 @@ pub trait Held: Send + Sync {
     fn field(&self, row: usize, field: usize, buffer: &mut String) -> bool;
 }
 
-/// Documents in memory and what they are called in messages.
+/// Documents in memory with a name.
 #[derive(Clone)]
-pub struct HeldDocuments {
-    /// Their name, such as `documents`.
+pub struct InMemoryDocuments {
+    /// The name in messages, such as `documents`.
     pub name: String,
     /// The documents.
-    pub rows: Arc<dyn Held>,
+    pub rows: Arc<dyn DocumentRows>,
 }
 
-/// How far the documents have been handed out.
-#[derive(Default)]
-pub(crate) struct Cursor {
+impl InMemoryDocuments {
+    /// Bytes of all texts.
+    pub(crate) fn bytes(&self) -> u64 {
+        text_bytes(&*self.rows, 0..self.rows.len())
+    }
+}
+
+/// Documents in memory as a source.
+pub(crate) struct InMemorySource {
+    info: Arc<SourceInfo>,
+    rows: Arc<dyn DocumentRows>,
+}
+
+impl InMemorySource {
+    pub(crate) fn new(info: Arc<SourceInfo>, rows: Arc<dyn DocumentRows>) -> Self {
+        Self { info, rows }
+    }
+
+    /// A row without a document: an error, or an entry for the list of skipped rows.
+    fn bad(&self, row: u64, id: Option<String>, reason: SkipReason) -> Result<Skipped, ReadError> {
+        let skipped = Skipped { source: self.info.shown.clone(), line: Some(row), id, reason };
+        let is_skipped = self.info.settings.skip_bad;
+        if is_skipped { Ok(skipped) } else { Err(ReadError::BadRow(Box::new(skipped))) }
+    }
+
+    /// Gives rows to the sink, in order.
+    fn read(&self, range: Range<usize>, sink: &mut dyn RawSink) -> Result<(), ReadError> {
+        let rows = &*self.rows;
+        let fields = self.info.settings.fields.extra.len();
+        let (mut id, mut value, mut extra) = (String::new(), String::new(), ExtraFields::default());
+        for row in range {
+            let number = row as u64;
+            let id = match rows.id(row, &mut id) {
+                Ok(id) => id,
+                Err(reason) => {
+                    sink.skipped(self.bad(number, None, reason)?);
+                    continue;
+                }
+            };
+            let text = match rows.text(row) {
+                Ok(text) => text,
+                Err(reason) => {
+                    sink.skipped(self.bad(number, Some(id.to_owned()), reason)?);
+                    continue;
+                }
+            };
+            extra.clear();
+            for field in 0..fields {
+                value.clear();
+                extra.push(rows.field(row, field, &mut value).then_some(value.as_str()));
+            }
+            let document = Document {
+                id,
+                text,
+                place: place(row, text),
+                fields: &extra.list(),
+                modified: None,
+                shingled: None,
+                about: None,
+            };
+            sink.record(&document, Raw::Row(number));
+        }
+        Ok(())
+    }
+
+    /// The text at a place, unless it is not what was read there.
+    fn text(&self, at: Place, id: &str) -> Option<&str> {
+        let (rows, row) = (&*self.rows, at.start as usize);
+        let mut buffer = String::new();
+        if row >= rows.len() || rows.id(row, &mut buffer).ok()? != id {
+            return None;
+        }
+        let text = rows.text(row).ok()?;
+        (place(row, text) == at).then_some(text)
+    }
+}
+
+impl Source for InMemorySource {
+    fn info(&self) -> &Arc<SourceInfo> {
+        &self.info
+    }
+
+    fn open_lane(self: Arc<Self>, _: u32) -> Result<Box<dyn LaneReader>, ReadError> {
+        Ok(Box::new(RowLane { source: self, next: 0, blocks: 0 }))
+    }
+
+    fn restore(
+        self: Arc<Self>,
+        _: &RetainedState,
+        _: Option<&Arc<Spool>>,
+    ) -> Option<Box<dyn RetainedContent>> {
+        None
+    }
+
+    fn format(&self) -> Option<Format> {
+        None
+    }
+
+    fn is_stream(&self) -> bool {
+        true
+    }
+}
+
+/// Divides the rows into blocks.
+struct RowLane {
+    source: Arc<InMemorySource>,
     next: usize,
     blocks: u32,
 }
 
-impl Cursor {
-    /// The number and the rows of the next block: at least one, then as many as have about
-    /// `block_bytes` of text.
-    pub(crate) fn next(
-        &mut self,
-        rows: &dyn Held,
-        block_bytes: usize,
-    ) -> Option<(u32, Range<usize>)> {
+impl LaneReader for RowLane {
+    /// At least one row, then as many as have about the block size of text.
+    fn next(&mut self) -> Result<Option<NewBlock>, ReadError> {
+        let (rows, block_bytes) = (&*self.source.rows, self.source.info.settings.block_bytes);
         let start = self.next;
         let last = rows.len().min(start.saturating_add(BLOCK_DOCUMENTS));
         let mut bytes = 0;
@@ -76,68 +183,75 @@ impl Cursor {
             bytes += rows.bytes(self.next);
             self.next += 1;
         }
+        if self.next == start {
+            return Ok(None);
+        }
         let index = self.blocks;
         self.blocks += 1;
-        (self.next > start).then_some((index, start..self.next))
+        let content = RowBlock { source: Arc::clone(&self.source), range: start..self.next };
+        Ok(Some(NewBlock { index, content: Box::new(content) }))
+    }
+
+    fn after_error(&mut self) -> AfterError {
+        AfterError { index: self.blocks, line: None, goes_on: false }
+    }
+}
+
+/// Consecutive rows.
+struct RowBlock {
+    source: Arc<InMemorySource>,
+    range: Range<usize>,
+}
+
+impl BlockContent for RowBlock {
+    /// They are in memory already.
+    fn bytes(&self) -> u64 {
+        0
+    }
+
+    fn read(&self, _: &mut Scratch, sink: &mut dyn RawSink) -> Result<(), ReadError> {
+        let bytes = text_bytes(&*self.source.rows, self.range.clone());
+        self.source.info.settings.consumed.fetch_add(bytes, Ordering::Relaxed);
+        self.source.read(self.range.clone(), sink)
+    }
+
+    fn retain(
+        self: Box<Self>,
+        _: Option<&Arc<Spool>>,
+    ) -> Result<Box<dyn RetainedContent>, ReadError> {
+        Ok(self)
+    }
+}
+
+impl RetainedContent for RowBlock {
+    fn state(&self) -> Option<KeptState> {
+        None
+    }
+
+    fn location(&self, place: Place) -> Location {
+        Location::Row { source: self.source.info.shown.clone(), row: u64::from(place.start) }
+    }
+
+    fn read_again(
+        &self,
+        place: Place,
+        id: &str,
+        _: &mut Scratch,
+        take: TakeText<'_>,
+    ) -> Result<(), ReadError> {
+        let changed = || self.location(place).changed("it is no longer what it was".to_owned());
+        take(self.source.text(place, id).ok_or_else(changed)?, Stated::Nothing);
+        Ok(())
+    }
+
+    fn replay(&self, _: &mut Scratch, sink: &mut dyn RawSink) -> Result<(), ReadError> {
+        self.source.read(self.range.clone(), sink)
     }
 }
 
 /// Bytes of the texts of some rows.
-pub(crate) fn bytes(rows: &dyn Held, range: &Range<usize>) -> u64 {
-    range.clone().map(|row| rows.bytes(row) as u64).sum()
-}
-
-/// Gives rows to the sink, in order.
-pub(crate) fn read(
-    source: &Source,
-    rows: &dyn Held,
-    range: Range<usize>,
-    sink: &mut impl RawSink,
-) -> Result<(), ReadError> {
-    let fields = source.settings.fields.further.len();
-    let (mut id, mut value, mut further) = (String::new(), String::new(), Further::default());
-    for row in range {
-        let number = row as u64;
-        let id = match rows.id(row, &mut id) {
-            Ok(id) => id,
-            Err(reason) => {
-                sink.skipped(source.bad(number, None, reason)?);
-                continue;
-            }
-        };
-        let text = match rows.text(row) {
-            Ok(text) => text,
-            Err(reason) => {
-                sink.skipped(source.bad(number, Some(id.to_owned()), reason)?);
-                continue;
-            }
-        };
-        further.clear();
-        for field in 0..fields {
-            value.clear();
-            further.push(rows.field(row, field, &mut value).then_some(value.as_str()));
-        }
-        let document = Document {
-            id,
-            text,
-            place: place(row, text),
-            fields: &further.list(),
-            modified: None,
-            shingled: None,
-            about: None,
-        };
-        sink.record(&document, Raw::Row(number));
-    }
-    Ok(())
-}
-
-/// The text at a place, unless it is not what was read there.
-pub(crate) fn text<'a>(rows: &'a dyn Held, at: Place, id: &str) -> Option<&'a str> {
-    let row = at.start as usize;
-    let mut buffer = String::new();
-    let same_id = row < rows.len() && rows.id(row, &mut buffer).is_ok_and(|found| found == id);
-    let text = if same_id { rows.text(row).ok()? } else { return None };
-    (place(row, text) == at).then_some(text)
+fn text_bytes(rows: &dyn DocumentRows, range: Range<usize>) -> u64 {
+    range.map(|row| rows.bytes(row) as u64).sum()
 }
 
 /// A run numbers fewer documents than there are values of `u32`.

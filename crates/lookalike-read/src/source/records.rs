@@ -1,348 +1,389 @@
-//! A source of records as a stream that is cut into pieces of whole records.
+//! Files and streams of records: JSONL, CSV, mailboxes, tar archives and others.
 
-use crate::MAX_DOCUMENT_BYTES;
-use crate::decompress::Stream;
+use crate::decompress::{Compression, Stream, peek};
+use crate::document::{Place, RawSink};
+use crate::encoding;
 use crate::error::ReadError;
-use crate::format::{self, Cut};
-use crate::options::Format;
-use crate::recover::OverLimit;
-use crate::skipped::Skipped;
+use crate::format::csv::SeparatedValues;
+use crate::format::embedded_files::EmbeddedFiles;
+use crate::format::jsonl::{self, Jsonl};
+use crate::format::kind::Format;
+use crate::format::lines::Lines;
+use crate::format::packed_rows::PackedRows;
+use crate::format::whole_text::WholeText;
+use crate::format::{RecordAgain, RecordFormat, Records, TakeText, WholeRecords};
+use crate::header::Header;
+use crate::location::Location;
+use crate::positioned_io::read_exact_at;
+use crate::retained_state::{KeptState, RecordRange, RetainedState};
+use crate::scratch::Scratch;
+use crate::settings::Settings;
+use crate::source::record_stream::RecordStream;
+use crate::source::{AfterError, BlockContent, LaneReader, NewBlock, RetainedContent, Source};
+use crate::source_info::SourceInfo;
+use crate::spool::Spool;
+use crate::stamp::Stamp;
+use std::fs::File;
 use std::io::{self, Read};
-use std::ops::Deref;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::Path;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// Buffers kept for the next blocks.
-const POOLED: usize = 16;
+/// Maximum number of files kept open for reading records again; others are opened for each record.
+const KEPT_OPEN: usize = 128;
+/// Bytes by which the encoding of records is found.
+const HEAD_BYTES: u64 = 1024;
 
-/// Buffers of blocks that are done with. Fresh memory costs as much as reading into it.
-#[derive(Default)]
-pub(crate) struct Pool {
-    buffers: Mutex<Vec<Vec<u8>>>,
+/// The input that records are read from.
+pub(crate) enum Origin {
+    /// A file that can be opened again.
+    File(Compression),
+    /// Standard input or a pipe, read from its start; taken when the first block is read.
+    Stream(Compression, Mutex<Option<Stream>>),
 }
 
-impl Pool {
-    pub(crate) fn take(&self) -> Vec<u8> {
-        self.buffers.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
+/// A file or stream of records.
+pub(crate) struct RecordSource {
+    info: Arc<SourceInfo>,
+    kind: Format,
+    format: Arc<dyn RecordFormat>,
+    origin: Origin,
+    /// Whether the bytes of records are those on the disk, so that a record can be read again.
+    plain: OnceLock<bool>,
+    kept: OnceLock<Option<File>>,
+}
+
+impl RecordSource {
+    pub(crate) fn new(info: Arc<SourceInfo>, kind: Format, origin: Origin) -> Self {
+        let format: Arc<dyn RecordFormat> = match kind {
+            Format::Text | Format::File => Arc::new(WholeText),
+            Format::Lines => Arc::new(Lines),
+            Format::Jsonl => Arc::new(Jsonl),
+            Format::Csv => Arc::new(SeparatedValues::new(b',')),
+            Format::Tsv => Arc::new(SeparatedValues::new(b'\t')),
+            Format::Parquet => Arc::new(PackedRows),
+            Format::Mbox | Format::Warc | Format::Tar => Arc::new(EmbeddedFiles::new(kind)),
+        };
+        let (plain, kept) = (OnceLock::new(), OnceLock::new());
+        Self { info, kind, format, origin, plain, kept }
     }
-}
 
-/// Bytes that go back to the pool when dropped.
-pub(crate) struct Piece {
-    /// As long as it ever was, so that no byte is cleared twice.
-    buffer: Vec<u8>,
-    length: usize,
-    /// Buffers above this length are not kept.
-    usual: usize,
-    pool: Arc<Pool>,
-}
-
-impl Piece {
-    /// All of `buffer`, which goes back to `pool` when it is not longer than usual.
-    #[cfg(feature = "parquet")]
-    pub(crate) fn whole(buffer: Vec<u8>, usual: usize, pool: &Arc<Pool>) -> Self {
-        let length = buffer.len();
-        Self { buffer, length, usual, pool: Arc::clone(pool) }
+    /// The stream from its start. `is_counted` adds what is read of a file to the progress.
+    fn open(&self, is_counted: bool) -> Result<RecordStream, ReadError> {
+        let io = |error| self.info.io(error);
+        let settings = &self.info.settings;
+        let (stream, compression): (Stream, _) = match &self.origin {
+            Origin::File(compression) => {
+                let file = File::open(&self.info.path).map_err(io)?;
+                let settings = is_counted.then(|| Arc::clone(settings));
+                (Box::new(CountedFile { file, settings }), *compression)
+            }
+            Origin::Stream(compression, stream) => {
+                let stream = stream.lock().unwrap_or_else(PoisonError::into_inner).take();
+                (stream.unwrap_or_else(|| Box::new(io::empty())), *compression)
+            }
+        };
+        let compressed = compression != Compression::None;
+        let stream = settings.decode(compression, stream).map_err(io)?;
+        let (head, stream) = peek(stream, HEAD_BYTES).map_err(io)?;
+        let decoded = if self.format.is_encoded() {
+            Err(stream)
+        } else {
+            encoding::transcode(&head, settings.encoding, stream)
+        };
+        let is_file = matches!(self.origin, Origin::File(_));
+        let (stream, plain) = match decoded {
+            Ok(decoded) => (decoded, false),
+            Err(stream) => (stream, is_file && !compressed),
+        };
+        let _ = self.plain.set(plain);
+        let longest = settings.longest_record(compressed);
+        let (format, pool) = (Arc::clone(&self.format), Arc::clone(&settings.pool));
+        Ok(RecordStream::new(stream, format, settings.block_bytes, longest, pool))
     }
-}
 
-impl Deref for Piece {
-    type Target = [u8];
-
-    fn deref(&self) -> &[u8] {
-        &self.buffer[..self.length]
+    /// Learns from a file what reading records again needs.
+    fn prepare(&self) -> Result<(), ReadError> {
+        let mut stream = None;
+        self.format.prepare(&self.info, &mut || {
+            let stream = match &mut stream {
+                Some(stream) => stream,
+                none => none.insert(self.open(false)?),
+            };
+            stream.next(&self.info.shown)
+        })
     }
-}
 
-impl Drop for Piece {
-    fn drop(&mut self) {
-        let mut buffers = self.pool.buffers.lock().unwrap_or_else(PoisonError::into_inner);
-        if buffers.len() < POOLED && self.buffer.len() <= self.usual {
-            buffers.push(std::mem::take(&mut self.buffer));
+    /// Checks that the objects in a file of JSON have the fields, by the first line. What cannot be
+    /// read, and what is no JSON, is left to the reader.
+    ///
+    /// # Errors
+    /// [`ReadError::BadRecord`] for the first line.
+    pub(crate) fn check_first_line(&self) -> Result<(), ReadError> {
+        let records = self.open(false).and_then(|mut stream| stream.next(&self.info.shown));
+        let Ok(Some(records)) = records else { return Ok(()) };
+        jsonl::check_first_line(&self.info, &records)
+    }
+
+    /// Reads `buffer.len()` bytes at `offset` of the file.
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        let kept = self.kept.get_or_init(|| {
+            if self.info.settings.open.fetch_add(1, Ordering::Relaxed) < KEPT_OPEN {
+                File::open(&self.info.path).ok()
+            } else {
+                None
+            }
+        });
+        match kept {
+            Some(file) => read_exact_at(file, buffer, offset),
+            None => read_exact_at(&File::open(&self.info.path)?, buffer, offset),
         }
     }
 }
 
-/// Whole records and where they stand.
-pub(crate) struct Records {
-    pub(crate) piece: Piece,
-    pub(crate) index: u32,
-    /// Bytes of the stream before these.
-    pub(crate) offset: u64,
-    /// The number of the first line.
-    pub(crate) first_line: u64,
-    /// The stream ends inside of quotes, in the last of these records.
-    pub(crate) unclosed: bool,
-}
-
-/// A stream of records, read piece by piece.
-pub(crate) struct RecordStream {
-    stream: Stream,
-    format: Format,
-    block_bytes: usize,
-    /// The longest record.
-    limit: usize,
-    /// The option that sets this limit, unless it is that of the program.
-    limited_by: Option<OverLimit>,
-    pool: Arc<Pool>,
-    /// The beginning of a record that did not end in the last piece.
-    carry: Vec<u8>,
-    index: u32,
-    offset: u64,
-    line: u64,
-    ended: bool,
-    /// What was cut last goes on, or lacks its end.
-    unclosed: bool,
-    /// Why the stream ends behind the records that were returned last.
-    failed: Option<ReadError>,
-    /// The next bytes belong to a line that is too long.
-    in_long_line: bool,
-}
-
-impl RecordStream {
-    pub(crate) fn new(
-        stream: Stream,
-        format: Format,
-        block_bytes: usize,
-        longest: Option<OverLimit>,
-        pool: Arc<Pool>,
-    ) -> Self {
-        let longest = longest.filter(|longest| longest.limit < MAX_DOCUMENT_BYTES as u64);
-        Self {
-            stream,
-            format,
-            block_bytes,
-            limit: longest.map_or(MAX_DOCUMENT_BYTES, |longest| longest.limit as usize),
-            limited_by: longest,
-            pool,
-            carry: Vec::new(),
-            index: 0,
-            offset: 0,
-            line: 1,
-            ended: false,
-            unclosed: false,
-            failed: None,
-            in_long_line: false,
-        }
+impl Source for RecordSource {
+    fn info(&self) -> &Arc<SourceInfo> {
+        &self.info
     }
 
-    /// The next piece: about `block_bytes`, more only where a record is longer; `None` at the end.
-    /// After an error the rest follows, where there is one that can be read.
-    pub(crate) fn next(&mut self, source_name: &str) -> Result<Option<Records>, ReadError> {
-        if let Some(error) = self.failed.take() {
+    fn open_lane(self: Arc<Self>, _: u32) -> Result<Box<dyn LaneReader>, ReadError> {
+        let stream = self.open(true)?;
+        Ok(Box::new(RecordLane { source: self, stream }))
+    }
+
+    fn restore(
+        self: Arc<Self>,
+        state: &RetainedState,
+        spool: Option<&Arc<Spool>>,
+    ) -> Option<Box<dyn RetainedContent>> {
+        let (range, storage) = match (state.kept, spool) {
+            (KeptState::Disk(range), _) => (range, RecordStorage::Disk),
+            (KeptState::Spooled(range), Some(spool)) if range.end() <= spool.len() => {
+                (range, RecordStorage::Spool(Arc::clone(spool)))
+            }
+            _ => return None,
+        };
+        let index = state.number.index;
+        Some(Box::new(RetainedRecords { source: self, index, range, storage }))
+    }
+
+    fn format(&self) -> Option<Format> {
+        Some(self.kind)
+    }
+
+    fn is_stream(&self) -> bool {
+        matches!(self.origin, Origin::Stream(..))
+    }
+
+    fn stamps(&self) -> Box<dyn Iterator<Item = (&Path, Stamp)> + '_> {
+        Box::new(self.info.stamp.iter().map(|stamp| (self.info.path.as_path(), *stamp)))
+    }
+
+    fn read_header(&self) -> Result<(), ReadError> {
+        if self.format.has_header() && !self.is_stream() { self.prepare() } else { Ok(()) }
+    }
+
+    fn header(&self) -> Option<&Header> {
+        self.format.header()
+    }
+}
+
+/// The one lane of a file or stream of records.
+struct RecordLane {
+    source: Arc<RecordSource>,
+    stream: RecordStream,
+}
+
+impl LaneReader for RecordLane {
+    fn next(&mut self) -> Result<Option<NewBlock>, ReadError> {
+        let info = &self.source.info;
+        let records = self.stream.next(&info.shown)?;
+        if let Err(error) = self.source.format.observe(info, records.as_ref()) {
+            self.stream.end();
             return Err(error);
         }
-        if self.in_long_line {
-            self.leave_line(source_name)?;
-        }
-        if self.ended && self.carry.is_empty() {
-            return Ok(None);
-        }
-        let mut buffer = self.pool.take();
-        let mut length = self.carry.len();
-        // One byte above the limit tells a record of that length from a longer one. What is carried
-        // is always less: it stood behind a whole record.
-        let most = self.limit + 1;
-        let mut goal = self.block_bytes.max(length * 2).min(most);
-        if buffer.len() < goal {
-            buffer.resize(goal, 0);
-        }
-        buffer[..length].copy_from_slice(&self.carry);
-        let cut = loop {
-            let (got, failed) = fill(&mut self.stream, &mut buffer[length..goal]);
-            length += got;
-            self.ended = length < goal;
-            let mut cut = format::cut(self.format, &buffer[..length]);
-            if let Some(error) = failed {
-                // The last record may not be whole.
-                length = cut.whole;
-                self.ended = true;
-                let error = ReadError::Io { source_name: source_name.to_owned(), error };
-                if length == 0 {
-                    self.carry.clear();
-                    return Err(error);
-                }
-                self.failed = Some(error);
-                cut.unclosed = false;
-                break cut;
-            }
-            if length == 0 {
-                cut.unclosed = self.unclosed;
-            }
-            self.unclosed = cut.unclosed;
-            if self.ended {
-                cut.whole = length;
-                break cut;
-            }
-            if cut.whole > 0 {
-                cut.unclosed = false;
-                break cut;
-            }
-            if goal == most {
-                return Err(self.too_long(length, source_name));
-            }
-            goal = (goal * 2).min(most);
-            buffer.resize(goal, 0);
-        };
-        self.carry.clear();
-        self.carry.shrink_to(self.block_bytes * 4);
-        self.carry.extend_from_slice(&buffer[cut.whole..length]);
-        Ok(self.piece(buffer, cut))
+        Ok(records.map(|records| RecordBlock::of(&self.source, records)))
     }
 
-    /// The error for a record of which `length` bytes are read. Of lines those behind it follow.
-    fn too_long(&mut self, length: usize, source_name: &str) -> ReadError {
-        self.carry.clear();
-        self.offset += length as u64;
-        self.in_long_line = matches!(self.format, Format::Lines | Format::Jsonl);
-        self.ended = !self.in_long_line;
-        let (source_name, line) = (source_name.to_owned(), self.line);
-        match self.limited_by {
-            None => ReadError::RecordTooLong { source_name, line },
-            Some(over) if over.is_memory() => {
-                let before = self.offset - length as u64;
-                // The rest of the line tells how much memory is needed.
-                let rest = if self.in_long_line { self.leave_line(&source_name) } else { Ok(()) };
-                let bytes = self.offset - before;
-                rest.err().unwrap_or(ReadError::OverMemory { source_name, line: Some(line), bytes })
-            }
-            Some(over) => ReadError::BadRecord(Skipped {
-                source: source_name,
-                line: Some(line),
-                id: None,
-                reason: over.reason(),
-            }),
-        }
+    fn after_error(&mut self) -> AfterError {
+        let (index, line) = self.stream.take_index();
+        AfterError { index, line, goes_on: !self.stream.is_ended() }
     }
 
-    /// Reads up to the end of the line.
-    fn leave_line(&mut self, source_name: &str) -> Result<(), ReadError> {
-        self.in_long_line = false;
-        let mut buffer = vec![0; self.block_bytes.min(self.limit).max(1)];
-        loop {
-            let (got, failed) = fill(&mut self.stream, &mut buffer);
-            self.ended = got < buffer.len();
-            if let Some(error) = failed {
-                self.ended = true;
-                return Err(ReadError::Io { source_name: source_name.to_owned(), error });
-            }
-            if let Some(at) = memchr::memchr(b'\n', &buffer[..got]) {
-                self.carry.extend_from_slice(&buffer[at + 1..got]);
-                self.offset += at as u64 + 1;
-                self.line += 1;
-                return Ok(());
-            }
-            self.offset += got as u64;
-            if self.ended {
-                return Ok(());
-            }
-        }
-    }
-
-    /// A number for a block without records, and the line that it is about, unless the first.
-    pub(crate) fn take_index(&mut self) -> (u32, Option<u64>) {
-        let line = (self.index > 0).then_some(self.line);
-        self.index += 1;
-        (self.index - 1, line)
-    }
-
-    /// Whether nothing more comes.
-    pub(crate) fn is_ended(&self) -> bool {
-        self.ended && self.carry.is_empty() && self.failed.is_none()
-    }
-
-    /// Whether there was nothing in it.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.ended && self.index == 0
-    }
-
-    /// Whether `records`, just given, are the first there are, or there are none at all.
-    pub(crate) fn is_at_start(&self, records: Option<&Records>) -> bool {
-        records.map_or(self.index == 0, |records| records.index == 0)
-    }
-
-    fn piece(&mut self, buffer: Vec<u8>, cut: Cut) -> Option<Records> {
-        let piece = Piece {
-            buffer,
-            length: cut.whole,
-            usual: self.block_bytes.saturating_mul(4),
-            pool: Arc::clone(&self.pool),
-        };
-        // A text without characters is a document, like an empty file; an archive without its end
-        // says so.
-        let text = self.format == Format::Text && self.index == 0;
-        let archive = self.format == Format::Tar && cut.unclosed;
-        if piece.is_empty() && !text && !archive {
-            return None;
-        }
-        let (index, offset, first_line) = (self.index, self.offset, self.line);
-        self.index += 1;
-        self.offset += piece.len() as u64;
-        self.line += memchr::memchr_iter(b'\n', &piece).count() as u64;
-        Some(Records { piece, index, offset, first_line, unclosed: cut.unclosed })
+    fn is_empty(&self) -> bool {
+        self.stream.is_empty()
     }
 }
 
-/// Reads until `buffer` is full or the stream ends, or fails.
-pub(crate) fn fill(stream: &mut impl Read, buffer: &mut [u8]) -> (usize, Option<io::Error>) {
-    let mut length = 0;
-    while length < buffer.len() {
-        match stream.read(&mut buffer[length..]) {
-            Ok(0) => break,
-            Ok(got) => length += got,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return (length, Some(error)),
-        }
-    }
-    (length, None)
+/// Whole records.
+pub(crate) struct RecordBlock {
+    source: Arc<RecordSource>,
+    records: Records,
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+impl RecordBlock {
+    pub(crate) fn of(source: &Arc<RecordSource>, records: Records) -> NewBlock {
+        let index = records.index;
+        NewBlock { index, content: Box::new(Self { source: Arc::clone(source), records }) }
+    }
+}
 
-    fn stream(text: &str, limit: usize, block_bytes: usize) -> RecordStream {
-        let stream = Box::new(io::Cursor::new(text.to_owned()));
-        let mut stream =
-            RecordStream::new(stream, Format::Lines, block_bytes, None, Arc::new(Pool::default()));
-        stream.limit = limit;
-        stream
+impl BlockContent for RecordBlock {
+    fn bytes(&self) -> u64 {
+        self.records.buffer.len() as u64
     }
 
-    /// A record up to the limit is read, a longer one is refused, wherever blocks end.
-    #[test]
-    fn a_record_of_the_longest_length() {
-        for before in 0..40 {
-            for block_bytes in [1, 8, 20, 33, 100] {
-                for (length, fits) in [(31, true), (32, true), (33, false), (60, false)] {
-                    let text = format!("{}\n{}\nend\n", "a".repeat(before), "b".repeat(length));
-                    let mut stream = stream(&text, 32, block_bytes);
-                    let mut read = Vec::new();
-                    let end = loop {
-                        match stream.next("x") {
-                            Ok(Some(records)) => {
-                                assert!(records.piece.len() <= 33);
-                                read.extend_from_slice(&records.piece);
-                            }
-                            end => break end.map(drop),
-                        }
-                    };
-                    let fits = fits && before <= 32;
-                    assert_eq!(end.is_ok(), fits, "{before} {length} {block_bytes}");
-                    assert!(!fits || read == text.as_bytes());
-                }
+    fn read(&self, scratch: &mut Scratch, sink: &mut dyn RawSink) -> Result<(), ReadError> {
+        let Records { buffer, index, offset, first_line, unclosed } = &self.records;
+        let records = WholeRecords {
+            source: &self.source.info,
+            index: *index,
+            bytes: buffer,
+            first_line: *first_line,
+            unclosed: *unclosed,
+            offset: Some(*offset),
+        };
+        self.source.format.read(&records, scratch, sink)
+    }
+
+    fn line(&self, place: Place) -> Option<u64> {
+        Some(self.records.first_line + u64::from(place.line))
+    }
+
+    fn retain(
+        self: Box<Self>,
+        spool: Option<&Arc<Spool>>,
+    ) -> Result<Box<dyn RetainedContent>, ReadError> {
+        let Self { source, records } = *self;
+        let Records { buffer, index, offset, first_line, unclosed } = records;
+        let mut range = RecordRange { offset, length: buffer.len() as u32, first_line, unclosed };
+        let is_plain = source.plain.get().copied().unwrap_or(false);
+        let storage = match spool {
+            _ if is_plain => RecordStorage::Disk,
+            Some(spool) => {
+                range.offset = spool.append(&buffer).map_err(|error| spool.failed(error))?;
+                RecordStorage::Spool(Arc::clone(spool))
             }
+            None => RecordStorage::Memory((*buffer).into()),
+        };
+        Ok(Box::new(RetainedRecords { source, index, range, storage }))
+    }
+}
+
+/// Records that can be read again.
+struct RetainedRecords {
+    source: Arc<RecordSource>,
+    /// Number of the block in its source.
+    index: u32,
+    range: RecordRange,
+    storage: RecordStorage,
+}
+
+/// Where the bytes of retained records are.
+enum RecordStorage {
+    /// In the file of the source.
+    Disk,
+    Spool(Arc<Spool>),
+    Memory(Box<[u8]>),
+}
+
+impl RetainedRecords {
+    /// Bytes of the block; `place` is for the message.
+    fn bytes_at<'a>(
+        &'a self,
+        start: u32,
+        length: u32,
+        buffer: &'a mut Vec<u8>,
+        place: Place,
+    ) -> Result<&'a [u8], ReadError> {
+        let missing = || self.location(place).changed("no such document".to_owned());
+        let end = start.checked_add(length).filter(|end| *end <= self.range.length);
+        let end = end.ok_or_else(missing)? as usize;
+        if let RecordStorage::Memory(bytes) = &self.storage {
+            return bytes.get(start as usize..end).ok_or_else(missing);
+        }
+        let length = length as usize;
+        buffer.resize(buffer.len().max(length), 0);
+        let buffer = &mut buffer[..length];
+        let offset = self.range.offset + u64::from(start);
+        if let RecordStorage::Spool(spool) = &self.storage {
+            spool.read_at(buffer, offset).map_err(|error| spool.failed(error))?;
+        } else {
+            let read = self.source.read_at(buffer, offset);
+            read.map_err(|error| self.location(place).changed(error.to_string()))?;
+        }
+        Ok(buffer)
+    }
+}
+
+impl RetainedContent for RetainedRecords {
+    fn state(&self) -> Option<KeptState> {
+        match &self.storage {
+            RecordStorage::Disk => Some(KeptState::Disk(self.range)),
+            RecordStorage::Spool(_) => Some(KeptState::Spooled(self.range)),
+            RecordStorage::Memory(_) => None,
         }
     }
 
-    #[test]
-    fn the_pool_keeps_few_buffers_of_the_usual_length() {
-        let pool = Arc::new(Pool::default());
-        let piece =
-            |length| Piece { buffer: vec![0; length], length, usual: 100, pool: Arc::clone(&pool) };
-        drop((0..POOLED + 9).map(|_| piece(100)).collect::<Vec<_>>());
-        assert_eq!(pool.buffers.lock().unwrap().len(), POOLED);
-        pool.take();
-        drop(piece(101));
-        assert_eq!(pool.buffers.lock().unwrap().len(), POOLED - 1);
+    fn location(&self, place: Place) -> Location {
+        let line = self.range.first_line + u64::from(place.line);
+        Location::Line { source: self.source.info.shown.clone(), line }
+    }
+
+    fn read_again(
+        &self,
+        place: Place,
+        id: &str,
+        scratch: &mut Scratch,
+        take: TakeText<'_>,
+    ) -> Result<(), ReadError> {
+        let mut buffer = std::mem::take(&mut scratch.bytes);
+        let bytes = self.bytes_at(place.start, place.length, &mut buffer, place);
+        let read = bytes.and_then(|bytes| {
+            let record = RecordAgain { source: &self.source.info, bytes, place, id };
+            let read = self.source.format.read_again(&record, scratch, take);
+            read.map_err(|what| self.location(place).changed(what))
+        });
+        scratch.bytes = buffer;
+        read
+    }
+
+    fn replay(&self, scratch: &mut Scratch, sink: &mut dyn RawSink) -> Result<(), ReadError> {
+        if !self.source.is_stream() {
+            self.source.prepare()?;
+        }
+        let mut buffer = std::mem::take(&mut scratch.bytes);
+        let RecordRange { length, first_line, unclosed, .. } = self.range;
+        let start = Place { start: 0, length, line: 0, part: 0 };
+        let bytes = self.bytes_at(0, length, &mut buffer, start);
+        let read = bytes.and_then(|bytes| {
+            let records = WholeRecords {
+                source: &self.source.info,
+                index: self.index,
+                bytes,
+                first_line,
+                unclosed,
+                offset: None,
+            };
+            self.source.format.read(&records, scratch, sink)
+        });
+        scratch.bytes = buffer;
+        read
+    }
+}
+
+/// A file that counts the bytes read from it, if it is part of the progress.
+struct CountedFile {
+    file: File,
+    settings: Option<Arc<Settings>>,
+}
+
+impl Read for CountedFile {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read(buffer)?;
+        if let Some(settings) = &self.settings {
+            settings.consumed.fetch_add(read as u64, Ordering::Relaxed);
+        }
+        Ok(read)
     }
 }

@@ -1,134 +1,181 @@
-//! The lanes of a source: parts of it that are read side by side.
+//! Parquet files: each row group is a lane of its own.
 
+use crate::buffer_pool::PooledBuffer;
 use crate::decompress::Compression;
 use crate::error::ReadError;
-#[cfg(feature = "parquet")]
+use crate::format::Records;
+use crate::format::kind::Format;
 use crate::format::parquet::{RowGroup, Table};
-use crate::options::Format;
-#[cfg(feature = "parquet")]
-use crate::source::Progress;
-#[cfg(feature = "parquet")]
-use crate::source::records::{Piece, Records};
-use crate::source::{Kind, Origin, Source};
-#[cfg(feature = "parquet")]
-use crate::table_problem::TableProblem;
-use std::sync::atomic::Ordering;
-#[cfg(feature = "parquet")]
-use std::sync::{Arc, PoisonError};
+use crate::retained_state::RetainedState;
+use crate::source::records::{Origin, RecordBlock, RecordSource};
+use crate::source::{AfterError, LaneReader, NewBlock, RetainedContent, Source};
+use crate::source_info::SourceInfo;
+use crate::spool::Spool;
+use crate::stamp::Stamp;
+use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
-impl Source {
-    /// Counts the row groups of a Parquet file and checks its columns.
-    pub(crate) fn find_lanes(&mut self) -> Result<(), ReadError> {
-        match &self.kind {
-            #[cfg(feature = "parquet")]
-            Kind::Records { format: Format::Parquet, origin } => {
-                if !matches!(origin, Origin::File(Compression::None, _)) {
-                    return Err(ReadError::Table {
-                        source_name: self.shown.clone(),
-                        problem: TableProblem::ParquetStream,
-                    });
-                }
-                let table = Table::open(&self.path, &self.shown, &self.settings.fields)?;
-                self.lanes = u32::try_from(table.groups().max(1)).unwrap_or(u32::MAX);
-                self.lanes_left.store(self.lanes, Ordering::Relaxed);
-                Ok(())
-            }
-            #[cfg(not(feature = "parquet"))]
-            Kind::Records { format: Format::Parquet, .. } => Err(ReadError::Table {
-                source_name: self.shown.clone(),
-                problem: TableProblem::NoParquet,
-            }),
-            _ => Ok(()),
-        }
-    }
+/// A Parquet file.
+pub(crate) struct ParquetSource {
+    records: Arc<RecordSource>,
+    info: Arc<SourceInfo>,
+    /// Number of row groups, at least 1.
+    lanes: u32,
+    /// Lanes that are not finished.
+    lanes_left: AtomicU32,
+    /// The open file, from the first block until the last lane is finished.
+    table: Mutex<Option<Arc<Table>>>,
+}
 
-    /// The number of the first block of a lane: the lane in the upper bits, its blocks in the
-    /// lower.
-    pub(crate) fn first_block(&self, lane: u32) -> u32 {
-        (u64::from(lane) << self.block_bits()) as u32
+impl ParquetSource {
+    /// Counts the row groups and checks the columns.
+    ///
+    /// # Errors
+    /// What keeps the footer from being read; [`ReadError::Table`] for a column that is missing.
+    pub(crate) fn open(info: Arc<SourceInfo>) -> Result<Self, ReadError> {
+        let table = Table::open(&info.path, &info.shown, &info.settings.fields)?;
+        let lanes = u32::try_from(table.groups().max(1)).unwrap_or(u32::MAX);
+        let origin = Origin::File(Compression::None);
+        let records = RecordSource::new(Arc::clone(&info), Format::Parquet, origin);
+        Ok(Self {
+            records: Arc::new(records),
+            info,
+            lanes,
+            lanes_left: AtomicU32::new(lanes),
+            table: Mutex::new(None),
+        })
     }
 
     /// Bits of a block's number that count the blocks of its lane.
-    pub(crate) fn block_bits(&self) -> u32 {
+    fn block_bits(&self) -> u32 {
         self.lanes.saturating_sub(1).leading_zeros()
     }
 
-    /// A lane gives no more blocks. Of a Parquet file its share of the bytes counts as read, and
-    /// with the last one the file is closed.
-    pub(crate) fn finish(&self, lane: u32) {
-        if let Kind::Records { format: Format::Parquet, origin: Origin::File(_, stamp) } =
-            &self.kind
-        {
-            let until = |lane: u32| {
-                let share = u128::from(stamp.bytes) * u128::from(lane) / u128::from(self.lanes);
-                u64::try_from(share).unwrap_or(u64::MAX)
-            };
-            let share = until(lane + 1) - until(lane);
-            self.settings.consumed.fetch_add(share, Ordering::Relaxed);
+    /// The file, opened unless it is open.
+    fn table(&self) -> Result<Arc<Table>, ReadError> {
+        let mut open = self.table.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(table) = &*open {
+            return Ok(Arc::clone(table));
         }
-        if self.lanes_left.fetch_sub(1, Ordering::AcqRel) == 1 {
-            #[cfg(feature = "parquet")]
-            self.table.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let info = &self.info;
+        let table = Table::open(&info.path, &info.shown, &info.settings.fields)?;
+        if table.groups().max(1) != self.lanes as usize {
+            return Err(ReadError::Changed {
+                source_name: info.shown.clone(),
+                line: None,
+                what: format!("{} row groups, were {}", table.groups(), self.lanes),
+            });
         }
+        Ok(Arc::clone(open.insert(Arc::new(table))))
     }
 }
 
-#[cfg(feature = "parquet")]
-impl Source {
-    /// Opens a row group; the file too, where none is open.
-    pub(crate) fn open_rows(&self, lane: u32) -> Result<Progress, ReadError> {
-        let table = {
-            let mut open = self.table.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(table) = &*open {
-                Arc::clone(table)
-            } else {
-                let table = Table::open(&self.path, &self.shown, &self.settings.fields)?;
-                if table.groups().max(1) != self.lanes as usize {
-                    return Err(ReadError::Changed {
-                        source_name: self.shown.clone(),
-                        line: None,
-                        what: format!("{} row groups, were {}", table.groups(), self.lanes),
-                    });
-                }
-                Arc::clone(open.insert(Arc::new(table)))
-            }
-        };
-        if table.groups() == 0 {
-            // No rows at all: nothing to go on with.
-            return Ok(Progress::Ended);
-        }
-        let rows = RowGroup::open(&table, lane as usize, &self.shown)?;
-        Ok(Progress::Rows(Box::new(rows)))
+impl Source for ParquetSource {
+    fn info(&self) -> &Arc<SourceInfo> {
+        &self.info
     }
 
-    /// The next rows of a row group.
-    pub(crate) fn next_rows(
-        &self,
-        lane: u32,
-        rows: &mut RowGroup,
-    ) -> Result<Option<Records>, ReadError> {
-        let settings = &self.settings;
+    fn lanes(&self) -> u32 {
+        self.lanes
+    }
+
+    /// The lane is in the upper bits, its blocks are in the lower.
+    fn first_block(&self, lane: u32) -> u32 {
+        (u64::from(lane) << self.block_bits()) as u32
+    }
+
+    fn open_lane(self: Arc<Self>, lane: u32) -> Result<Box<dyn LaneReader>, ReadError> {
+        let table = self.table()?;
+        let rows = match table.groups() {
+            0 => None,
+            _ => Some(RowGroup::open(&table, lane as usize, &self.info.shown)?),
+        };
+        Ok(Box::new(RowGroupLane { source: self, lane, rows, blocks: 0 }))
+    }
+
+    /// The lane's share of the bytes counts as read; with the last lane the file is closed.
+    fn finish_lane(&self, lane: u32) {
+        let bytes = self.info.stamp.map_or(0, |stamp| stamp.bytes);
+        let until = |lane: u32| {
+            let share = u128::from(bytes) * u128::from(lane) / u128::from(self.lanes);
+            u64::try_from(share).unwrap_or(u64::MAX)
+        };
+        let share = until(lane + 1) - until(lane);
+        self.info.settings.consumed.fetch_add(share, Ordering::Relaxed);
+        if self.lanes_left.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.table.lock().unwrap_or_else(PoisonError::into_inner).take();
+        }
+    }
+
+    fn rewind(&self) {
+        self.lanes_left.store(self.lanes, Ordering::Relaxed);
+    }
+
+    fn restore(
+        self: Arc<Self>,
+        state: &RetainedState,
+        spool: Option<&Arc<Spool>>,
+    ) -> Option<Box<dyn RetainedContent>> {
+        Arc::clone(&self.records).restore(state, spool)
+    }
+
+    fn format(&self) -> Option<Format> {
+        Some(Format::Parquet)
+    }
+
+    fn is_stream(&self) -> bool {
+        false
+    }
+
+    fn stamps(&self) -> Box<dyn Iterator<Item = (&Path, Stamp)> + '_> {
+        self.records.stamps()
+    }
+}
+
+/// Reads a row group.
+struct RowGroupLane {
+    source: Arc<ParquetSource>,
+    lane: u32,
+    /// `None` for a file without row groups.
+    rows: Option<RowGroup>,
+    /// Blocks given out.
+    blocks: u32,
+}
+
+impl RowGroupLane {
+    fn index(&self) -> u32 {
+        self.source.first_block(self.lane) | self.blocks
+    }
+}
+
+impl LaneReader for RowGroupLane {
+    fn next(&mut self) -> Result<Option<NewBlock>, ReadError> {
+        let info = &self.source.info;
+        let Some(rows) = &mut self.rows else { return Ok(None) };
+        let settings = &info.settings;
         let mut buffer = settings.pool.take();
         buffer.clear();
-        let first = rows.next(&mut buffer, settings.block_bytes, &self.shown)?;
+        let first = rows.next(&mut buffer, settings.block_bytes, &info.shown)?;
         if buffer.is_empty() {
             return Ok(None);
         }
-        let index = self.first_block(lane) | rows.blocks;
-        if u64::from(rows.blocks) >> self.block_bits() > 0 {
+        if u64::from(self.blocks) >> self.source.block_bits() > 0 {
+            let (lane, lanes) = (self.lane, self.source.lanes);
             return Err(ReadError::Parquet {
-                source_name: self.shown.clone(),
-                problem: format!("row group {lane} of {} has too much text", self.lanes),
+                source_name: info.shown.clone(),
+                problem: format!("row group {lane} of {lanes} has too much text"),
             });
         }
-        rows.blocks += 1;
-        let usual = settings.block_bytes.saturating_mul(4);
-        Ok(Some(Records {
-            piece: Piece::whole(buffer, usual, &settings.pool),
-            index,
-            offset: 0,
-            first_line: first + 1,
-            unclosed: false,
-        }))
+        let (length, longest_kept) = (buffer.len(), settings.block_bytes.saturating_mul(4));
+        let buffer = PooledBuffer::new(buffer, length, longest_kept, &settings.pool);
+        let (index, first_line) = (self.index(), first + 1);
+        self.blocks += 1;
+        let records = Records { buffer, index, offset: 0, first_line, unclosed: false };
+        Ok(Some(RecordBlock::of(&self.source.records, records)))
+    }
+
+    fn after_error(&mut self) -> AfterError {
+        AfterError { index: self.index(), line: None, goes_on: false }
     }
 }

@@ -1,7 +1,7 @@
 //! The scanner against `serde_json`, on lines that are JSON, almost JSON, and not at all.
 
 use crate::format::jsonl;
-use crate::format::{Bad, Fields, Record};
+use crate::format::record::{Bad, Fields, Record};
 use proptest::prelude::*;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
@@ -112,7 +112,7 @@ fn oracle(line: &[u8]) -> Option<(Option<String>, String)> {
 
 fn check(line: &[u8]) {
     let fields =
-        Fields { id: "id".into(), text: "text".into(), line_ids: false, further: Vec::new() };
+        Fields { id: "id".into(), text: "text".into(), line_ids: false, extra: Vec::new() };
     let (mut id, mut text) = ("stale".to_owned(), "stale".to_owned());
     let ours = jsonl::parse(line, &fields, &mut id, &mut text);
     let shown = String::from_utf8_lossy(line);

@@ -75,10 +75,7 @@ fn drain(collection: &Collection) -> Result<All, ReadError> {
     for (retained, taken) in blocks {
         for (id, text, place) in taken.documents {
             retained.fetch(place, &id, &mut scratch, |again| assert_eq!(again, text))?;
-            all.places.push(match retained.location(place) {
-                (name, Some(line)) => format!("{name}:{line}"),
-                (name, None) => name,
-            });
+            all.places.push(retained.location(place).to_string());
             all.documents.push((id, text));
         }
         all.skipped.extend(taken.skipped);

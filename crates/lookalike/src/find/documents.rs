@@ -193,13 +193,9 @@ impl Documents {
         Ok(f(part, read_row(&bytes)?))
     }
 
-    /// The document's place in words: `source:line`, or `row 3 of source` of what is held.
+    /// Where the document was read, in words: `source:line`, or `row 3 of source`.
     pub(super) fn place_name(&self, document: u32) -> Result<String, Error> {
-        self.with_row(document, |part, row| match part.retained.location(row.place) {
-            (source, Some(row)) if part.retained.is_held() => format!("row {row} of {source}"),
-            (source, Some(line)) => format!("{source}:{line}"),
-            (source, None) => source,
-        })
+        self.with_row(document, |part, row| part.retained.location(row.place).to_string())
     }
 
     /// What to say when the i-th part is read again and holds other documents.

@@ -79,13 +79,14 @@ fn leave_out_or_refuse(
     leave_out: bool,
 ) -> Result<(), Error> {
     let first = documents.place_name(first)?;
-    let (id, (source, line)) = documents
+    let (id, location) = documents
         .with_row(second, |part, row| (row.id.to_owned(), part.retained.location(row.place)))?;
     if !leave_out {
         return Err(Error::DuplicateId { id, first, second: documents.place_name(second)? });
     }
     documents.set_state(second, State::LEFT_OUT);
     let reason = SkipReason::RepeatedId { first };
+    let (source, line) = (location.source().to_owned(), location.number());
     documents.skip(&Skipped { source, line, id: Some(id), reason })
 }
 

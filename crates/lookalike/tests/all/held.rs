@@ -8,7 +8,8 @@ use lookalike::error::Error;
 use lookalike::find::{self, FindOptions, Findings, PairList};
 use lookalike::progress::{Interrupted, Progress, Silent, Stage};
 use lookalike::read::{
-    Collection, Field, Held, HeldDocuments, Raw, ReadError, ReadOptions, Side, SkipReason,
+    Collection, DocumentRows, Field, InMemoryDocuments, Raw, ReadError, ReadOptions, Side,
+    SkipReason,
 };
 use lookalike::tune;
 use std::num::NonZeroUsize;
@@ -19,7 +20,7 @@ use std::time::Duration;
 /// Rows of id, text and date; no text where it is `None`.
 struct Rows(Vec<(String, Option<String>, String)>);
 
-impl Held for Rows {
+impl DocumentRows for Rows {
     fn len(&self) -> usize {
         self.0.len()
     }
@@ -71,8 +72,8 @@ fn reading(options: &FindOptions) -> ReadOptions {
 }
 
 fn held(rows: Rows, reading: &ReadOptions) -> Collection {
-    let documents = HeldDocuments { name: "documents".to_owned(), rows: Arc::new(rows) };
-    Collection::of_sides(Side::Held(&[documents]), Side::Held(&[]), reading).unwrap()
+    let documents = InMemoryDocuments { name: "documents".to_owned(), rows: Arc::new(rows) };
+    Collection::of_sides(Side::InMemory(&[documents]), Side::InMemory(&[]), reading).unwrap()
 }
 
 /// Groups and pairs, without the numbers of documents.
@@ -136,13 +137,15 @@ fn a_row_without_text_is_an_error_that_names_it_or_is_listed() {
 #[test]
 fn held_documents_stand_beside_held_references() {
     let options = options();
-    let documents = |name: &str| HeldDocuments { name: name.to_owned(), rows: Arc::new(rows(9)) };
+    let documents =
+        |name: &str| InMemoryDocuments { name: name.to_owned(), rows: Arc::new(rows(9)) };
     let (a, b) = ([documents("new")], [documents("old")]);
     let reading = reading(&options);
-    let collection = Collection::of_sides(Side::Held(&a), Side::Held(&b), &reading).unwrap();
+    let collection =
+        Collection::of_sides(Side::InMemory(&a), Side::InMemory(&b), &reading).unwrap();
     let found = find::in_collection(&collection, &options, &Silent).unwrap();
     assert_eq!((found.counts.reference, found.counts.duplicates), (9, 9));
-    let none = Collection::of_sides(Side::Held(&[]), Side::Held(&b), &reading);
+    let none = Collection::of_sides(Side::InMemory(&[]), Side::InMemory(&b), &reading);
     assert!(matches!(none.err(), Some(ReadError::NoInputs)));
 }
 

@@ -1,7 +1,7 @@
 //! One column of a row group → values as text, a batch of rows at a time.
 
 use crate::format::packed_rows;
-use crate::skipped::Field;
+use crate::table_problem::Field;
 use ::parquet::basic::{ConvertedType, LogicalType, Type};
 use ::parquet::column::page::PageReader;
 use ::parquet::column::reader::ColumnReaderImpl;
@@ -60,7 +60,7 @@ impl Kind {
         match field {
             Field::Id => matches!(self, Self::Text | Self::Int32 { .. } | Self::Int64 { .. }),
             Field::Text => self == Self::Text,
-            Field::Further => true,
+            Field::Extra => true,
         }
     }
 }

@@ -11,9 +11,8 @@ mod row_group;
 pub(crate) use row_group::RowGroup;
 
 use crate::error::ReadError;
-use crate::format::Fields;
-use crate::skipped::Field;
-use crate::table_problem::TableProblem;
+use crate::format::record::Fields;
+use crate::table_problem::{Field, TableProblem};
 use ::parquet::errors::ParquetError;
 use ::parquet::file::metadata::{
     ParquetMetaData, ParquetMetaDataOptions, ParquetMetaDataReader, ParquetStatisticsPolicy,
@@ -66,7 +65,7 @@ impl Table {
     }
 }
 
-/// The columns of the id, the text and the further fields.
+/// The columns of the id, the text and the extra fields.
 fn columns(
     footer: &ParquetMetaData,
     shown: &str,
@@ -104,8 +103,8 @@ fn columns(
     };
     let id = (!fields.line_ids).then(|| find(Field::Id, &fields.id));
     let text = std::iter::once(find(Field::Text, &fields.text));
-    let further = fields.further.iter().map(|name| find(Field::Further, name));
-    id.into_iter().chain(text).chain(further).collect()
+    let extra = fields.extra.iter().map(|name| find(Field::Extra, name));
+    id.into_iter().chain(text).chain(extra).collect()
 }
 
 /// What the decoder says of a file that is not right.

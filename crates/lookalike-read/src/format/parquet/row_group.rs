@@ -3,7 +3,7 @@
 use super::column::Column;
 use super::pages::Checked;
 use super::{Table, guarded};
-use crate::MAX_DOCUMENT_BYTES;
+use crate::document::MAX_DOCUMENT_BYTES;
 use crate::error::ReadError;
 use ::parquet::errors::{ParquetError, Result};
 use ::parquet::file::reader::SerializedPageReader;
@@ -23,8 +23,6 @@ pub(crate) struct RowGroup {
     ready: usize,
     /// The number of the next row in the file, from 0.
     row: u64,
-    /// Blocks given out.
-    pub(crate) blocks: u32,
     text: String,
 }
 
@@ -69,7 +67,7 @@ impl RowGroup {
         }
         let batch = (BATCH_BYTES.saturating_mul(rows) / bytes.max(1)).clamp(1, BATCH_ROWS) as usize;
         let row = table.first_rows.get(group).copied().unwrap_or(0);
-        Ok(Self { columns, left: rows, batch, ready: 0, row, blocks: 0, text: String::new() })
+        Ok(Self { columns, left: rows, batch, ready: 0, row, text: String::new() })
     }
 
     /// Appends rows to `bytes` until it has `block_bytes`; at least one, but at the end. Gives the

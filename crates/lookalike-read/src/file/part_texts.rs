@@ -1,7 +1,7 @@
 //! Texts of containers with many documents, kept so that verification does not read the container
 //! through again for each of them.
 
-use crate::Place;
+use crate::document::Place;
 use crate::error::ReadError;
 use crate::spool::Spool;
 use std::io;
@@ -80,12 +80,6 @@ enum Texts {
 }
 
 impl KeptParts {
-    /// Bytes of memory held.
-    pub(crate) fn memory_bytes(&self) -> usize {
-        let texts = if let Texts::Memory(texts) = &self.texts { texts.len() } else { 0 };
-        texts + size_of_val(&*self.ends)
-    }
-
     fn find(&self, place: Place) -> Option<usize> {
         let key = (place.start, place.part);
         self.ends.binary_search_by_key(&key, |each| (each.start, each.part)).ok()

@@ -1,19 +1,17 @@
-//! Members of ZIP archives as documents: which there are, and what each may still use of the
-//! limits of its archive.
+//! Members of ZIP archives as documents: what each may use of the limits of its archive.
 
-use crate::MAX_DOCUMENT_BYTES;
 use crate::decompress::Compression;
+use crate::document::MAX_DOCUMENT_BYTES;
+use crate::file::contents::{Contents, fill, kind};
+use crate::format::kind::Format;
 use crate::positioned_io::read_exact_at;
 use crate::recover::unreadable;
 use crate::settings::Settings;
-use crate::skipped::{SkipReason, Skipped};
-use crate::source::files::{Contents, DocumentFile, fill, kind};
-use crate::stamp::Stamp;
-use crate::walk::name_of;
-use lookalike_extract::archive::{EntryKind, ZipEntry, zip_entries_within};
-use lookalike_extract::{ExtractError, FileKind, LimitUsage, Limits, UniqueNames};
+use crate::skipped::SkipReason;
+use lookalike_extract::archive::ZipEntry;
+use lookalike_extract::{ExtractError, FileKind, LimitUsage, Limits};
 use std::fs::File;
-use std::io::{BufReader, Cursor};
+use std::io::Cursor;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,23 +21,20 @@ use std::time::{Duration, Instant};
 #[derive(Debug)]
 pub(crate) struct ZipMember {
     pub(crate) entry: ZipEntry,
-    archive: Arc<Archive>,
-    /// Members before it, and the bytes that they promise to expand to.
-    before: LimitUsage,
+    pub(crate) archive: Arc<SharedTime>,
+    /// Members before it, and the bytes that they state to expand to.
+    pub(crate) before: LimitUsage,
 }
 
-/// What all members of an archive share.
+/// Nanoseconds that the members of an archive have taken so far.
 #[derive(Debug, Default)]
-struct Archive {
-    /// Nanoseconds that its members have taken so far.
-    nanoseconds: AtomicU64,
-}
+pub(crate) struct SharedTime(AtomicU64);
 
 /// Counts what consecutive members use: one for each block, so that what is refused does not
 /// depend on the order in which threads read the blocks of an archive. Only time does.
 #[derive(Default)]
 pub(crate) struct MemberBudget {
-    archive: Option<Arc<Archive>>,
+    archive: Option<Arc<SharedTime>>,
     /// Expanded bytes and members that are deeper than the members of the archive.
     nested: LimitUsage,
 }
@@ -57,7 +52,7 @@ impl MemberBudget {
             self.nested = LimitUsage::default();
         }
         let used = LimitUsage {
-            time: Duration::from_nanos(member.archive.nanoseconds.load(Ordering::Relaxed)),
+            time: Duration::from_nanos(member.archive.0.load(Ordering::Relaxed)),
             expanded: member.before.expanded.saturating_add(self.nested.expanded),
             members: member.before.members.saturating_add(self.nested.members),
         };
@@ -72,7 +67,7 @@ impl MemberBudget {
     pub(crate) fn end(&mut self, started: Instant, before: LimitUsage, after: LimitUsage) {
         if let Some(archive) = &self.archive {
             let taken = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
-            archive.nanoseconds.fetch_add(taken, Ordering::Relaxed);
+            archive.0.fetch_add(taken, Ordering::Relaxed);
         }
         self.nested.add(before, after);
     }
@@ -101,7 +96,7 @@ pub(crate) fn read_member<'a>(
         let stream = settings.decode(compression, Cursor::new(inner));
         fill(stream.map_err(|e| unreadable(&e))?, name, true, settings, bytes)?;
     }
-    if let Some(failure) = crate::format::embedded_files::records(&entry.name) {
+    if let Some(failure) = Format::refused_in_archive(&entry.name) {
         return Err(failed(failure));
     }
     let kind = kind(name, bytes, settings);
@@ -111,57 +106,16 @@ pub(crate) fn read_member<'a>(
     Ok(Contents { kind, bytes, length: entry.size, name: name.to_owned() })
 }
 
-/// The files of a ZIP archive as documents, and what of it cannot be read. `id` is that of the
-/// archive, which those of its files begin with.
-pub(crate) fn zipped(
-    path: &Path,
-    id: &str,
-    stamp: Stamp,
-    limits: &Limits,
-) -> Result<(Vec<DocumentFile>, Vec<Skipped>), SkipReason> {
-    let failed = |failure| SkipReason::NoText { failure, content: None };
-    let archive = BufReader::new(File::open(path).map_err(|e| unreadable(&e))?);
-    let listed = zip_entries_within(archive, limits).map_err(failed)?;
-    let (mut files, mut refused) = (Vec::new(), Vec::new());
-    let shown = name_of(path);
-    let refuse = |source: String, id: String, failure| Skipped {
-        source,
-        line: None,
-        id: Some(id),
-        reason: failed(failure),
-    };
-    let mut names = UniqueNames::default();
-    let (archive, mut before) = (Arc::new(Archive::default()), LimitUsage::default());
-    for entry in listed.entries {
-        let inside = format!("{id}/{}", names.unique(&entry.name));
-        match entry.failure.clone().or_else(|| entry.kind.failure()) {
-            Some(failure) => {
-                refused.push(refuse(format!("{shown}/{}", entry.name), inside, failure));
-            }
-            None if entry.kind == EntryKind::File => {
-                let file = DocumentFile::new(path.to_owned(), inside, stamp, false);
-                let size = entry.size;
-                let member = ZipMember { entry, archive: Arc::clone(&archive), before };
-                files.push(DocumentFile { member: Some(Box::new(member)), ..file });
-                before.expanded = before.expanded.saturating_add(size);
-                before.members = before.members.saturating_add(1);
-            }
-            None => {}
-        }
-    }
-    refused.extend(listed.cut.map(|failure| refuse(shown, id.to_owned(), failure)));
-    Ok((files, refused))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lookalike_extract::archive::EntryKind;
 
     /// What one member takes is gone for those after it, whichever block they are in.
     #[test]
     fn members_share_the_time_of_their_archive() {
         let limits = Limits { time: Duration::from_secs(60), ..Limits::default() };
-        let archive = Arc::new(Archive::default());
+        let archive = Arc::new(SharedTime::default());
         let member = |data_offset: u64| ZipMember {
             entry: ZipEntry {
                 name: "a".to_owned(),

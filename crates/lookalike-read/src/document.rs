@@ -1,0 +1,121 @@
+//! What reading gives: documents, their places and numbers, and the sinks that take them.
+
+use crate::skipped::Skipped;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// The longest document or record, in bytes: 2 GiB less one.
+pub const MAX_DOCUMENT_BYTES: usize = (1 << 31) - 1;
+
+/// A document as it is read.
+#[derive(Debug, Clone, Copy)]
+pub struct Document<'a> {
+    /// Its id, unique among the documents of a side once ids are checked.
+    pub id: &'a str,
+    /// Its text; empty where [`shingled`](Self::shingled) is given.
+    pub text: &'a str,
+    /// Its position in the block, by which [`Retained::fetch`](crate::Retained::fetch) reads it
+    /// again.
+    pub place: Place,
+    /// The values of [`ReadOptions::fields`](crate::ReadOptions::fields), in that order.
+    pub fields: &'a [Option<&'a str>],
+    /// The modification time of its file, in ns since 1970; `None` for streams.
+    pub modified: Option<u64>,
+    /// The shingle set that an index keeps of it.
+    pub shingled: Option<Shingled<'a>>,
+    /// Title, author, dates and the like that a file other than plain text states.
+    pub about: Option<&'a lookalike_extract::Fields>,
+}
+
+/// The stored shingle set of a document.
+#[derive(Debug, Clone, Copy)]
+pub struct Shingled<'a> {
+    /// Shingles, ascending, without repeats.
+    pub set: &'a [u64],
+    /// Fingerprint of the shingles.
+    pub fingerprint: u128,
+    /// Length of the text in bytes.
+    pub bytes: u64,
+}
+
+impl Document<'_> {
+    /// Length of its text in bytes.
+    pub fn bytes(&self) -> u64 {
+        self.shingled.map_or(self.text.len() as u64, |shingled| shingled.bytes)
+    }
+}
+
+/// Takes the documents of a block.
+pub trait Sink {
+    /// A document.
+    fn document(&mut self, document: &Document<'_>);
+
+    /// A file or record without a document, and why.
+    fn skipped(&mut self, skipped: Skipped);
+}
+
+/// The part of the input that a document was made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Raw<'a> {
+    /// A record without the line feed, byte for byte as in the decompressed input (in UTF-8 where
+    /// the input has another encoding); the whole of a text that is a stream.
+    Record(&'a [u8]),
+    /// A whole file.
+    File(&'a Path),
+    /// A part of a file: an attachment, a member of an archive.
+    Part(&'a Path),
+    /// A row, from 0: of a Parquet file over all row groups, of documents in memory, of an index.
+    Row(u64),
+}
+
+/// Takes the documents of a block with the part of the input that each was made of.
+pub trait RawSink {
+    /// A document and its part of the input.
+    fn record(&mut self, document: &Document<'_>, raw: Raw<'_>);
+
+    /// A file or record without a document, and why.
+    fn skipped(&mut self, skipped: Skipped);
+}
+
+/// The position of a block in reading order: by source in the order of the inputs (in a folder the
+/// text files first, then its files of records), then from start to end. It depends on the inputs
+/// only, never on threads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct BlockNumber {
+    /// The source, from 0.
+    pub source: u32,
+    /// The block of that source, from 0. Parquet leaves numbers out between its row groups.
+    pub index: u32,
+}
+
+/// The position of a document in its block, for the [`Retained`](crate::Retained) of that block.
+/// Places of one block are in reading order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Place {
+    /// First byte of the record in the block, or number of the file or row.
+    pub(crate) start: u32,
+    /// Bytes of the record or file.
+    pub(crate) length: u32,
+    /// Lines before the record in the block.
+    pub(crate) line: u32,
+    /// Number of the document in its record or file.
+    pub(crate) part: u32,
+}
+
+impl Place {
+    /// Bytes of the record or file when it was read, at most `u32::MAX`.
+    pub fn bytes(self) -> u32 {
+        self.length
+    }
+
+    /// The place as numbers, for storage.
+    pub fn to_numbers(self) -> [u32; 4] {
+        [self.start, self.length, self.line, self.part]
+    }
+
+    /// The place of the numbers that [`to_numbers`](Self::to_numbers) gave. Any numbers are safe:
+    /// fetching from a place without a document is an error.
+    pub fn from_numbers([start, length, line, part]: [u32; 4]) -> Self {
+        Self { start, length, line, part }
+    }
+}

@@ -1,0 +1,77 @@
+//! The bytes of a file without compression, and what kind of file it is.
+
+use crate::document::MAX_DOCUMENT_BYTES;
+use crate::recover::{OverLimit, unreadable};
+use crate::settings::Settings;
+use crate::skipped::SkipReason;
+use lookalike_extract::{ExtractError, FileKind, encoding};
+use std::borrow::Cow;
+use std::io::{self, Read};
+
+/// Bytes read before the rest of a file is: most files without text are recognised by them.
+const FIRST_BYTES: u64 = 64 << 10;
+
+/// The bytes of a file.
+pub(crate) struct Contents<'a> {
+    pub(crate) kind: FileKind,
+    /// Without compression.
+    pub(crate) bytes: &'a [u8],
+    /// Length on the disk.
+    pub(crate) length: u64,
+    /// The name without the extension of compression.
+    pub(crate) name: String,
+}
+
+impl Contents<'_> {
+    /// The text of a file that is plain text.
+    pub(crate) fn text(&self, settings: &Settings) -> Result<Cow<'_, str>, SkipReason> {
+        encoding::decode(self.bytes, settings.encoding).ok_or(SkipReason::Binary)
+    }
+}
+
+/// What a file is. Binary ones count as text until they are decoded: with the encoding that was
+/// named, they may be.
+pub(crate) fn kind(name: &str, bytes: &[u8], settings: &Settings) -> FileKind {
+    match FileKind::of(name, bytes) {
+        _ if settings.as_text || bytes.is_empty() => FileKind::Text,
+        FileKind::Binary => FileKind::Text,
+        kind => kind,
+    }
+}
+
+/// Reads a stream to its end, unless its first bytes tell that there is no text.
+pub(crate) fn fill(
+    mut stream: impl Read,
+    name: &str,
+    compressed: bool,
+    settings: &Settings,
+    bytes: &mut Vec<u8>,
+) -> Result<(), SkipReason> {
+    let unreadable = |error: io::Error| unreadable(&error);
+    stream.by_ref().take(FIRST_BYTES).read_to_end(bytes).map_err(unreadable)?;
+    let kind = kind(name, bytes, settings);
+    if kind == FileKind::Text && encoding::is_binary(bytes, settings.encoding) {
+        return Err(SkipReason::Binary);
+    }
+    let longest =
+        settings.longest_record(compressed).filter(|_| kind == FileKind::Text && compressed);
+    let limit = match kind {
+        FileKind::Text => longest.map_or(u64::MAX, |longest| longest.limit),
+        _ if compressed => settings.extract.limits.bytes.min(settings.extract.limits.expanded),
+        _ => settings.extract.limits.bytes,
+    };
+    let limit = limit.min(MAX_DOCUMENT_BYTES as u64) as usize;
+    let rest = (limit + 1).saturating_sub(bytes.len()) as u64;
+    stream.by_ref().take(rest).read_to_end(bytes).map_err(unreadable)?;
+    if let Some(over) = longest.filter(|over| over.is_memory() && bytes.len() as u64 > over.limit) {
+        // The rest tells how much memory is needed.
+        let rest = stream.take(MAX_DOCUMENT_BYTES as u64 - bytes.len() as u64);
+        let rest = io::copy(&mut { rest }, &mut io::sink()).map_err(unreadable)?;
+        return Err(OverLimit { limit: bytes.len() as u64 + rest, ..over }.reason());
+    }
+    match kind {
+        _ if bytes.len() <= limit => Ok(()),
+        FileKind::Text => Err(longest.map_or(SkipReason::TooLong, OverLimit::reason)),
+        _ => Err(SkipReason::NoText { failure: ExtractError::bytes(limit as u64), content: None }),
+    }
+}

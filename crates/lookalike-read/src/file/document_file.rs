@@ -1,0 +1,117 @@
+//! A file with documents.
+
+use crate::decompress::Compression;
+use crate::document::{MAX_DOCUMENT_BYTES, Raw};
+use crate::file::contents::{Contents, fill, kind};
+#[cfg(feature = "archive")]
+use crate::file::zip_member::{ZipMember, read_member};
+use crate::recover::unreadable;
+use crate::settings::Settings;
+use crate::skipped::SkipReason;
+use crate::stamp::Stamp;
+use crate::walk::name_of;
+use std::borrow::Cow;
+use std::fs::File;
+use std::path::PathBuf;
+
+/// A file with documents, mostly one.
+#[derive(Debug)]
+pub(crate) struct DocumentFile {
+    pub(crate) path: PathBuf,
+    /// The id of its document. Ids of several documents in it are this one and their names in it.
+    pub(crate) id: String,
+    /// Size and modification time when it was listed.
+    pub(crate) stamp: Stamp,
+    /// Named by the user, not found in a folder: it is an error if it cannot be read.
+    pub(crate) named: bool,
+    /// Its entry in the ZIP archive `path`.
+    #[cfg(feature = "archive")]
+    pub(crate) member: Option<Box<ZipMember>>,
+}
+
+impl DocumentFile {
+    /// A file that is not in an archive.
+    pub(crate) fn new(path: PathBuf, id: String, stamp: Stamp, named: bool) -> Self {
+        Self {
+            path,
+            id,
+            stamp,
+            named,
+            #[cfg(feature = "archive")]
+            member: None,
+        }
+    }
+
+    /// Bytes to read.
+    pub(crate) fn bytes(&self) -> u64 {
+        #[cfg(feature = "archive")]
+        if let Some(member) = &self.member {
+            return member.entry.compressed_size;
+        }
+        self.stamp.bytes
+    }
+
+    /// The modification time, in ns since 1970.
+    pub(crate) fn modified(&self) -> Option<u64> {
+        #[cfg(feature = "archive")]
+        if let Some(time) = self.member.as_ref().and_then(|member| member.entry.modified) {
+            return u64::try_from(time).ok();
+        }
+        self.stamp.modified
+    }
+
+    /// Its path; of a member of an archive the path of the archive and its name there.
+    pub(crate) fn shown(&self) -> String {
+        #[cfg(feature = "archive")]
+        if let Some(member) = &self.member {
+            return format!("{}/{}", name_of(&self.path), member.entry.name);
+        }
+        name_of(&self.path)
+    }
+
+    /// Its name without folders.
+    fn name(&self) -> Cow<'_, str> {
+        #[cfg(feature = "archive")]
+        if let Some(member) = &self.member {
+            return Cow::Borrowed(member.entry.name.rsplit('/').next().unwrap_or_default());
+        }
+        self.path.file_name().unwrap_or_default().to_string_lossy()
+    }
+
+    /// The part of the input of a document that is the whole file.
+    pub(crate) fn raw(&self) -> Raw<'_> {
+        #[cfg(feature = "archive")]
+        if self.member.is_some() {
+            return Raw::Part(&self.path);
+        }
+        Raw::File(&self.path)
+    }
+}
+
+/// Reads a file. `bytes` is a buffer for it.
+pub(crate) fn read<'a>(
+    file: &DocumentFile,
+    settings: &Settings,
+    bytes: &'a mut Vec<u8>,
+) -> Result<Contents<'a>, SkipReason> {
+    let name = file.name();
+    let (compression, stem) = Compression::of_name(&name);
+    #[cfg(feature = "archive")]
+    if let Some(member) = &file.member {
+        return read_member(&file.path, &member.entry, (compression, stem), settings, bytes);
+    }
+    let opened = File::open(&file.path).map_err(|e| unreadable(&e))?;
+    let size = opened.metadata().map_err(|e| unreadable(&e))?.len();
+    bytes.clear();
+    if compression == Compression::None {
+        bytes
+            .try_reserve(size.min(MAX_DOCUMENT_BYTES as u64) as usize + 1)
+            .map_err(|error| SkipReason::Unreadable { message: error.to_string() })?;
+        fill(opened, stem, false, settings, bytes)?;
+    } else {
+        let stream = settings.decode(compression, opened).map_err(|e| unreadable(&e))?;
+        fill(stream, stem, true, settings, bytes)?;
+    }
+    let length = if compression == Compression::None { bytes.len() as u64 } else { size };
+    Ok(Contents { kind: kind(stem, bytes, settings), bytes, length, name: stem.to_owned() })
+}

@@ -1,0 +1,10 @@
+//! Files with documents: what is read of them, and the parts that they have.
+
+pub(crate) mod contents;
+pub(crate) mod document_file;
+pub(crate) mod part_sink;
+pub(crate) mod part_texts;
+#[cfg(feature = "archive")]
+pub(crate) mod zip_files;
+#[cfg(feature = "archive")]
+pub(crate) mod zip_member;

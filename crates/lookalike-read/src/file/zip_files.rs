@@ -1,0 +1,56 @@
+//! ZIP archives: their members as files with documents.
+
+use crate::file::document_file::DocumentFile;
+use crate::file::zip_member::{SharedTime, ZipMember};
+use crate::recover::unreadable;
+use crate::skipped::{SkipReason, Skipped};
+use crate::stamp::Stamp;
+use crate::walk::name_of;
+use lookalike_extract::archive::{EntryKind, zip_entries_within};
+use lookalike_extract::{LimitUsage, Limits, UniqueNames};
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The files of a ZIP archive as documents, and the members that cannot be read. Ids of the files
+/// begin with `id`, that of the archive.
+pub(crate) fn zip_files(
+    path: &Path,
+    id: &str,
+    stamp: Stamp,
+    limits: &Limits,
+) -> Result<(Vec<DocumentFile>, Vec<Skipped>), SkipReason> {
+    let failed = |failure| SkipReason::NoText { failure, content: None };
+    let archive = BufReader::new(File::open(path).map_err(|e| unreadable(&e))?);
+    let listed = zip_entries_within(archive, limits).map_err(failed)?;
+    let (mut files, mut refused) = (Vec::new(), Vec::new());
+    let shown = name_of(path);
+    let refuse = |source: String, id: String, failure| Skipped {
+        source,
+        line: None,
+        id: Some(id),
+        reason: failed(failure),
+    };
+    let mut names = UniqueNames::default();
+    let (time, mut before) = (Arc::new(SharedTime::default()), LimitUsage::default());
+    for entry in listed.entries {
+        let inside = format!("{id}/{}", names.unique(&entry.name));
+        match entry.failure.clone().or_else(|| entry.kind.failure()) {
+            Some(failure) => {
+                refused.push(refuse(format!("{shown}/{}", entry.name), inside, failure));
+            }
+            None if entry.kind == EntryKind::File => {
+                let file = DocumentFile::new(path.to_owned(), inside, stamp, false);
+                let size = entry.size;
+                let member = ZipMember { entry, archive: Arc::clone(&time), before };
+                files.push(DocumentFile { member: Some(Box::new(member)), ..file });
+                before.expanded = before.expanded.saturating_add(size);
+                before.members = before.members.saturating_add(1);
+            }
+            None => {}
+        }
+    }
+    refused.extend(listed.cut.map(|failure| refuse(shown, id.to_owned(), failure)));
+    Ok((files, refused))
+}

@@ -1,0 +1,47 @@
+//! A record of any format: its document, or why it has none.
+
+use crate::skipped::SkipReason;
+
+/// Names of the fields that make a document.
+pub(crate) struct Fields {
+    pub(crate) id: String,
+    pub(crate) text: String,
+    pub(crate) line_ids: bool,
+    /// Fields whose values are given with the document.
+    pub(crate) extra: Vec<String>,
+}
+
+/// The document of a record.
+pub(crate) struct Record<'a> {
+    /// `None` where ids are made of the line number.
+    pub(crate) id: Option<&'a str>,
+    pub(crate) text: &'a str,
+}
+
+/// A record without a document.
+#[derive(Debug)]
+pub(crate) struct Bad {
+    pub(crate) id: Option<String>,
+    pub(crate) reason: SkipReason,
+}
+
+impl Bad {
+    pub(crate) fn new(reason: SkipReason) -> Self {
+        Self { id: None, reason }
+    }
+}
+
+/// Where the last whole record of a stream's bytes ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Cut {
+    /// Bytes up to and with the end of the last whole record; 0 when there is none.
+    pub(crate) whole: usize,
+    /// The bytes end inside of quotes, or an archive before its end mark.
+    pub(crate) unclosed: bool,
+}
+
+/// The record without the line feed. A carriage return before it stays, so that the line can be
+/// written again as it was.
+pub(crate) fn without_line_feed(record: &[u8]) -> &[u8] {
+    record.strip_suffix(b"\n").unwrap_or(record)
+}

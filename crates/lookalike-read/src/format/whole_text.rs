@@ -1,0 +1,64 @@
+//! A stream that is one text.
+
+use crate::description::Stated;
+use crate::document::{Document, Place, Raw, RawSink};
+use crate::error::ReadError;
+use crate::format::record::Cut;
+use crate::format::{RecordAgain, RecordFormat, TakeText, WholeRecords};
+use crate::scratch::Scratch;
+use crate::skipped::SkipReason;
+use lookalike_extract::encoding;
+
+/// The format of a stream that is one document, of any encoding.
+pub(crate) struct WholeText;
+
+impl RecordFormat for WholeText {
+    fn cut(&self, _: &[u8]) -> Cut {
+        Cut { whole: 0, unclosed: false }
+    }
+
+    fn read(
+        &self,
+        records: &WholeRecords<'_>,
+        scratch: &mut Scratch,
+        sink: &mut dyn RawSink,
+    ) -> Result<(), ReadError> {
+        let WholeRecords { source, bytes, first_line, .. } = *records;
+        let Some(text) = encoding::decode(bytes, source.settings.encoding) else {
+            sink.skipped(source.bad(first_line, None, SkipReason::Binary)?);
+            return Ok(());
+        };
+        scratch.extra.none(source.settings.fields.extra.len());
+        let document = Document {
+            id: &source.name,
+            text: &text,
+            place: Place { start: 0, length: bytes.len() as u32, line: 0, part: 0 },
+            fields: &scratch.extra.list(),
+            modified: source.modified(),
+            shingled: None,
+            about: None,
+        };
+        sink.record(&document, Raw::Record(bytes));
+        Ok(())
+    }
+
+    fn read_again(
+        &self,
+        record: &RecordAgain<'_>,
+        _: &mut Scratch,
+        take: TakeText<'_>,
+    ) -> Result<(), String> {
+        let text = encoding::decode(record.bytes, record.source.settings.encoding);
+        take(&text.ok_or_else(|| SkipReason::Binary.to_string())?, Stated::Nothing);
+        Ok(())
+    }
+
+    fn is_encoded(&self) -> bool {
+        true
+    }
+
+    fn reads_empty(&self, is_first: bool, _: bool) -> bool {
+        // A text without characters is a document, like an empty file.
+        is_first
+    }
+}

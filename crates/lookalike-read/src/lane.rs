@@ -1,0 +1,116 @@
+//! A lane: what one thread at a time takes blocks from.
+
+use crate::block::Block;
+use crate::error::ReadError;
+use crate::skipped::SkipReason;
+use crate::source::{AfterError, LaneReader, Source};
+use crate::without_documents::SkippedBlock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+
+/// A source, or a part of it that is read in parallel with the others.
+pub(crate) struct Lane {
+    source: Arc<dyn Source>,
+    /// Number in its source.
+    number: u32,
+    state: Mutex<LaneState>,
+    finished: AtomicBool,
+}
+
+/// How far a lane was read.
+pub(crate) enum LaneState {
+    /// Not opened.
+    Start,
+    Open(Box<dyn LaneReader>),
+    /// No more blocks follow.
+    End,
+}
+
+impl Lane {
+    pub(crate) fn new(source: Arc<dyn Source>, number: u32) -> Self {
+        let (state, finished) = (Mutex::new(LaneState::Start), AtomicBool::new(false));
+        Self { source, number, state, finished }
+    }
+
+    pub(crate) fn is_finished(&self) -> bool {
+        self.finished.load(Ordering::Acquire)
+    }
+
+    /// Waits until no other thread reads the lane.
+    pub(crate) fn lock(&self) -> MutexGuard<'_, LaneState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// `None` while another thread reads the lane.
+    pub(crate) fn try_lock(&self) -> Option<MutexGuard<'_, LaneState>> {
+        match self.state.try_lock() {
+            Ok(state) => Some(state),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
+    }
+
+    /// Goes back to the start.
+    pub(crate) fn rewind(&self) {
+        *self.lock() = LaneState::Start;
+        self.finished.store(false, Ordering::Release);
+    }
+
+    /// The next block; the lane is finished at its end and after an error.
+    pub(crate) fn next(
+        &self,
+        mut state: MutexGuard<'_, LaneState>,
+    ) -> Result<Option<Block>, ReadError> {
+        if self.is_finished() {
+            return Ok(None);
+        }
+        let next = self.next_or_skipped(&mut state);
+        if !matches!(next, Ok(Some(_))) {
+            // Closes the file.
+            *state = LaneState::Start;
+            self.source.finish_lane(self.number);
+            self.finished.store(true, Ordering::Release);
+        }
+        next
+    }
+
+    /// The next block. What cannot be read is an error, or a block that lists it where the source
+    /// was not named or bad records are skipped.
+    fn next_or_skipped(&self, state: &mut LaneState) -> Result<Option<Block>, ReadError> {
+        let info = self.source.info();
+        let mut skipped = match self.advance(state) {
+            Ok(None) if info.in_folder && is_empty(state) => info.skipped(SkipReason::NoContent),
+            Ok(block) => return Ok(block),
+            Err(error) if info.is_lenient() => error.into_skipped()?,
+            Err(error) => return Err(error.with_limit()),
+        };
+        let after = match state {
+            LaneState::Open(reader) => reader.after_error(),
+            LaneState::Start | LaneState::End => {
+                let index = self.source.first_block(self.number);
+                AfterError { index, line: None, goes_on: false }
+            }
+        };
+        if !after.goes_on {
+            *state = LaneState::End;
+        }
+        skipped.line = skipped.line.or(after.line);
+        skipped.id = skipped.id.or_else(|| Some(info.name.clone()));
+        let content = Box::new(SkippedBlock(skipped));
+        Ok(Some(Block::new(Arc::clone(info), after.index, content)))
+    }
+
+    fn advance(&self, state: &mut LaneState) -> Result<Option<Block>, ReadError> {
+        if matches!(state, LaneState::Start) {
+            *state = LaneState::Open(Arc::clone(&self.source).open_lane(self.number)?);
+        }
+        let LaneState::Open(reader) = state else { return Ok(None) };
+        let info = self.source.info();
+        Ok(reader.next()?.map(|block| Block::new(Arc::clone(info), block.index, block.content)))
+    }
+}
+
+/// Whether a source ended without a block.
+fn is_empty(state: &LaneState) -> bool {
+    matches!(state, LaneState::Open(reader) if reader.is_empty())
+}

@@ -1,0 +1,66 @@
+//! A retained block as numbers, for a checkpoint.
+
+use crate::document::BlockNumber;
+use serde::{Deserialize, Serialize};
+
+/// A [`Retained`](crate::Retained) as a few numbers, for a run that is resumed. It is valid for a
+/// [`Collection`](crate::Collection) of the same unchanged inputs and options.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RetainedState {
+    pub(crate) number: BlockNumber,
+    pub(crate) kept: KeptState,
+}
+
+/// What is kept of a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum KeptState {
+    /// Records of a file that is not compressed.
+    Disk(RecordRange),
+    /// Records in the spool.
+    Spooled(RecordRange),
+    /// Files of a source, by number.
+    Files { start: usize, end: usize },
+    /// Documents of an index.
+    Stored(NumberRange),
+    /// The block has no documents.
+    Nothing,
+}
+
+/// The bytes of a block of records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct RecordRange {
+    /// In the file, the decoded stream, or the spool.
+    pub(crate) offset: u64,
+    pub(crate) length: u32,
+    /// Number of the first line, from 1.
+    pub(crate) first_line: u64,
+    /// The source ends inside of quotes, in the last record.
+    pub(crate) unclosed: bool,
+}
+
+impl RecordRange {
+    /// The offset of the first byte after the range.
+    pub(crate) fn end(&self) -> u64 {
+        self.offset.saturating_add(u64::from(self.length))
+    }
+}
+
+/// Consecutive documents of an index, expired ones among them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct NumberRange {
+    /// Number of the first document.
+    pub(crate) from: u64,
+    pub(crate) count: usize,
+}
+
+impl RetainedState {
+    /// Whether the block has no documents.
+    pub(crate) fn is_nothing(&self) -> bool {
+        matches!(self.kept, KeptState::Nothing)
+    }
+
+    /// The end of its bytes in the spool; 0 when it has none there.
+    pub fn spooled(&self) -> u64 {
+        if let KeptState::Spooled(range) = &self.kept { range.end() } else { 0 }
+    }
+}

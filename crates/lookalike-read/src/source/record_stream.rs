@@ -1,0 +1,254 @@
+//! A stream of records, cut into blocks of whole records.
+
+use crate::buffer_pool::{BufferPool, PooledBuffer};
+use crate::decompress::{Stream, fill};
+use crate::document::MAX_DOCUMENT_BYTES;
+use crate::error::ReadError;
+use crate::format::record::Cut;
+use crate::format::{RecordFormat, Records};
+use crate::recover::OverLimit;
+use crate::skipped::Skipped;
+use std::sync::Arc;
+
+/// A stream of records, read block by block.
+pub(crate) struct RecordStream {
+    stream: Stream,
+    format: Arc<dyn RecordFormat>,
+    block_bytes: usize,
+    /// The longest record.
+    limit: usize,
+    /// The option that sets this limit, unless it is that of the program.
+    limited_by: Option<OverLimit>,
+    pool: Arc<BufferPool>,
+    /// The beginning of a record that did not end in the last block.
+    carry: Vec<u8>,
+    index: u32,
+    offset: u64,
+    line: u64,
+    ended: bool,
+    /// What was cut last goes on, or lacks its end.
+    unclosed: bool,
+    /// Why the stream ends behind the records that were returned last.
+    failed: Option<ReadError>,
+    /// The next bytes belong to a line that is too long.
+    in_long_line: bool,
+}
+
+impl RecordStream {
+    pub(crate) fn new(
+        stream: Stream,
+        format: Arc<dyn RecordFormat>,
+        block_bytes: usize,
+        longest: Option<OverLimit>,
+        pool: Arc<BufferPool>,
+    ) -> Self {
+        let longest = longest.filter(|longest| longest.limit < MAX_DOCUMENT_BYTES as u64);
+        Self {
+            stream,
+            format,
+            block_bytes,
+            limit: longest.map_or(MAX_DOCUMENT_BYTES, |longest| longest.limit as usize),
+            limited_by: longest,
+            pool,
+            carry: Vec::new(),
+            index: 0,
+            offset: 0,
+            line: 1,
+            ended: false,
+            unclosed: false,
+            failed: None,
+            in_long_line: false,
+        }
+    }
+
+    /// The next block: about `block_bytes`, more only where a record is longer; `None` at the end.
+    /// After an error the rest follows, where there is one that can be read.
+    pub(crate) fn next(&mut self, source_name: &str) -> Result<Option<Records>, ReadError> {
+        if let Some(error) = self.failed.take() {
+            return Err(error);
+        }
+        if self.in_long_line {
+            self.leave_line(source_name)?;
+        }
+        if self.ended && self.carry.is_empty() {
+            return Ok(None);
+        }
+        let mut buffer = self.pool.take();
+        let mut length = self.carry.len();
+        // One byte above the limit tells a record of that length from a longer one. What is carried
+        // is always less: it stood behind a whole record.
+        let most = self.limit + 1;
+        let mut goal = self.block_bytes.max(length * 2).min(most);
+        if buffer.len() < goal {
+            buffer.resize(goal, 0);
+        }
+        buffer[..length].copy_from_slice(&self.carry);
+        let cut = loop {
+            let (got, failed) = fill(&mut self.stream, &mut buffer[length..goal]);
+            length += got;
+            self.ended = length < goal;
+            let mut cut = self.format.cut(&buffer[..length]);
+            if let Some(error) = failed {
+                // The last record may not be whole.
+                length = cut.whole;
+                self.ended = true;
+                let error = ReadError::Io { source_name: source_name.to_owned(), error };
+                if length == 0 {
+                    self.carry.clear();
+                    return Err(error);
+                }
+                self.failed = Some(error);
+                cut.unclosed = false;
+                break cut;
+            }
+            if length == 0 {
+                cut.unclosed = self.unclosed;
+            }
+            self.unclosed = cut.unclosed;
+            if self.ended {
+                cut.whole = length;
+                break cut;
+            }
+            if cut.whole > 0 {
+                cut.unclosed = false;
+                break cut;
+            }
+            if goal == most {
+                return Err(self.too_long(length, source_name));
+            }
+            goal = (goal * 2).min(most);
+            buffer.resize(goal, 0);
+        };
+        self.carry.clear();
+        self.carry.shrink_to(self.block_bytes * 4);
+        self.carry.extend_from_slice(&buffer[cut.whole..length]);
+        Ok(self.records(buffer, cut))
+    }
+
+    /// The error for a record of which `length` bytes are read. Of lines those behind it follow.
+    fn too_long(&mut self, length: usize, source_name: &str) -> ReadError {
+        self.carry.clear();
+        self.offset += length as u64;
+        self.in_long_line = self.format.is_lines();
+        self.ended = !self.in_long_line;
+        let (source_name, line) = (source_name.to_owned(), self.line);
+        match self.limited_by {
+            None => ReadError::RecordTooLong { source_name, line },
+            Some(over) if over.is_memory() => {
+                let before = self.offset - length as u64;
+                // The rest of the line tells how much memory is needed.
+                let rest = if self.in_long_line { self.leave_line(&source_name) } else { Ok(()) };
+                let bytes = self.offset - before;
+                rest.err().unwrap_or(ReadError::OverMemory { source_name, line: Some(line), bytes })
+            }
+            Some(over) => ReadError::BadRecord(Skipped {
+                source: source_name,
+                line: Some(line),
+                id: None,
+                reason: over.reason(),
+            }),
+        }
+    }
+
+    /// Reads up to the end of the line.
+    fn leave_line(&mut self, source_name: &str) -> Result<(), ReadError> {
+        self.in_long_line = false;
+        let mut buffer = vec![0; self.block_bytes.min(self.limit).max(1)];
+        loop {
+            let (got, failed) = fill(&mut self.stream, &mut buffer);
+            self.ended = got < buffer.len();
+            if let Some(error) = failed {
+                self.ended = true;
+                return Err(ReadError::Io { source_name: source_name.to_owned(), error });
+            }
+            if let Some(at) = memchr::memchr(b'\n', &buffer[..got]) {
+                self.carry.extend_from_slice(&buffer[at + 1..got]);
+                self.offset += at as u64 + 1;
+                self.line += 1;
+                return Ok(());
+            }
+            self.offset += got as u64;
+            if self.ended {
+                return Ok(());
+            }
+        }
+    }
+
+    /// A number for a block without records, and the line that it is about, unless the first.
+    pub(crate) fn take_index(&mut self) -> (u32, Option<u64>) {
+        let line = (self.index > 0).then_some(self.line);
+        self.index += 1;
+        (self.index - 1, line)
+    }
+
+    /// Whether nothing more comes.
+    pub(crate) fn is_ended(&self) -> bool {
+        self.ended && self.carry.is_empty() && self.failed.is_none()
+    }
+
+    /// Whether there was nothing in it.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.ended && self.index == 0
+    }
+
+    /// Ends the stream: no more records are read.
+    pub(crate) fn end(&mut self) {
+        self.ended = true;
+        self.failed = None;
+        self.carry.clear();
+    }
+
+    fn records(&mut self, buffer: Vec<u8>, cut: Cut) -> Option<Records> {
+        let longest_kept = self.block_bytes.saturating_mul(4);
+        let buffer = PooledBuffer::new(buffer, cut.whole, longest_kept, &self.pool);
+        if buffer.is_empty() && !self.format.reads_empty(self.index == 0, cut.unclosed) {
+            return None;
+        }
+        let (index, offset, first_line) = (self.index, self.offset, self.line);
+        self.index += 1;
+        self.offset += buffer.len() as u64;
+        self.line += memchr::memchr_iter(b'\n', &buffer).count() as u64;
+        Some(Records { buffer, index, offset, first_line, unclosed: cut.unclosed })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::lines::Lines;
+    use std::io;
+
+    fn stream(text: &str, limit: usize, block_bytes: usize) -> RecordStream {
+        let stream = Box::new(io::Cursor::new(text.to_owned()));
+        let mut stream =
+            RecordStream::new(stream, Arc::new(Lines), block_bytes, None, Arc::default());
+        stream.limit = limit;
+        stream
+    }
+
+    /// A record up to the limit is read, a longer one is refused, wherever blocks end.
+    #[test]
+    fn a_record_of_the_longest_length() {
+        for before in 0..40 {
+            for block_bytes in [1, 8, 20, 33, 100] {
+                for (length, fits) in [(31, true), (32, true), (33, false), (60, false)] {
+                    let text = format!("{}\n{}\nend\n", "a".repeat(before), "b".repeat(length));
+                    let mut stream = stream(&text, 32, block_bytes);
+                    let mut read = Vec::new();
+                    let end = loop {
+                        match stream.next("x") {
+                            Ok(Some(records)) => {
+                                assert!(records.buffer.len() <= 33);
+                                read.extend_from_slice(&records.buffer);
+                            }
+                            end => break end.map(drop),
+                        }
+                    };
+                    let fits = fits && before <= 32;
+                    assert_eq!(end.is_ok(), fits, "{before} {length} {block_bytes}");
+                    assert!(!fits || read == text.as_bytes());
+                }
+            }
+        }
+    }
+}
