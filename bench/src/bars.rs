@@ -1,7 +1,7 @@
 //! `bar`: the whole command beside what it must reach, measured from outside. Takes the name of a
 //! bar and a collection, prints a row for each run, and what it found where there is a truth.
 
-use crate::Collection;
+use crate::collection::Collection;
 use crate::measure::{self, Spent};
 use crate::options::{Options, Problem};
 use crate::run::{FIND_BY_THE_TRUTH, beside_this};

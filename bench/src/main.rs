@@ -7,6 +7,7 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports figures")]
 
 mod bars;
+mod collection;
 mod corpus;
 mod excerpt;
 mod files;
@@ -22,8 +23,9 @@ mod table;
 mod truth;
 mod vocabulary;
 
+use collection::Collection;
 use options::{Options, Problem};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -74,24 +76,6 @@ fn command() -> Result<(), Problem> {
         Some(other) => Err(Problem(format!(
             "{other:?} is not a command; there are generate, stages, run, files, index, serve, bar"
         ))),
-    }
-}
-
-/// A collection and, where there is one, its truth.
-pub(crate) struct Collection {
-    /// JSONL with `id` and `text`.
-    pub(crate) documents: PathBuf,
-    /// CSV with `id_a`, `id_b`, `jaccard`.
-    pub(crate) truth: Option<PathBuf>,
-    /// CSV with `id_a`, `id_b`, `containment`: planted excerpts.
-    pub(crate) excerpts: Option<PathBuf>,
-}
-
-impl Collection {
-    /// With the planted excerpts where they are beside the truth.
-    pub(crate) fn of(documents: PathBuf, truth: Option<PathBuf>) -> Self {
-        let excerpts = truth.as_deref().map(excerpt::file).filter(|path| path.exists());
-        Self { documents, truth, excerpts }
     }
 }
 

@@ -1,7 +1,7 @@
 //! `run`: the whole command as its users start it, beside `wc -w` on the same file, and what it
 //! found against the truth.
 
-use crate::Collection;
+use crate::collection::Collection;
 use crate::measure::{self, Spent};
 use crate::options::{Options, Problem};
 use crate::score::{Score, score};

@@ -2,7 +2,7 @@
 //! or another unit of work costs. A stage is a line of [`stages`] and a closure that gives a number
 //! which depends on all its work, so that none of it can be left out by the compiler.
 
-use crate::Collection;
+use crate::collection::Collection;
 use crate::measure;
 use crate::options::{Options, Problem};
 use crate::table::Table;

@@ -3,6 +3,7 @@
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line tool")]
 
+mod commands;
 mod measure;
 mod members;
 mod named_tests;
@@ -13,9 +14,10 @@ mod stages;
 mod tidy;
 mod unicode;
 
+use commands::cargo;
 use stages::{Counts, Stages};
 use std::path::Path;
-use std::process::{Command, ExitCode, ExitStatus};
+use std::process::{Command, ExitCode};
 
 const HELP: &str = "\
 cargo x lint            format, clippy, documentation, tidy and the Unicode table: all checked
@@ -129,42 +131,8 @@ fn check(root: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Runs cargo in `root`.
-fn cargo(root: &Path, args: &[&str], env: &[(&str, &str)]) -> Result<(), String> {
-    let mut command = Command::new("cargo");
-    call(command.args(args).envs(env.iter().copied()).current_dir(root))
-}
-
 /// Runs tests in `root` and counts them.
 fn cargo_tests(root: &Path, args: &[&str], counts: &mut Counts) -> Result<(), String> {
     let mut command = Command::new("cargo");
     stages::count(command.args(args).current_dir(root), &mut std::io::stdout(), counts)
-}
-
-/// Runs a command and shows it and what it prints.
-fn call(command: &mut Command) -> Result<(), String> {
-    let shown = shown(command);
-    eprintln!("$ {shown}");
-    succeeded(&shown, command.status())
-}
-
-/// A command as it is typed.
-fn shown(command: &Command) -> String {
-    let words = std::iter::once(command.get_program()).chain(command.get_args());
-    let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
-    words.join(" ")
-}
-
-/// Whether a command succeeded.
-fn succeeded(shown: &str, status: std::io::Result<ExitStatus>) -> Result<(), String> {
-    match status {
-        Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(format!("`{shown}` failed: {status}")),
-        Err(error) => Err(format!("`{shown}` did not start: {error}")),
-    }
-}
-
-/// Prints a line of a command's result.
-fn say(line: &str) {
-    println!("{line}");
 }

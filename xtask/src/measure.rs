@@ -23,7 +23,7 @@ const NOUNS: &[&str] = &["Embed", "Feed", "Need", "Seed", "Speed"];
 /// Files cannot be listed, read or parsed.
 pub(crate) fn run(root: &Path) -> Result<(), String> {
     let crates = source::crates(root, &crate::tidy::files(root)?)?;
-    crate::say(&report(&crates));
+    crate::commands::say(&report(&crates));
     Ok(())
 }
 

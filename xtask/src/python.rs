@@ -1,8 +1,8 @@
 //! The package for Python: its wheel is built beside the tests of the workspace, put into an
 //! environment of its own, and tested there as a user has it.
 
+use crate::commands::{call, cargo};
 use crate::stages::{self, Counts, Stages};
-use crate::{call, cargo};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 

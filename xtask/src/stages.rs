@@ -147,9 +147,9 @@ impl Stages {
             let _ = std::fs::write(file, rows);
             return;
         }
-        crate::say(&self.table());
+        crate::commands::say(&self.table());
         if self.counts != Counts::default() {
-            crate::say(&self.counts.summary(result.is_ok()));
+            crate::commands::say(&self.counts.summary(result.is_ok()));
         }
     }
 
@@ -176,7 +176,7 @@ pub(crate) fn count(
     out: &mut impl Write,
     counts: &mut Counts,
 ) -> Result<(), String> {
-    let shown = crate::shown(command);
+    let shown = crate::commands::shown(command);
     let failed = |error: io::Error| format!("`{shown}` did not start: {error}");
     let (mut reader, writer) = io::pipe().map_err(failed)?;
     command.stdout(writer.try_clone().map_err(failed)?).stderr(writer);
@@ -207,7 +207,7 @@ pub(crate) fn count(
         }
     }
     lines.end();
-    crate::succeeded(&shown, child.wait())
+    crate::commands::succeeded(&shown, child.wait())
 }
 
 /// Cuts output into lines.

@@ -1,6 +1,7 @@
 //! What neither the compiler nor clippy checks: sizes of files, the order of the stages, and what
 //! must not be committed.
 
+use crate::source;
 use std::path::Path;
 use std::process::Command;
 
@@ -57,6 +58,10 @@ const FORBIDDEN_IN_RUST: &[(&[&str], &str)] = &[
 const STREAMS: &[&[&str]] = &[&["io::", "stdout()"], &["io::", "stderr()"], &["anstream::", "std"]];
 const PRINTING: (&str, &str) = ("crates/lookalike-cli/src/", "terminal.rs");
 
+/// Crates with import cycles, which are being divided.
+const WITH_CYCLES: &[&str] =
+    &["crates/lookalike-cli", "crates/lookalike-index", "crates/lookalike-server", "python"];
+
 /// Checks every file that is, or would be, committed.
 ///
 /// # Errors
@@ -75,8 +80,9 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
         file(&name, &bytes, &mut findings);
     }
     crate::named_tests::check(root, &mut findings);
+    import_cycles(root, &files(root)?, &mut findings)?;
     if findings.is_empty() {
-        crate::say(&format!("tidy: {count} files in order"));
+        crate::commands::say(&format!("tidy: {count} files in order"));
         return Ok(());
     }
     Err(format!("tidy found {} things:\n{}", findings.len(), findings.join("\n")))
@@ -122,6 +128,19 @@ fn file(name: &str, bytes: &[u8], findings: &mut Vec<String>) {
     }
 }
 
+/// Files of one crate that import each other, directly or through others.
+fn import_cycles(root: &Path, names: &[String], findings: &mut Vec<String>) -> Result<(), String> {
+    for source in source::crates(root, names)? {
+        if !WITH_CYCLES.contains(&source.folder.as_str()) {
+            for cycle in source::cycles(&source) {
+                let files = cycle.join(", ");
+                findings.push(format!("{files}: they import each other; move what both need"));
+            }
+        }
+    }
+    Ok(())
+}
+
 fn forbidden(name: &str, text: &str, words: &[(&[&str], &str)], findings: &mut Vec<String>) {
     for (pieces, what) in words {
         let word = pieces.concat();
@@ -135,7 +154,7 @@ fn forbidden(name: &str, text: &str, words: &[(&[&str], &str)], findings: &mut V
 
 fn sizes(name: &str, text: &str, findings: &mut Vec<String>) {
     let lines = product(text).count();
-    if lines > MAX_LINES && !is_test(name) {
+    if lines > MAX_LINES && !source::is_test(name) {
         findings.push(format!(
             "{name}: {lines} lines of product code, more than {MAX_LINES}; divide the file"
         ));
@@ -147,10 +166,6 @@ fn sizes(name: &str, text: &str, findings: &mut Vec<String>) {
             findings.push(format!("{name}:{number}: {columns} columns, more than {MAX_COLUMNS}"));
         }
     }
-}
-
-pub(crate) fn is_test(name: &str) -> bool {
-    name.split('/').any(|folder| folder == "tests") || name.ends_with("/tests.rs")
 }
 
 /// The lines before the module of tests.

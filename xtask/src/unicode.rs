@@ -70,7 +70,7 @@ pub(crate) fn run(root: &Path, check: bool) -> Result<(), String> {
     let stored = std::fs::read_to_string(&path).unwrap_or_default();
     if check && !stored.contains(&version_line(char::UNICODE_VERSION)) {
         // Another compiler than the one the table was made with; its results stay as they are.
-        crate::say(&format!("SKIPPED: {PATH} is not of this compiler's Unicode version"));
+        crate::commands::say(&format!("SKIPPED: {PATH} is not of this compiler's Unicode version"));
         return Ok(());
     }
     let table = generate()?;
@@ -81,7 +81,7 @@ pub(crate) fn run(root: &Path, check: bool) -> Result<(), String> {
         return Err(format!("{PATH} is not what its generator writes; run `cargo x unicode`"));
     }
     std::fs::write(&path, &table).map_err(|e| format!("cannot write {PATH}: {e}"))?;
-    crate::say(&format!("wrote {PATH}: {} bytes", table.len()));
+    crate::commands::say(&format!("wrote {PATH}: {} bytes", table.len()));
     Ok(())
 }
 

@@ -18,7 +18,7 @@
 //! and [`midpoint`], which are there to be shown.
 
 use crate::error::ParamsError;
-use crate::params::MAX_NUM_HASHES;
+use crate::parameter::MAX_NUM_HASHES;
 
 /// Signature lengths that are considered where none is given, in whole vectors, up to
 /// [`MAX_NUM_HASHES`]: an eighth to a half apart.

@@ -2,8 +2,7 @@
 //!
 //! [`Params`]: crate::params::Params
 
-use crate::parameter::{NamesParameters, Parameter, Spelling};
-use crate::params::Measure;
+use crate::parameter::{Measure, NamesParameters, Parameter, Spelling};
 use std::fmt;
 
 /// A parameter that cannot be used. Every variant says what was given, what is possible, and what
@@ -87,7 +86,7 @@ pub enum ParamsError {
 
 impl NamesParameters for ParamsError {
     fn fmt_with(&self, f: &mut fmt::Formatter<'_>, name: Spelling) -> fmt::Result {
-        use crate::params::{MAX_NUM_HASHES, MAX_SHINGLE_SIZE};
+        use crate::parameter::{MAX_NUM_HASHES, MAX_SHINGLE_SIZE};
         match self {
             Self::Threshold { got } => write!(
                 f,

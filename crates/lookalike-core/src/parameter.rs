@@ -2,6 +2,21 @@
 
 use std::fmt;
 
+/// The longest shingle, in tokens.
+pub const MAX_SHINGLE_SIZE: usize = 256;
+/// The longest signature, in values of 4 bytes.
+pub const MAX_NUM_HASHES: usize = 8192;
+
+/// What the similarity of two documents is; `verify.rs` computes it exactly.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Measure {
+    /// |A ∩ B| / |A ∪ B|: both documents are much the same. The default.
+    #[default]
+    Jaccard,
+    /// |A ∩ B| / min(|A|, |B|): the shorter document stands in the longer one.
+    Containment,
+}
+
 /// How a front end spells a parameter, such as `--num-hashes` or `num_hashes`.
 pub type Spelling = fn(Parameter) -> String;
 

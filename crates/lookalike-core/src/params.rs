@@ -5,14 +5,11 @@ use crate::curve;
 use crate::error::ParamsError;
 use crate::hash;
 use crate::parameter::Parameter;
+pub use crate::parameter::{MAX_NUM_HASHES, MAX_SHINGLE_SIZE, Measure};
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// The longest shingle, in tokens.
-pub const MAX_SHINGLE_SIZE: usize = 256;
-/// The longest signature, in values of 4 bytes.
-pub const MAX_NUM_HASHES: usize = 8192;
 /// The seed of the hash functions when the user names none.
 pub const DEFAULT_SEED: u64 = 1;
 
@@ -284,16 +281,6 @@ named!(
     Xor = "xor",
     XorMultiply = "xor-multiply"
 );
-
-/// What the similarity of two documents is; [`verify`](crate::verify) computes it exactly.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub enum Measure {
-    /// |A ∩ B| / |A ∪ B|: both documents are much the same. The default.
-    #[default]
-    Jaccard,
-    /// |A ∩ B| / min(|A|, |B|): the shorter document stands in the longer one.
-    Containment,
-}
 
 /// How a signature is computed; `docs/signature.md` defines each to the bit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -19,12 +19,14 @@
 //! steps. Everything is sorted once; O(n log n) in lines, about 60 bytes of memory per line.
 
 mod estimates;
+mod pair;
 mod partition;
 mod rows;
 mod table;
 
 use crate::error::Error;
 pub use estimates::{EstimateRange, Estimates};
+use pair::{Pair, Score};
 use partition::Partition;
 use std::io::BufRead;
 use std::path::Path;
@@ -112,28 +114,6 @@ impl Evaluation {
 
 fn share(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
-}
-
-/// A similarity as it stands in a file.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Score {
-    value: f64,
-    /// Digits behind the point.
-    decimals: u8,
-}
-
-/// Two documents by number, the lesser first; numbers are in the order of the ids.
-#[derive(Debug, Clone, Copy)]
-struct Pair {
-    a: u32,
-    b: u32,
-    score: Option<Score>,
-}
-
-impl Pair {
-    fn key(&self) -> (u32, u32) {
-        (self.a, self.b)
-    }
 }
 
 /// One file, understood. Pairs are sorted and each is there once.

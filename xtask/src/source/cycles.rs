@@ -1,6 +1,6 @@
 //! Files of a crate that import each other.
 
-use super::{SourceCrate, SourceFile};
+use super::source_file::{SourceCrate, SourceFile};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How many exports in a row are followed to the file that defines a name.
@@ -70,7 +70,7 @@ fn reachable<'a>(edges: &BTreeMap<&'a str, BTreeSet<&'a str>>, start: &str) -> B
 
 #[cfg(test)]
 mod tests {
-    use super::super::{SourceCrate, module_of, parse};
+    use super::super::{module_of, parse};
     use super::*;
 
     fn found(files: &[(&str, &str)]) -> Vec<Vec<String>> {

@@ -2,40 +2,14 @@
 
 mod cycles;
 mod parse;
+mod source_file;
 
 pub(crate) use cycles::cycles;
+pub(crate) use source_file::SourceCrate;
 
-use std::collections::{BTreeMap, BTreeSet};
+use source_file::SourceFile;
+use std::collections::BTreeMap;
 use std::path::Path;
-
-/// A Rust file without its tests.
-#[derive(Debug, Default)]
-pub(crate) struct SourceFile {
-    /// Path from the root of the repository.
-    pub(crate) name: String,
-    /// Path of its module in the crate; empty for the root of the crate.
-    pub(crate) module: Vec<String>,
-    /// Lines of code: neither blank nor a comment.
-    pub(crate) code_lines: usize,
-    /// All lines.
-    pub(crate) lines: usize,
-    /// Functions with their lengths in lines, signature included.
-    pub(crate) functions: Vec<(String, usize)>,
-    /// Names of the structs, enums, traits, unions and type aliases it defines.
-    pub(crate) types: Vec<String>,
-    /// Paths that it uses, from the root of the crate.
-    paths: BTreeSet<Vec<String>>,
-    /// Names that it imports or exports, with their paths from the root of the crate.
-    imports: BTreeMap<String, Vec<String>>,
-}
-
-/// A crate of the workspace.
-pub(crate) struct SourceCrate {
-    /// Its folder from the root of the repository.
-    pub(crate) folder: String,
-    /// Its files in the order of their names.
-    pub(crate) files: Vec<SourceFile>,
-}
 
 /// Reads the files of the crates that `names`, paths from `root`, are in.
 ///
@@ -57,7 +31,7 @@ pub(crate) fn crates(root: &Path, names: &[String]) -> Result<Vec<SourceCrate>, 
 /// Whether a file is Rust and neither a test nor a generated table.
 fn is_product(name: &str) -> bool {
     let is_rust = Path::new(name).extension().is_some_and(|extension| extension == "rs");
-    is_rust && !crate::tidy::is_test(name) && !name.ends_with("_table.rs")
+    is_rust && !is_test(name) && !name.ends_with("_table.rs")
 }
 
 /// The module of a file, by its path below `src`.
@@ -68,4 +42,9 @@ fn module_of(path: &str) -> Vec<String> {
         module.pop();
     }
     module
+}
+
+/// Whether a file has nothing but tests.
+pub(crate) fn is_test(name: &str) -> bool {
+    name.split('/').any(|folder| folder == "tests") || name.ends_with("/tests.rs")
 }

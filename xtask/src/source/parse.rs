@@ -1,6 +1,6 @@
 //! One file: its functions, types, imports and lines, tests left out.
 
-use super::SourceFile;
+use super::source_file::SourceFile;
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 use syn::spanned::Spanned;
@@ -155,6 +155,9 @@ impl<'a> Visit<'a> for Visitor {
         }
         visit::visit_path(self, path);
     }
+
+    /// A visibility names a module and uses nothing of it.
+    fn visit_vis_restricted(&mut self, _: &'a syn::VisRestricted) {}
 
     fn visit_item_fn(&mut self, item: &'a syn::ItemFn) {
         self.function(&item.sig.ident, &item.sig, &item.block);

@@ -1,8 +1,8 @@
 //! Text to token hashes in blocks of 64 bytes, for every instruction set: bytes to a bit each, bits
 //! to bounds, bounds to hashes. What differs between instruction sets is a [`Scanner`].
 
+use super::buffers::{PIECE, ScanRule, TokenBuffer};
 use super::scalar;
-use super::{PIECE, ScanRule, TokenBuffer};
 use crate::hash::{self, S0, S1};
 use crate::params::TokenRule;
 use crate::text::{CharClass, lowers};

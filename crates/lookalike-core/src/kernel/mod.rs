@@ -18,6 +18,7 @@
 
 #[expect(unsafe_code, reason = "padded buffers; every block states why it is sound")]
 mod blocks;
+mod buffers;
 mod portable;
 mod scalar;
 #[cfg(test)]
@@ -26,18 +27,13 @@ mod tests;
 #[expect(unsafe_code, reason = "vector instructions; every block states why it is sound")]
 mod x86_64;
 
+pub(crate) use buffers::{PIECE, Parameters, ROW_BLOCK, ScanRule, ShingleBuffer, TokenBuffer};
+
 use crate::error::ParamsError;
 use crate::parameter::Parameter;
-use crate::params::{Scheme, TokenRule};
+use crate::params::TokenRule;
 use crate::text::CharClass;
 use std::fmt;
-
-/// Readable and writable entries that every padded buffer has behind its used part.
-pub(crate) const PAD: usize = 64;
-/// Rows of bytes that are compared have a multiple of this many.
-pub(crate) const ROW_BLOCK: usize = 64;
-/// The longest piece of text that a vector scan takes: its positions are 16 bits wide.
-pub(crate) const PIECE: usize = 32 * 1024;
 
 /// An instruction set that the inner loops are compiled for. All give the same bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,180 +93,9 @@ impl Default for Kernel {
     }
 }
 
-/// What a token is, for `scan`: the word rule and whether ASCII letters are lower-cased.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct ScanRule {
-    pub(crate) tokens: TokenRule,
-    pub(crate) fold: bool,
-}
-
 /// Whether no token reaches from `c` to the character behind it.
 pub(crate) fn ends_token(c: char, rule: TokenRule) -> bool {
     scalar::class_of(c, rule) != CharClass::Word
-}
-
-/// Token hashes of a stretch of text: the first `len` entries of a padded buffer.
-#[derive(Debug, Default)]
-pub(crate) struct TokenBuffer {
-    hashes: Vec<u64>,
-    len: usize,
-    /// The piece being scanned, lower-cased: padded for the vector scans, as it is for the scalar.
-    padded: Vec<u8>,
-    exact: Vec<u8>,
-    /// Where its tokens begin and end, in turns.
-    bounds: Vec<u16>,
-    /// Whether a character beyond ASCII was seen that lower-casing changes.
-    unfolded: bool,
-    /// Where its characters that are tokens of their own begin, and their hashes.
-    singles: Vec<(u16, u64)>,
-}
-
-impl TokenBuffer {
-    /// The tokens.
-    pub(crate) fn tokens(&self) -> &[u64] {
-        &self.hashes[..self.len]
-    }
-
-    /// Tokens and padding that there is room for.
-    #[cfg(test)]
-    pub(crate) fn room(&self) -> usize {
-        self.hashes.len()
-    }
-
-    /// Whether a character beyond ASCII was scanned that lower-casing changes: then, for a rule
-    /// that folds case, the tokens are not those of the text.
-    pub(crate) fn unfolded(&self) -> bool {
-        self.unfolded
-    }
-
-    /// Makes room for `more` tokens and the padding.
-    pub(crate) fn reserve(&mut self, more: usize) {
-        let need = self.len + more + PAD;
-        if self.hashes.len() < need {
-            self.hashes.resize(need.next_power_of_two(), 0);
-        }
-    }
-
-    /// Appends one token; room must have been made.
-    #[inline(always)]
-    pub(crate) fn push(&mut self, hash: u64) {
-        self.hashes[self.len] = hash;
-        self.len += 1;
-    }
-
-    /// Appends the hash of every character of `text` as a token of its own.
-    pub(crate) fn push_chars(&mut self, text: &str) {
-        self.reserve(text.len());
-        let mut rest = text;
-        while !rest.is_empty() {
-            let ascii = rest.bytes().position(|b| b >= 0x80).unwrap_or(rest.len());
-            let (run, after) = rest.split_at(ascii);
-            scalar::ascii_token_hashes(run.as_bytes(), &mut self.hashes[self.len..]);
-            self.len += ascii;
-            let mut chars = after.chars();
-            if let Some(c) = chars.next() {
-                self.push(scalar::char_token_hash(c));
-            }
-            rest = chars.as_str();
-        }
-    }
-
-    /// Takes out tokens from position `from` on that `keep` refuses.
-    pub(crate) fn retain(&mut self, from: usize, keep: impl Fn(u64) -> bool) {
-        let mut kept = from;
-        for i in from..self.len {
-            if keep(self.hashes[i]) {
-                self.hashes[kept] = self.hashes[i];
-                kept += 1;
-            }
-        }
-        self.len = kept;
-    }
-
-    /// Forgets all but the last `keep` tokens.
-    pub(crate) fn keep_last(&mut self, keep: usize) {
-        let from = self.len.saturating_sub(keep);
-        self.hashes.copy_within(from..self.len, 0);
-        self.len -= from;
-    }
-
-    /// Forgets all.
-    pub(crate) fn clear(&mut self) {
-        self.unfolded = false;
-        self.len = 0;
-    }
-}
-
-/// The hashes of a document's shingles, repeats included, in padded buffers.
-#[derive(Debug, Default)]
-pub(crate) struct ShingleBuffer {
-    upper: Vec<u32>,
-    whole: Vec<u64>,
-    len: usize,
-    /// Whether `whole` is written, too.
-    pub(crate) keep_whole: bool,
-    /// `Σ h` and `Σ (h mod 2³²)·(h div 2³²)`, both mod 2⁶⁴, over all shingles.
-    pub(crate) sums: [u64; 2],
-}
-
-impl ShingleBuffer {
-    /// The upper 32 bits of each hash.
-    pub(crate) fn upper(&self) -> &[u32] {
-        &self.upper[..self.len]
-    }
-
-    /// The whole hashes, if they were kept.
-    pub(crate) fn whole(&self) -> &[u64] {
-        if self.keep_whole { &self.whole[..self.len] } else { &[] }
-    }
-
-    /// Starts another document.
-    pub(crate) fn start(&mut self, keep_whole: bool) {
-        self.len = 0;
-        self.keep_whole = keep_whole;
-        self.sums = [0; 2];
-    }
-
-    fn reserve(&mut self, more: usize) {
-        let need = self.len + more + PAD;
-        if self.upper.len() < need {
-            self.upper.resize(need.next_power_of_two(), 0);
-        }
-        if self.keep_whole && self.whole.len() < need {
-            self.whole.resize(need.next_power_of_two(), 0);
-        }
-    }
-
-    /// One shingle, the plain way; room must have been made.
-    fn push(&mut self, hash: u64) {
-        self.upper[self.len] = (hash >> 32) as u32;
-        if self.keep_whole {
-            self.whole[self.len] = hash;
-        }
-        self.len += 1;
-        self.sums[0] = self.sums[0].wrapping_add(hash);
-        self.sums[1] = self.sums[1].wrapping_add(scalar::product(hash));
-    }
-}
-
-/// The numbers of a signature's hash functions, padded to [`Parameters::padded`] entries.
-#[derive(Debug, Clone)]
-pub(crate) struct Parameters {
-    pub(crate) scheme: Scheme,
-    pub(crate) num_hashes: usize,
-    /// Odd multipliers, one per value.
-    pub(crate) a: Vec<u32>,
-    /// Addends or masks, one per value.
-    pub(crate) b: Vec<u32>,
-    /// Multipliers and masks of the two binning rounds.
-    pub(crate) rounds: [(u32, u32); 2],
-}
-
-impl Parameters {
-    /// Entries of `a`, `b` and of the output of `sketch` and `classic`.
-    pub(crate) fn padded(num_hashes: usize) -> usize {
-        num_hashes.next_multiple_of(PAD)
-    }
 }
 
 #[expect(unsafe_code, reason = "calls into variants that the processor has")]

@@ -5,8 +5,8 @@
 //! Always whole blocks: buffers are padded, and a partly used block costs less than branching on
 //! its length (measured 6.5 → 4.0 ns per word for shingles).
 
+use super::buffers::{PAD, Parameters, ROW_BLOCK, ShingleBuffer};
 use super::scalar::{self, FALLBACK, PRIME};
-use super::{PAD, Parameters, ROW_BLOCK, ShingleBuffer};
 use crate::hash;
 use crate::params::Scheme;
 

@@ -1,6 +1,6 @@
 //! The specification: each loop written as its definition reads. Slow, obvious, always compiled.
 
-use super::{Parameters, ScanRule, ShingleBuffer, TokenBuffer};
+use super::buffers::{Parameters, ScanRule, ShingleBuffer, TokenBuffer};
 use crate::hash;
 use crate::params::{Scheme, TokenRule};
 use crate::text::{self, CharClass, lowers};
@@ -23,6 +23,38 @@ static ASCII: [u64; 128] = {
     }
     table
 };
+
+impl TokenBuffer {
+    /// Appends the hash of every character of `text` as a token of its own.
+    pub(crate) fn push_chars(&mut self, text: &str) {
+        self.reserve(text.len());
+        let mut rest = text;
+        while !rest.is_empty() {
+            let ascii = rest.bytes().position(|b| b >= 0x80).unwrap_or(rest.len());
+            let (run, after) = rest.split_at(ascii);
+            ascii_token_hashes(run.as_bytes(), &mut self.hashes[self.len..]);
+            self.len += ascii;
+            let mut chars = after.chars();
+            if let Some(c) = chars.next() {
+                self.push(char_token_hash(c));
+            }
+            rest = chars.as_str();
+        }
+    }
+}
+
+impl ShingleBuffer {
+    /// Appends one shingle; room must have been made.
+    pub(super) fn push(&mut self, hash: u64) {
+        self.upper[self.len] = (hash >> 32) as u32;
+        if self.keep_whole {
+            self.whole[self.len] = hash;
+        }
+        self.len += 1;
+        self.sums[0] = self.sums[0].wrapping_add(hash);
+        self.sums[1] = self.sums[1].wrapping_add(product(hash));
+    }
+}
 
 /// [`hash::token_hash`] of each of some ASCII characters.
 #[inline]

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::hash::SplitMix64;
+use crate::params::Scheme;
 use proptest::prelude::*;
 
 fn parameters(scheme: Scheme, num_hashes: usize, seed: u64) -> Parameters {

@@ -17,7 +17,7 @@ use std::arch::x86_64::{
     _mm256_unpackhi_epi64, _mm256_unpacklo_epi32, _mm256_unpacklo_epi64, _mm256_xor_si256,
 };
 
-use super::START;
+use super::start::START;
 
 /// Tokens that are hashed at a time.
 pub(super) const LANES: usize = 8;

@@ -11,14 +11,12 @@
 
 #[cfg(target_arch = "x86_64")]
 mod lanes;
+mod start;
 
 use crate::instruction_set::InstructionSet;
 #[cfg(target_arch = "x86_64")]
 use crate::instruction_set::Vectors;
-
-/// The state that SHA-1 begins with.
-pub(crate) const START: [u32; 5] =
-    [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0];
+use start::START;
 
 /// The first eight bytes of the SHA-1 of each token as a number, the first byte the lowest.
 pub fn hash_all(instructions: InstructionSet, tokens: &[&[u8]], hashes: &mut Vec<u64>) {

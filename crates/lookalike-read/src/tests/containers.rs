@@ -153,6 +153,23 @@ fn repeated_names_of_a_tar_archive_are_numbered() {
 }
 
 #[test]
+fn repeated_names_have_the_same_numbers_when_the_archive_is_read_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("in.tar");
+    let bytes = [tar("a", b"one"), tar("a", b"two"), tar("b", b"three"), vec![0; 1024]].concat();
+    std::fs::write(&path, bytes).unwrap();
+    let collection = Collection::open(&[path], &ReadOptions::default()).unwrap();
+    let ids = || -> Vec<String> {
+        let blocks = blocks(&collection).unwrap();
+        blocks.into_iter().flat_map(|(_, taken)| taken.documents).map(|(id, ..)| id).collect()
+    };
+    let first = ids();
+    assert_eq!(first.len(), 3);
+    collection.rewind();
+    assert_eq!(ids(), first);
+}
+
+#[test]
 fn blocks_of_a_tar_archive_are_numbered_alike_when_they_are_replayed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("in.tar");

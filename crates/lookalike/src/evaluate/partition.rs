@@ -1,6 +1,6 @@
 //! Documents with the group each is in, and how well two such divisions agree.
 
-use super::Pair;
+use super::pair::Pair;
 use std::cmp::Ordering;
 
 /// A division of documents 0 … n−1 into groups.

@@ -1,9 +1,9 @@
 //! Report and truth files → pairs and groups by number.
 
 use super::estimates::PairError;
+use super::pair::{Pair, Score};
 use super::partition::Partition;
 use super::rows;
-use super::{Pair, Score};
 use crate::error::Error;
 use crate::read::ReadError;
 use csv::{ReaderBuilder, StringRecord};

@@ -1,5 +1,6 @@
 //! A collection in, its documents in an index: read by all threads, written in reading order.
 
+use super::add_options::{AddOptions, Existing};
 use super::prepare::Preparer;
 use super::prepared_block::{Maker, Part, Row};
 use super::reorder_buffer::Ordered;
@@ -11,7 +12,6 @@ use lookalike_index::entry::Wanted;
 use lookalike_index::stored::record;
 use lookalike_index::{Index, IndexError};
 use std::collections::HashSet;
-use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
@@ -20,56 +20,6 @@ use std::time::Instant;
 const BATCH_DOCUMENTS: usize = 4096;
 /// Bytes of them after which they are written, however few they are.
 const BATCH_BYTES: usize = 64 << 20;
-
-/// What becomes of a document whose id is there already.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Existing {
-    /// It is an error.
-    #[default]
-    Refuse,
-    /// It stays as it is, and the new one is counted.
-    Keep,
-    /// It is replaced.
-    Replace,
-}
-
-/// How documents are added.
-#[derive(Debug, Clone)]
-pub struct AddOptions {
-    /// What becomes of a document whose id is there already.
-    pub existing: Existing,
-    /// Names of fields that become metadata: what
-    /// [`ReadOptions::fields`](crate::read::ReadOptions::fields) was set to when the collection was
-    /// opened.
-    pub metadata: Vec<String>,
-    /// Whether the documents are JSON lines of [`export`](super::export()): metadata and times are
-    /// those of the line, so that what was exported is there again. Where a line does not say when
-    /// it was added or expires, it is as any other.
-    pub exported: bool,
-    /// When they are added, in ns since 1970.
-    pub added: i64,
-    /// From when on they count as removed, in ns since 1970.
-    pub expires: Option<i64>,
-    /// Whether documents that no index takes are left out and listed rather than an error.
-    pub skip_bad: bool,
-    /// Threads to use at most, beside the one that writes.
-    pub threads: NonZeroUsize,
-}
-
-impl AddOptions {
-    /// Ids must be new, no fields, no expiry, all processors.
-    pub fn new(added: i64) -> Self {
-        Self {
-            existing: Existing::default(),
-            metadata: Vec::new(),
-            exported: false,
-            added,
-            expires: None,
-            skip_bad: false,
-            threads: std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
-        }
-    }
-}
 
 /// What was done, for good.
 #[derive(Debug, Default)]

@@ -4,6 +4,7 @@
 //! read, shingled and signed with the settings that an index was created with.
 
 mod add;
+mod add_options;
 mod export;
 mod exported;
 mod groups;
@@ -14,7 +15,8 @@ mod remove;
 mod reorder_buffer;
 pub mod time;
 
-pub use add::{AddOptions, Added, Broken, Existing, add};
+pub use add::{Added, Broken, add};
+pub use add_options::{AddOptions, Existing};
 pub use export::export;
 pub use groups::{Aim, groups, params_for};
 pub use prepare::{Prepared, Preparer};

@@ -1,6 +1,6 @@
 //! One block of documents in, the same shingled and signed out, ready to be written.
 
-use super::add::AddOptions;
+use super::add_options::AddOptions;
 use super::exported::{Exported, exported};
 use super::prepare::Preparer;
 use crate::error::Error;

@@ -1,7 +1,8 @@
 //! Documents that a program has, batch by batch into an index: shingled by all threads, written in
 //! their order.
 
-use super::add::{AddOptions, Added, Writer};
+use super::add::{Added, Writer};
+use super::add_options::AddOptions;
 use super::exported::Exported;
 use super::prepare::Preparer;
 use super::prepared_block::{Given, Part, check};

@@ -1,6 +1,6 @@
 //! A temporary file: bytes are appended from many threads, and read wherever they are.
 
-use super::workspace::Folder;
+use super::folder::Folder;
 use crate::error::Error;
 use std::fs::File;
 use std::io;

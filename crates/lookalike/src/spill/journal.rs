@@ -3,7 +3,8 @@
 //! A line is 16 hexadecimal digits, a space, the step as JSON and `\n`; the digits are the hash of
 //! the JSON's bytes as tokens are hashed.
 
-use super::workspace::{Folder, Workspace};
+use super::folder::Folder;
+use super::workspace::Workspace;
 use crate::error::Error;
 use lookalike_core::hash::token_hash;
 use serde::{Serialize, de::DeserializeOwned};

@@ -8,7 +8,7 @@
 //!
 //! | file | is |
 //! |---|---|
-//! | `workspace` | the folder of the temporary files, and when it is made |
+//! | `workspace`, `folder` | the folder of the temporary files, and when it is made and removed |
 //! | `private` | that folder where it stays: whose it is, and its files |
 //! | `description` | what a resumable run is, stored with it and compared |
 //! | `file` | a temporary file: appended to from many threads, read anywhere |
@@ -21,6 +21,7 @@ mod batch;
 pub mod codec;
 mod description;
 mod file;
+mod folder;
 mod journal;
 mod memory;
 mod merge;

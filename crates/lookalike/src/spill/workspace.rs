@@ -3,9 +3,10 @@
 
 use super::description;
 use super::file::SpillFile;
+use super::folder::Folder;
 use super::private::PrivateFolder;
 use crate::error::Error;
-use crate::temporary::{self, Registered};
+use crate::temporary;
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -23,24 +24,6 @@ const LOCK: &str = "lock";
 #[derive(Debug, Clone)]
 pub struct Workspace {
     folder: Arc<Folder>,
-}
-
-/// The folder itself; the last of the workspace and its files takes it away.
-#[derive(Debug)]
-pub(super) enum Folder {
-    /// Removed when dropped.
-    Temporary { folder: TempDir, _registered: Registered },
-    /// Stays; the lock goes when dropped.
-    Resumable { folder: PrivateFolder, _lock: File },
-}
-
-impl Folder {
-    fn path(&self) -> &Path {
-        match self {
-            Self::Temporary { folder, .. } => folder.path(),
-            Self::Resumable { folder, .. } => folder.path(),
-        }
-    }
 }
 
 impl Workspace {

@@ -21,7 +21,8 @@ pub(super) use intersect::{
 pub(super) use scan::{scan_avx2, scan_avx512};
 pub(super) use sketch::{sketch_avx2, sketch_avx512};
 
-use super::{Parameters, ShingleBuffer, portable};
+use super::buffers::{Parameters, ShingleBuffer};
+use super::portable;
 use crate::hash;
 use std::arch::x86_64::*;
 

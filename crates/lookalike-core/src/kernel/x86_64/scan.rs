@@ -1,7 +1,7 @@
 //! What the scan needs of AVX2 and AVX-512.
 
 use crate::kernel::blocks::{self, Scanner};
-use crate::kernel::{ScanRule, TokenBuffer};
+use crate::kernel::buffers::{ScanRule, TokenBuffer};
 use std::arch::asm;
 use std::arch::x86_64::*;
 

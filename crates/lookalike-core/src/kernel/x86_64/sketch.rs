@@ -1,7 +1,8 @@
 //! Shingle hashes to a truncated fast similarity sketch.
 
+use crate::kernel::buffers::Parameters;
+use crate::kernel::portable;
 use crate::kernel::scalar::{self, FALLBACK};
-use crate::kernel::{Parameters, portable};
 use std::arch::x86_64::*;
 
 /// # Safety

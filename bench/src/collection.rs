@@ -1,0 +1,22 @@
+//! The documents that are measured.
+
+use crate::excerpt;
+use std::path::PathBuf;
+
+/// A collection and, where there is one, its truth.
+pub(crate) struct Collection {
+    /// JSONL with `id` and `text`.
+    pub(crate) documents: PathBuf,
+    /// CSV with `id_a`, `id_b`, `jaccard`.
+    pub(crate) truth: Option<PathBuf>,
+    /// CSV with `id_a`, `id_b`, `containment`: planted excerpts.
+    pub(crate) excerpts: Option<PathBuf>,
+}
+
+impl Collection {
+    /// With the planted excerpts where they are beside the truth.
+    pub(crate) fn of(documents: PathBuf, truth: Option<PathBuf>) -> Self {
+        let excerpts = truth.as_deref().map(excerpt::file).filter(|path| path.exists());
+        Self { documents, truth, excerpts }
+    }
+}

@@ -1,0 +1,53 @@
+//! Options of adding documents to an index.
+
+use std::num::NonZeroUsize;
+
+/// What is done with a document whose id the index has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Existing {
+    /// Fail.
+    #[default]
+    Refuse,
+    /// Keep the document of the index; the new one is counted.
+    Keep,
+    /// Replace the document of the index.
+    Replace,
+}
+
+/// How documents are added.
+#[derive(Debug, Clone)]
+pub struct AddOptions {
+    /// What is done with a document whose id the index has.
+    pub existing: Existing,
+    /// Names of fields that become metadata: what
+    /// [`ReadOptions::fields`](crate::read::ReadOptions::fields) was set to when the collection was
+    /// opened.
+    pub metadata: Vec<String>,
+    /// Whether the documents are JSON lines of [`export`](super::export()): metadata and times are
+    /// those of the line, so that what was exported is there again. Where a line does not say when
+    /// it was added or expires, it is as any other.
+    pub exported: bool,
+    /// Time of the addition, in ns since 1970.
+    pub added: i64,
+    /// Time of expiry, from which on they count as removed, in ns since 1970.
+    pub expires: Option<i64>,
+    /// Whether documents that an index cannot take are skipped and listed rather than errors.
+    pub skip_bad: bool,
+    /// Maximum number of threads, without the one that writes.
+    pub threads: NonZeroUsize,
+}
+
+impl AddOptions {
+    /// Ids must be new, no fields, no expiry, all processors.
+    pub fn new(added: i64) -> Self {
+        Self {
+            existing: Existing::default(),
+            metadata: Vec::new(),
+            exported: false,
+            added,
+            expires: None,
+            skip_bad: false,
+            threads: std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! Runs other programs, and prints results.
+
+use std::path::Path;
+use std::process::{Command, ExitStatus};
+
+/// Runs cargo in `root`.
+pub(crate) fn cargo(root: &Path, args: &[&str], env: &[(&str, &str)]) -> Result<(), String> {
+    let mut command = Command::new("cargo");
+    call(command.args(args).envs(env.iter().copied()).current_dir(root))
+}
+
+/// Runs a command and shows it and what it prints.
+pub(crate) fn call(command: &mut Command) -> Result<(), String> {
+    let shown = shown(command);
+    eprintln!("$ {shown}");
+    succeeded(&shown, command.status())
+}
+
+/// A command as it is typed.
+pub(crate) fn shown(command: &Command) -> String {
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
+    words.join(" ")
+}
+
+/// Whether a command succeeded.
+pub(crate) fn succeeded(shown: &str, status: std::io::Result<ExitStatus>) -> Result<(), String> {
+    match status {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("`{shown}` failed: {status}")),
+        Err(error) => Err(format!("`{shown}` did not start: {error}")),
+    }
+}
+
+/// Prints a line of a command's result.
+pub(crate) fn say(line: &str) {
+    println!("{line}");
+}

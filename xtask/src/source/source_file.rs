@@ -1,0 +1,32 @@
+//! A parsed Rust file, and a crate of such files.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A Rust file without its tests.
+#[derive(Debug, Default)]
+pub(crate) struct SourceFile {
+    /// Path from the root of the repository.
+    pub(crate) name: String,
+    /// Path of its module in the crate; empty for the root of the crate.
+    pub(crate) module: Vec<String>,
+    /// Lines of code: neither blank nor a comment.
+    pub(crate) code_lines: usize,
+    /// All lines.
+    pub(crate) lines: usize,
+    /// Functions with their lengths in lines, signature included.
+    pub(crate) functions: Vec<(String, usize)>,
+    /// Names of the structs, enums, traits, unions and type aliases it defines.
+    pub(crate) types: Vec<String>,
+    /// Paths that it uses, from the root of the crate.
+    pub(super) paths: BTreeSet<Vec<String>>,
+    /// Names that it imports or exports, with their paths from the root of the crate.
+    pub(super) imports: BTreeMap<String, Vec<String>>,
+}
+
+/// A crate of the workspace.
+pub(crate) struct SourceCrate {
+    /// Its folder from the root of the repository.
+    pub(crate) folder: String,
+    /// Its files in the order of their names.
+    pub(crate) files: Vec<SourceFile>,
+}
