@@ -155,7 +155,7 @@ impl Opener<'_> {
         } else {
             self.flush();
             let info = self.info(path.to_owned(), shown.clone(), shown, Some(stamp), false);
-            self.push_records(info, format, Origin::File(compression))?;
+            self.push_records(&info, format, Origin::File(compression))?;
         }
         Ok(())
     }
@@ -215,11 +215,11 @@ impl Opener<'_> {
     /// Adds a file or stream of records. A table of a folder that cannot be read is listed.
     fn push_records(
         &mut self,
-        info: Arc<SourceInfo>,
+        info: &Arc<SourceInfo>,
         format: Format,
         origin: Origin,
     ) -> Result<(), ReadError> {
-        match self.open_records(&info, format, origin) {
+        match open_records(info, format, origin) {
             Ok(source) => self.opened.sources.push(source),
             Err(error) if info.is_lenient() => {
                 let skipped = Skipped { id: Some(info.name.clone()), ..error.into_skipped()? };
@@ -228,26 +228,6 @@ impl Opener<'_> {
             Err(error) => return Err(error),
         }
         Ok(())
-    }
-
-    #[cfg_attr(not(feature = "parquet"), expect(clippy::unused_self, reason = "one signature"))]
-    fn open_records(
-        &self,
-        info: &Arc<SourceInfo>,
-        format: Format,
-        origin: Origin,
-    ) -> Result<Arc<dyn Source>, ReadError> {
-        if format != Format::Parquet {
-            return Ok(Arc::new(RecordSource::new(Arc::clone(info), format, origin)));
-        }
-        let refused = |problem| ReadError::Table { source_name: info.shown.clone(), problem };
-        if !matches!(origin, Origin::File(Compression::None)) {
-            return Err(refused(TableProblem::ParquetStream));
-        }
-        #[cfg(feature = "parquet")]
-        return Ok(Arc::new(ParquetSource::open(Arc::clone(info))?));
-        #[cfg(not(feature = "parquet"))]
-        return Err(refused(TableProblem::NoParquet));
     }
 
     /// The description of the next source.
@@ -296,7 +276,7 @@ impl Opener<'_> {
         self.opened.bytes = None;
         self.flush();
         let info = self.info(path.to_owned(), shown.clone(), shown, None, false);
-        self.push_records(info, format, Origin::Stream(compression, Mutex::new(Some(stream))))
+        self.push_records(&info, format, Origin::Stream(compression, Mutex::new(Some(stream))))
     }
 
     fn folder(&mut self, folder: &Path, shown: &str) -> Result<(), ReadError> {
@@ -361,7 +341,7 @@ impl Opener<'_> {
             self.flush();
             let shown = name_of(&path);
             let info = self.info(path, name, shown, Some(stamp), true);
-            self.push_records(info, format, Origin::File(compression))?;
+            self.push_records(&info, format, Origin::File(compression))?;
         }
         Ok(())
     }
@@ -393,6 +373,25 @@ impl Opener<'_> {
         self.opened.listed.push(skipped);
         Ok(None)
     }
+}
+
+/// Opens a file or stream of records.
+fn open_records(
+    info: &Arc<SourceInfo>,
+    format: Format,
+    origin: Origin,
+) -> Result<Arc<dyn Source>, ReadError> {
+    if format != Format::Parquet {
+        return Ok(Arc::new(RecordSource::new(Arc::clone(info), format, origin)));
+    }
+    let refused = |problem| ReadError::Table { source_name: info.shown.clone(), problem };
+    if !matches!(origin, Origin::File(Compression::None)) {
+        return Err(refused(TableProblem::ParquetStream));
+    }
+    #[cfg(feature = "parquet")]
+    return Ok(Arc::new(ParquetSource::open(Arc::clone(info))?));
+    #[cfg(not(feature = "parquet"))]
+    return Err(refused(TableProblem::NoParquet));
 }
 
 /// The first bytes of a stream, as many as can be read.

@@ -9,6 +9,7 @@ mod collection;
 mod containment;
 mod dedup;
 mod exact;
+mod examples;
 mod files;
 mod held;
 mod huge;

@@ -1,0 +1,60 @@
+//! Creates an index of a folder of documents and finds the one that a text is similar to.
+//!
+//! ```text
+//! cargo run --example query_index [FOLDER [TEXT]]
+//! ```
+
+use lookalike::core::params::{Params, Wishes};
+use lookalike::index::{AddOptions, Preparer, add};
+use lookalike::progress::Silent;
+use lookalike::read::{Collection, ReadOptions, Wording};
+use lookalike::store::entry::Wanted;
+use lookalike::store::index::{Place, create};
+use lookalike::store::query::{Question, Scratch};
+use lookalike::store::settings::{Settings, Store};
+use std::error::Error;
+use std::io::Write;
+use std::path::Path;
+
+/// The text that is searched for by default: the beginning of a recipe.
+pub(crate) const TEXT: &str = "\
+    Fry a chopped onion and two grated carrots in olive oil until they smell sweet. Add a teaspoon \
+    of cumin, a little chilli and a spoonful of tomato paste, and stir for one minute so that \
+    nothing sticks to the pot.";
+
+/// Prints the number of documents in the index, and the three most similar to `text`.
+pub(crate) fn run(folder: &Path, text: &str, out: &mut impl Write) -> Result<(), Box<dyn Error>> {
+    let params = Params::new(&Wishes { threshold: 0.3, ..Wishes::default() })?;
+    let settings = Settings::new(&params, &Wording::default().to_string(), Store::Texts)?;
+    let place = tempfile::tempdir()?;
+    let index = create(&Place::Folder(place.path().join("documents.lookalike")), &settings)?;
+
+    let collection = Collection::open(&[folder.to_owned()], &ReadOptions::default())?;
+    let added =
+        add(&index, &collection, &AddOptions::new(0), &Silent).map_err(|broken| broken.error)?;
+    writeln!(out, "{} documents", added.added)?;
+
+    let mut preparer = Preparer::new(index.settings())?;
+    let probe = preparer.prepare(text).probe();
+    let question = Question {
+        threshold: 0.3,
+        top: Some(3),
+        nearest: None,
+        filters: &[],
+        now: 0,
+        except: None,
+        wanted: Wanted::default(),
+    };
+    let answer = index.query(&probe, &question, &mut Scratch::default())?;
+    for found in answer.matches {
+        writeln!(out, "{} {}", found.similarity.six_decimals(), found.record.id)?;
+    }
+    Ok(())
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let folder = arguments.next().unwrap_or_else(|| "fixtures/sample".to_owned());
+    let text = arguments.next().unwrap_or_else(|| TEXT.to_owned());
+    run(Path::new(&folder), &text, &mut std::io::stdout())
+}
