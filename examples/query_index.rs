@@ -24,7 +24,7 @@ pub(crate) const TEXT: &str = "\
 
 /// Prints the number of documents in the index, and the three most similar to `text`.
 pub(crate) fn run(folder: &Path, text: &str, out: &mut impl Write) -> Result<(), Box<dyn Error>> {
-    let params = Params::new(&Wishes { threshold: 0.3, ..Wishes::default() })?;
+    let params = Params::new(&Wishes { threshold: 0.2, ..Wishes::default() })?;
     let settings = Settings::new(&params, &Wording::default().to_string(), Store::Texts)?;
     let place = tempfile::tempdir()?;
     let index = create(&Place::Folder(place.path().join("documents.lookalike")), &settings)?;
@@ -37,7 +37,7 @@ pub(crate) fn run(folder: &Path, text: &str, out: &mut impl Write) -> Result<(),
     let mut preparer = Preparer::new(index.settings())?;
     let probe = preparer.prepare(text).probe();
     let question = Question {
-        threshold: 0.3,
+        threshold: 0.2,
         top: Some(3),
         nearest: None,
         filters: &[],

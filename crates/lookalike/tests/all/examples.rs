@@ -27,8 +27,8 @@ fn groups_of_a_folder() {
     let mut out = Vec::new();
     folder_to_groups::run(&in_repository("fixtures/sample"), &mut out).unwrap();
     let lines = lines(&out);
-    assert!(lines.contains(&"  1.000000 recipe-lentil-soup-copy.txt"), "{lines:?}");
-    assert!(lines.contains(&"recipe-lentil-soup.txt"), "{lines:?}");
+    assert!(lines.contains(&"  1.000000 recipe-lentil-soup.txt"), "{lines:?}");
+    assert!(lines.contains(&"recipe-lentil-soup-copy.txt"), "{lines:?}");
 }
 
 #[test]
