@@ -1,5 +1,6 @@
 //! An opened index, wherever it is kept.
 
+pub use crate::access::Access;
 use crate::backend::{Backend, Change, Done, Problem, Snapshot, Stats};
 use crate::compact::CompactSignatures;
 use crate::error::IndexError;
@@ -7,7 +8,6 @@ use crate::query::{Answer, Probe, Question, Scratch, query};
 use crate::settings::Settings;
 use lookalike_core::params::Params;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// Where an index is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,18 +37,6 @@ impl Place {
             }
         }
     }
-}
-
-/// How an index is opened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Access {
-    /// Nothing is written; others may write meanwhile.
-    Read,
-    /// It is written to. Where only one process may, the others are waited for so long.
-    Write {
-        /// How long another writer is waited for.
-        wait: Duration,
-    },
 }
 
 /// Makes an index where there is none and opens it for writing.
@@ -103,7 +91,7 @@ pub fn restore(place: &Place, from: &Path) -> Result<Index, IndexError> {
         #[cfg(feature = "sqlite")]
         Place::Folder(folder) => {
             crate::sqlite::restore(folder, from)?;
-            open(place, Access::Write { wait: Duration::from_secs(1) })
+            open(place, Access::Write { wait: std::time::Duration::from_secs(1) })
         }
         #[cfg(feature = "postgres")]
         Place::Postgres(url) => crate::postgres::restore(url, from).and_then(Index::new),

@@ -26,10 +26,12 @@
 //!
 //! Nothing here reads files of documents, cuts texts into shingles, prints, or looks at the clock.
 
+mod access;
 pub mod backend;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod checksum;
 pub mod compact;
+mod comparison;
 pub mod containment;
 pub mod entry;
 pub mod error;

@@ -12,8 +12,9 @@
 
 use crate::backend::Snapshot;
 use crate::compact::{Chunk, CompactSignatures};
+pub use crate::comparison::Nearest;
+use crate::comparison::{Answer, Best, CHUNK, Probe, Question, Scratch, Similarity, compare, read};
 use crate::error::IndexError;
-use crate::query::{Answer, Best, CHUNK, Probe, Question, Scratch, Similarity, compare, read};
 use crate::settings::{Settings, Store};
 use lookalike_core::compact;
 use lookalike_core::params::Measure;
@@ -23,16 +24,6 @@ use std::sync::Arc;
 /// The probability that a document as similar as the last of the nearest is found, where the
 /// number of comparisons allows it.
 pub const CERTAINTY: f64 = 0.999;
-
-/// How many of the nearest documents are wanted, and what they are looked for in.
-#[derive(Debug, Clone, Copy)]
-pub struct Nearest<'a> {
-    /// How many.
-    pub count: NonZeroUsize,
-    /// Those of the index that is asked; see
-    /// [`Index::compact_signatures`](crate::Index::compact_signatures).
-    pub signatures: &'a CompactSignatures,
-}
 
 /// The most documents that are compared for the `count` nearest ones: 2,048, or four for each.
 /// Documents that a filter leaves out do not count.

@@ -1,12 +1,10 @@
 //! Sketches instead of documents: an index whose signatures are the bands of sketches, as they are.
 //! It has no texts, no shingles and no threshold; who made the sketches knows what they mean.
 
-use crate::error::IndexError;
-use crate::settings::{FORMAT_VERSION, Settings, Store};
 use serde::{Deserialize, Serialize};
 
 /// The most numbers of a signature: what is larger fits in no row.
-const MAX_NUMBERS: usize = 1 << 27;
+pub(crate) const MAX_NUMBERS: usize = 1 << 27;
 
 /// What the sketches of an index are.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -93,83 +91,11 @@ impl Sketches {
     }
 }
 
-impl Settings {
-    /// Settings of a new index of sketches with so many bands.
-    pub fn of_sketches(bands: usize, sketches: Sketches) -> Self {
-        let rows = sketches.words();
-        Self {
-            version: FORMAT_VERSION,
-            shingle: String::new(),
-            tokens: String::new(),
-            case: String::new(),
-            frequencies: false,
-            stop_words: None,
-            wording: String::new(),
-            scheme: String::new(),
-            seed: 0,
-            num_hashes: bands.saturating_mul(rows),
-            bands,
-            rows,
-            threshold: 0.0,
-            recall: 0.0,
-            store: Store::Signatures,
-            sketches: Some(sketches),
-            containment: None,
-        }
-    }
-
-    /// Checks that an index can be made with them: of documents, or of sketches.
-    ///
-    /// # Errors
-    /// [`IndexError::Params`], and [`IndexError::NotAnIndex`] for sketches that cannot be.
-    pub fn check(&self, index: &str) -> Result<(), IndexError> {
-        if self.sketches.is_none() {
-            return Ok(self.params().map(drop)?);
-        }
-        self.check_sketches(index)
-    }
-
-    /// Checks what sketches have in store for each other; documents have nothing of that.
-    ///
-    /// # Errors
-    /// [`IndexError::NotAnIndex`].
-    pub(crate) fn check_sketches(&self, index: &str) -> Result<(), IndexError> {
-        let Some(sketches) = &self.sketches else { return Ok(()) };
-        let is_whole = !sketches.halved || sketches.band_bytes % 8 == 0;
-        let used = self.bands.checked_mul(sketches.rows);
-        let fits = used.is_some_and(|used| (1..=sketches.num_perm).contains(&used));
-        if is_whole
-            && fits
-            && self.num_hashes <= MAX_NUMBERS
-            && *self == Self::of_sketches(self.bands, sketches.clone())
-        {
-            return Ok(());
-        }
-        Err(IndexError::NotAnIndex {
-            index: index.to_owned(),
-            why: format!(
-                "its settings are no settings of sketches: {} bands of {} bytes, {} numbers of \
-                 {} values",
-                self.bands, sketches.band_bytes, self.num_hashes, sketches.num_perm
-            ),
-        })
-    }
-
-    /// Refuses what is no index of documents.
-    ///
-    /// # Errors
-    /// [`IndexError::OfSketches`].
-    pub fn expect_documents(&self, index: &str) -> Result<(), IndexError> {
-        match self.sketches {
-            None => Ok(()),
-            Some(_) => Err(IndexError::OfSketches { index: index.to_owned() }),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::IndexError;
+    use crate::settings::{Settings, Store};
 
     fn sketches(band_bytes: usize, halved: bool) -> Sketches {
         Sketches {

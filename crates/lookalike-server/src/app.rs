@@ -1,4 +1,4 @@
-//! What all requests share, and which address does what.
+//! The state that all requests share, and answers in JSON.
 
 use crate::body::Memory;
 use crate::config::Config;
@@ -9,15 +9,10 @@ use crate::pool::{self, Pool};
 use crate::problem::{Code, Problem};
 use crate::stars::{self, ComputeLimits};
 use crate::writer::Writer;
-use crate::{about, bulk, compare, documents, gate, groups, page, query};
-use axum::Router;
 use axum::body::{Body, Bytes};
-use axum::extract::Request;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderValue, StatusCode};
-use axum::middleware::from_fn_with_state;
 use axum::response::Response;
-use axum::routing::{get, post, put};
 use lookalike::find;
 use lookalike::index::time;
 use lookalike::progress::Progress;
@@ -148,45 +143,6 @@ fn start_groups(index: &Arc<Index>, config: &Config) -> std::io::Result<GroupCac
         stars::find(&index, threshold, time::now(), &compute_limits, progress)
     };
     GroupCache::start(default_threshold, cache_limits, Box::new(compute))
-}
-
-/// Which address does what. `openapi.json` describes the same.
-pub(crate) fn router(app: &Arc<App>) -> Router {
-    let page = page::files::FILES.iter();
-    page.fold(Router::new(), |router, (path, ..)| router.route(path, get(page::file)))
-        .route(page::DESCRIPTION, get(page::description))
-        .route("/metrics", get(about::metrics))
-        .route("/v1/health", get(about::health))
-        .route("/v1/settings", get(about::settings))
-        .route("/v1/stats", get(about::stats))
-        .route("/v1/documents", get(documents::list).post(bulk::post))
-        .route(
-            "/v1/documents/{id}",
-            put(documents::put).get(documents::get).delete(documents::delete),
-        )
-        .route("/v1/query", post(query::post))
-        .route("/v1/compare", post(compare::post))
-        .route("/v1/groups", get(groups::get))
-        .fallback(nothing_here)
-        .method_not_allowed_fallback(wrong_method)
-        .layer(from_fn_with_state(Arc::clone(app), gate::pass))
-        .with_state(Arc::clone(app))
-}
-
-async fn nothing_here(request: Request) -> Problem {
-    let path = request.uri().path();
-    let hint = match path.strip_prefix("/v1/documents/") {
-        Some(_) => "an id is one piece of the address, with / written as %2F",
-        None => "GET /openapi.json lists all addresses",
-    };
-    let path = lookalike::store::entry::shown(path);
-    Problem::new(Code::UNKNOWN_ADDRESS, format!("there is nothing at {path}: {hint}"))
-}
-
-async fn wrong_method(request: Request) -> Problem {
-    let method = request.method();
-    let detail = format!("{method} is not taken here: the header allow has what is");
-    Problem::new(Code::WRONG_METHOD, detail)
 }
 
 /// An answer in JSON.

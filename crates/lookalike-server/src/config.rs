@@ -1,7 +1,7 @@
 //! What a server is told when it starts.
 
+pub use crate::config_error::ConfigError;
 use crate::token::Tokens;
-use std::fmt;
 use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -143,45 +143,3 @@ impl Config {
         }
     }
 }
-
-/// A configuration with which no server starts.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ConfigError {
-    /// Other machines would reach documents without any token.
-    OpenToAll {
-        /// The address.
-        listen: SocketAddr,
-    },
-    /// A limit lets nothing through.
-    TooSmall {
-        /// Which.
-        what: &'static str,
-        /// What was given.
-        got: u64,
-        /// The least that makes sense.
-        least: u64,
-    },
-    /// A token is too easily guessed, or cannot be sent.
-    Token {
-        /// What is wrong with it; never the token.
-        why: &'static str,
-    },
-}
-
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::OpenToAll { listen } => write!(
-                f,
-                "without tokens the server only listens on this machine, not on {listen}: set \
-                 read or write tokens (--token-file), or listen on 127.0.0.1"
-            ),
-            Self::TooSmall { what, got, least } => {
-                write!(f, "{what} is {got}: expected at least {least}")
-            }
-            Self::Token { why } => write!(f, "a token {why}"),
-        }
-    }
-}
-
-impl std::error::Error for ConfigError {}

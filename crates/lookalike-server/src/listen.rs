@@ -1,9 +1,11 @@
 //! Sockets: accepts connections, gives each its time limits, and stops in good order.
 
-use crate::app::{App, router};
-use crate::config::{Config, ConfigError};
+use crate::app::App;
+use crate::config::Config;
+use crate::config_error::ConfigError;
 use crate::connections::{Connection, Connections};
 use crate::metrics::Counted;
+use crate::routes::router;
 use crate::stream::{ConnectionStream, RequestBody};
 use axum::Router;
 use axum::body::Body;

@@ -1,6 +1,6 @@
 //! Who may read, and who may write.
 
-use crate::config::ConfigError;
+use crate::config_error::ConfigError;
 use axum::extract::Request;
 use std::fmt;
 use std::hint::black_box;

@@ -10,16 +10,13 @@ use super::pool::{Lease, Pool};
 use super::repair::{COUNT, fill};
 use super::schema::{begin_new, fill_new};
 use super::snapshot::PostgresSnapshot;
-use crate::backend::Backend;
 use crate::error::IndexError;
-use crate::index::Access;
 use crate::settings::Settings;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 const ROWS: &str = "docs.copy";
 const REST: &str = "index.json";
@@ -109,14 +106,11 @@ fn copy(snapshot: &mut PostgresSnapshot, settings: &Settings, to: &Path) -> Resu
     write().map_err(|error| broken(&name, error))
 }
 
-/// Makes an index in a database from the folder that
-/// [`Backend::backup`](crate::backend::Backend::backup) of one wrote, and opens it for writing.
+/// Makes the tables of an index and fills them from a backup.
 ///
 /// # Errors
-/// [`IndexError::Exists`] where there is something in the database, [`IndexError::NotAnIndex`] for
-/// a folder that is no whole copy, [`IndexError::Version`] for one of another version, and what the
-/// server says. Nothing is made then.
-pub fn restore(url: &str, from: &Path) -> Result<Box<dyn Backend>, IndexError> {
+/// As [`restore`](super::restore).
+pub(super) fn restore(url: &str, from: &Path) -> Result<(), IndexError> {
     let rest = read_rest(from)?;
     let settings = Settings::from_json(&rest.settings.to_string(), &from.display().to_string())?;
     settings.params()?;
@@ -137,7 +131,7 @@ pub fn restore(url: &str, from: &Path) -> Result<Box<dyn Backend>, IndexError> {
         return Err(IndexError::Damaged { what: from.join(ROWS).display().to_string(), why });
     }
     lease.commit().map_err(|error| failure(pool.name(), &error))?;
-    super::open(url, Access::Write { wait: Duration::ZERO })
+    Ok(())
 }
 
 fn read_rest(from: &Path) -> Result<Rest, IndexError> {

@@ -37,12 +37,11 @@ mod snapshot;
 mod tls;
 mod write;
 
-pub use backup::restore;
 pub use defaults::{Defaults, with_defaults};
 
+use crate::access::Access;
 use crate::backend::{Backend, Change, Done, Problem, Snapshot, Stats};
 use crate::error::{IndexError, Unwritable};
-use crate::index::Access;
 use crate::settings::Settings;
 use address::Address;
 use lookalike_core::error::ParamsError;
@@ -77,6 +76,18 @@ fn new(url: &str, settings: &Settings, wait: Duration) -> Result<PostgresBackend
     let pool = Arc::new(Pool::new(Address::parse(url)?, false));
     schema::create(&pool, settings)?;
     Ok(PostgresBackend { pool, settings: settings.clone(), wait: Some(wait) })
+}
+
+/// Makes an index in a database from the folder that
+/// [`Backend::backup`](crate::backend::Backend::backup) of one wrote, and opens it for writing.
+///
+/// # Errors
+/// [`IndexError::Exists`] where there is something in the database, [`IndexError::NotAnIndex`] for
+/// a folder that is no whole copy, [`IndexError::Version`] for one of another version, and what the
+/// server says. Nothing is made then.
+pub fn restore(url: &str, from: &Path) -> Result<Box<dyn Backend>, IndexError> {
+    backup::restore(url, from)?;
+    open(url, Access::Write { wait: Duration::ZERO })
 }
 
 /// Opens the index in a database. Any number of processes may open it for writing; their batches

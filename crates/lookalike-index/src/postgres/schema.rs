@@ -83,8 +83,16 @@ fn migrate(lease: &mut Lease, from: u32) -> Result<(), postgres::Error> {
 
 fn version(lease: &mut Lease) -> Result<u32, IndexError> {
     let rows = lease.query("SELECT max(number) FROM migrations", &[])?;
-    let number = rows.first().and_then(|row| row.try_get::<_, Option<i32>>(0).ok().flatten());
+    let Some(row) = rows.first() else { return Err(no_row(lease.pool().name(), "its migrations")) };
+    // There is no migration yet where the greatest number is null.
+    let number: Option<i32> = row.try_get(0).map_err(|error| lease.pool().failure(&error))?;
     Ok(number.and_then(|number| u32::try_from(number).ok()).unwrap_or(0))
+}
+
+/// The error of an answer without a row.
+fn no_row(index: &str, what: &str) -> IndexError {
+    let why = format!("the server gives no row for {what}, expected is one");
+    IndexError::Database { index: index.to_owned(), why, transient: false }
 }
 
 fn check_server(pool: &Pool, lease: &mut Lease) -> Result<(), IndexError> {
@@ -93,7 +101,9 @@ fn check_server(pool: &Pool, lease: &mut Lease) -> Result<(), IndexError> {
          current_setting('server_encoding')",
         &[],
     )?;
-    let Some(row) = rows.first() else { return Ok(()) };
+    let Some(row) = rows.first() else {
+        return Err(no_row(pool.name(), "its version and encoding"));
+    };
     let (server, encoding): (i32, String) = (row.get(0), row.get(1));
     let why = if server < OLDEST_SERVER {
         format!("the server is PostgreSQL {server}, expected is {OLDEST_SERVER} or later")

@@ -1,6 +1,8 @@
 //! The catalogue: the database of documents, which is the truth, and its connections.
 
+use super::catalogue_schema::{CHECKSUMS, SCHEMA};
 use super::fault::Place;
+use super::head::Head;
 use super::reserve::LOG_PAGES;
 use super::segment::Listed;
 use super::trust;
@@ -16,165 +18,12 @@ const APPLICATION: i64 = 0x4c6b_416c;
 /// `user_version` of the database: 1 has no checksums of rows.
 const CATALOGUE_VERSION: u32 = 2;
 
-/// Statements that make the catalogue of version 1.
-const SCHEMA: [&str; 8] = [
-    "CREATE TABLE settings(one INTEGER PRIMARY KEY CHECK(one = 1), json TEXT NOT NULL) STRICT",
-    "CREATE TABLE state(
-  one INTEGER PRIMARY KEY CHECK(one = 1),
-  changes INTEGER NOT NULL,
-  generation INTEGER NOT NULL,
-  last INTEGER NOT NULL,
-  next_segment INTEGER NOT NULL,
-  documents INTEGER NOT NULL,
-  without_shingles INTEGER NOT NULL,
-  set_bytes INTEGER NOT NULL,
-  text_bytes INTEGER NOT NULL
-) STRICT",
-    "CREATE TABLE docs(
-  doc INTEGER PRIMARY KEY,
-  id TEXT NOT NULL,
-  fingerprint BLOB NOT NULL,
-  bytes INTEGER NOT NULL,
-  added INTEGER NOT NULL,
-  modified INTEGER,
-  expires INTEGER,
-  metadata TEXT NOT NULL,
-  signature BLOB NOT NULL
-) STRICT",
-    "CREATE INDEX docs_expires ON docs(expires) WHERE expires IS NOT NULL",
-    "CREATE TABLE sets(doc INTEGER PRIMARY KEY, code BLOB NOT NULL) STRICT",
-    "CREATE TABLE texts(doc INTEGER PRIMARY KEY, zstd BLOB NOT NULL) STRICT",
-    "CREATE TABLE dead(doc INTEGER PRIMARY KEY, change INTEGER NOT NULL) STRICT",
-    "CREATE TABLE segments(
-  name TEXT PRIMARY KEY,
-  first INTEGER NOT NULL,
-  last INTEGER NOT NULL,
-  level INTEGER NOT NULL,
-  dropped INTEGER NOT NULL,
-  checksum INTEGER NOT NULL
-) STRICT, WITHOUT ROWID",
-];
-
-/// Columns of version 2: table, column, type. They are added to the tables of version 1 in new
-/// catalogues, too, so that both have the same schema.
-const CHECKSUMS: [(&str, &str, &str); 6] = [
-    ("settings", "checksum", "INTEGER"),
-    ("state", "unchecked", "INTEGER NOT NULL DEFAULT 0"),
-    ("docs", "checksum", "INTEGER"),
-    ("docs", "signature_checksum", "INTEGER"),
-    ("sets", "checksum", "INTEGER"),
-    ("texts", "checksum", "INTEGER"),
-];
-
-/// The statements that SQLite keeps for a catalogue of a version.
-pub(super) fn schema(version: u32) -> Vec<String> {
-    let mut statements = SCHEMA.map(str::to_owned);
-    if version >= 2 {
-        for (table, column, kind) in CHECKSUMS {
-            let begin = format!("CREATE TABLE {table}(");
-            for statement in statements.iter_mut().filter(|one| one.starts_with(&begin)) {
-                let end = statement.rfind(')').unwrap_or(statement.len());
-                statement.insert_str(end, &format!(", {column} {kind}"));
-            }
-        }
-    }
-    statements.into()
-}
-
 /// Adds the columns of version 2 to a catalogue of version 1.
 fn add_checksums(connection: &Connection) -> rusqlite::Result<()> {
     for (table, column, kind) in CHECKSUMS {
         connection.execute_batch(&format!("ALTER TABLE {table} ADD COLUMN {column} {kind}"))?;
     }
     connection.execute_batch(&format!("PRAGMA user_version = {CATALOGUE_VERSION}"))
-}
-
-/// The row of `state`: what is there at a moment.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Head {
-    /// Calls that changed documents.
-    pub(super) changes: u64,
-    /// Changes of the list of segments.
-    pub(super) generation: u64,
-    /// The greatest number that any document has had.
-    pub(super) last: u32,
-    /// What the next segment file is called.
-    pub(super) next_segment: u64,
-    /// Documents.
-    pub(super) documents: u64,
-    /// Those of them without shingles.
-    pub(super) without_shingles: u64,
-    /// Bytes of encoded sets.
-    pub(super) set_bytes: u64,
-    /// Bytes of compressed texts.
-    pub(super) text_bytes: u64,
-    /// Documents up to this number were stored by version 1 and may have no checksums.
-    pub(super) unchecked: u64,
-}
-
-impl Head {
-    /// Reads the row.
-    ///
-    /// # Errors
-    /// What SQLite says, [`IndexError::DamagedCatalogue`] for counts that cannot be.
-    pub(super) fn read(place: &Place, connection: &Connection) -> Result<Self, IndexError> {
-        let head = Self::row(place, connection).map_err(|error| place.database(error))?;
-        let most = i64::MAX as u64;
-        let counts = [head.changes, head.generation, head.next_segment, head.documents];
-        if counts.iter().any(|count| *count > most) {
-            let file = place.catalogue().display().to_string();
-            let why = "table `state` has a negative count".to_owned();
-            return Err(IndexError::DamagedCatalogue { file, why });
-        }
-        Ok(head)
-    }
-
-    fn row(place: &Place, connection: &Connection) -> rusqlite::Result<Self> {
-        let sql = place.sql(
-            "SELECT changes, generation, last, next_segment, documents, without_shingles,
-             set_bytes, text_bytes, unchecked FROM state",
-        );
-        let mut statement = connection.prepare_cached(&sql)?;
-        statement.query_row([], |row| {
-            let number = |at| row.get::<_, i64>(at).map(i64::cast_unsigned);
-            Ok(Self {
-                changes: number(0)?,
-                generation: number(1)?,
-                last: row.get(2)?,
-                next_segment: number(3)?,
-                documents: number(4)?,
-                without_shingles: number(5)?,
-                set_bytes: number(6)?,
-                text_bytes: number(7)?,
-                unchecked: row.get::<_, Option<i64>>(8)?.map_or(u64::MAX, i64::cast_unsigned),
-            })
-        })
-    }
-
-    /// Writes the row.
-    ///
-    /// # Errors
-    /// What SQLite says.
-    pub(super) fn write(&self, connection: &Connection) -> rusqlite::Result<()> {
-        let mut statement = connection.prepare_cached(
-            "UPDATE state SET changes = ?1, generation = ?2, last = ?3, next_segment = ?4,
-             documents = ?5, without_shingles = ?6, set_bytes = ?7, text_bytes = ?8,
-             unchecked = ?9",
-        )?;
-        let number = u64::cast_signed;
-        statement.execute(params![
-            number(self.changes),
-            number(self.generation),
-            self.last,
-            number(self.next_segment),
-            number(self.documents),
-            number(self.without_shingles),
-            number(self.set_bytes),
-            number(self.text_bytes),
-            number(self.unchecked),
-        ])?;
-        Ok(())
-    }
 }
 
 /// Makes an empty catalogue.

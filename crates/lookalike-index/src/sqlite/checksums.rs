@@ -1,7 +1,7 @@
 //! Checksums for rows that version 1 has written.
 
 use super::shared::Shared;
-use super::write::Writer;
+use super::writer::Writer;
 use crate::checksum::{Fields, content};
 use crate::error::IndexError;
 use rusqlite::{Connection, Row, params};

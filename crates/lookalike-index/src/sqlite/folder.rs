@@ -1,15 +1,17 @@
 //! The folder of an index: made, opened, locked.
 
-use super::Tuning;
-use super::catalogue::{self, Head};
+use super::catalogue;
 use super::fault::{Place, sync_names};
+use super::head::Head;
 use super::parts::Parts;
 use super::reading::Reading;
 use super::reserve;
 use super::shared::Shared;
 use super::trust;
+use super::tuning::Tuning;
 use super::upkeep;
-use super::write::{self, Writer};
+use super::write;
+use super::writer::Writer;
 use crate::backend::Change;
 use crate::error::IndexError;
 use crate::settings::Settings;

@@ -103,8 +103,9 @@ impl Filter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sqlite::lock::lock;
     use crate::sqlite::posting::{Run, id_key};
-    use crate::sqlite::shared::{Shared, lock};
+    use crate::sqlite::shared::Shared;
     use crate::sqlite::{Tuning, sample};
     use std::sync::Arc;
 

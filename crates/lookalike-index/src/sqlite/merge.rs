@@ -1,11 +1,13 @@
 //! Several segments become one, piece by piece.
 
 use super::catalogue;
+use super::lock::lock;
 use super::posting::{List, Posting};
 use super::segment::{Cursor, Segment};
 use super::segment_file::SegmentFile;
-use super::shared::{Shared, lock};
-use super::write::{Writer, next_name};
+use super::shared::Shared;
+use super::write::next_name;
+use super::writer::Writer;
 use crate::error::IndexError;
 use std::sync::Arc;
 

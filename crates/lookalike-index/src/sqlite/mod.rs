@@ -10,13 +10,17 @@
 
 mod backup;
 mod catalogue;
+mod catalogue_schema;
 mod check;
 mod checksums;
 mod fault;
 mod folder;
+mod head;
 mod known;
 mod layout;
+mod lock;
 mod merge;
+mod merge_signal;
 mod parts;
 mod posting;
 mod reading;
@@ -29,12 +33,14 @@ mod segment;
 mod segment_file;
 mod shared;
 mod trust;
+mod tuning;
 mod upkeep;
 mod write;
+mod writer;
 
+use crate::access::Access;
 use crate::backend::{Backend, Change, Done, Problem, Snapshot, Stats};
 use crate::error::IndexError;
-use crate::index::Access;
 use crate::settings::Settings;
 use fault::Place;
 use shared::Shared;
@@ -42,43 +48,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
-
-/// When postings are put into segments, and segments together. What is stored does not depend on
-/// it, and any handle may use its own; the defaults suit every size. Tests use small numbers, so
-/// that much happens to few documents.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Tuning {
-    /// The most documents whose postings are kept in memory only and gathered again when the index
-    /// is opened; at least 1.
-    pub tail: usize,
-    /// How many segments become one; at least 2.
-    pub fan_out: usize,
-    /// Whether a thread of its own merges segments; else only `compact` does.
-    pub background: bool,
-}
-
-impl Default for Tuning {
-    fn default() -> Self {
-        Self { tail: 16_384, fan_out: 8, background: true }
-    }
-}
-
-impl Tuning {
-    /// The level of a segment with so many documents: how often it would have been merged.
-    fn level(&self, documents: u64) -> u32 {
-        let mut size = (self.tail.max(1) as u64).saturating_mul(self.fan_out.max(2) as u64);
-        let mut level = 0;
-        while documents >= size {
-            size = size.saturating_mul(self.fan_out.max(2) as u64);
-            level += 1;
-        }
-        level
-    }
-
-    fn in_range(self) -> Self {
-        Self { tail: self.tail.max(1), fan_out: self.fan_out.max(2), ..self }
-    }
-}
+pub use tuning::Tuning;
 
 /// Makes an index in a new folder.
 ///

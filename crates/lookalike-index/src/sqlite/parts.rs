@@ -1,7 +1,8 @@
 //! What is searched: segments, and behind them runs of the documents that are in none.
 
-use super::catalogue::{self, Head};
+use super::catalogue;
 use super::fault::Place;
+use super::head::Head;
 use super::posting::{List, Posting, Run, id_key};
 use super::segment::Segment;
 use crate::backend::posting_keys;

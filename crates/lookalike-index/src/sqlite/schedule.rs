@@ -6,12 +6,14 @@
 //! segments for the next one of its level are there. Where nothing is added, nobody is disturbed,
 //! and all are done as fast as they can be.
 
+use super::lock::lock;
 use super::merge::Merge;
+use super::merge_signal::MergeSignal;
 use super::parts::Parts;
 use super::segment::Segment;
-use super::shared::{Shared, lock};
+use super::shared::Shared;
 use crate::error::IndexError;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 /// A merge is done when so many documents were added for each one in it.
@@ -20,85 +22,7 @@ const SPREAD: f64 = 0.75;
 const PATIENCE: Duration = Duration::from_millis(100);
 const MOST_PATIENCE: Duration = Duration::from_secs(2);
 
-/// What the thread that merges is told, and tells.
-#[derive(Default)]
-pub(super) struct Signal {
-    told: Mutex<Told>,
-    changed: Condvar,
-    /// Held by the one who merges segments or makes them anew.
-    turn: Mutex<()>,
-}
-
-#[derive(Default)]
-struct Told {
-    /// There is a new segment.
-    flushed: bool,
-    /// The thread is to end.
-    end: bool,
-    /// So many wait to be alone.
-    asked: usize,
-    /// The last merge failed: nobody needs to wait for another.
-    failed: bool,
-}
-
-impl Signal {
-    /// There is a new segment.
-    pub(super) fn flushed(&self) {
-        let mut told = lock(&self.told);
-        (told.flushed, told.failed) = (true, false);
-        self.changed.notify_all();
-    }
-
-    /// The thread is to end, after the merges that are under way.
-    pub(super) fn end(&self) {
-        lock(&self.told).end = true;
-        self.changed.notify_all();
-    }
-
-    /// Nobody else merges segments or makes them anew until this is dropped. Merges that are under
-    /// way are given up.
-    pub(super) fn alone(&self) -> MutexGuard<'_, ()> {
-        lock(&self.told).asked += 1;
-        self.changed.notify_all();
-        let turn = lock(&self.turn);
-        let mut told = lock(&self.told);
-        // What was given up is planned anew after this turn.
-        (told.asked, told.flushed) = (told.asked - 1, true);
-        self.changed.notify_all();
-        turn
-    }
-
-    /// Waits for something to do; `None` when the thread is to end.
-    fn next(&self) -> Option<MutexGuard<'_, ()>> {
-        let idle = |told: &mut Told| (!told.flushed || told.asked > 0) && !told.end;
-        let waited = self.changed.wait_while(lock(&self.told), idle);
-        let mut told = waited.unwrap_or_else(PoisonError::into_inner);
-        told.flushed = false;
-        let ends = told.end;
-        drop(told);
-        (!ends).then(|| lock(&self.turn))
-    }
-
-    /// Waits for a new segment, or for anything else that is told, but not for long.
-    fn pause(&self) {
-        let idle = |told: &mut Told| !told.flushed && told.asked == 0 && !told.end;
-        let waited = self.changed.wait_timeout_while(lock(&self.told), PATIENCE, idle);
-        waited.unwrap_or_else(PoisonError::into_inner).0.flushed = false;
-    }
-
-    fn ends(&self) -> bool {
-        lock(&self.told).end
-    }
-
-    fn is_asked(&self) -> bool {
-        lock(&self.told).asked > 0
-    }
-
-    fn merged(&self, is_done: bool) {
-        lock(&self.told).failed = !is_done;
-        self.changed.notify_all();
-    }
-
+impl MergeSignal {
     /// Lets a writer wait while there are so many segments that looking into each would cost more
     /// than merging them.
     pub(super) fn wait_while_behind(&self, shared: &Shared) {
@@ -106,10 +30,10 @@ impl Signal {
             return;
         }
         let most = 10 * shared.tuning.fan_out;
-        let mut told = lock(&self.told);
-        while shared.parts().segments.len() > most && !told.failed && !told.end {
-            let waited = self.changed.wait_timeout(told, Duration::from_millis(20));
-            told = waited.unwrap_or_else(PoisonError::into_inner).0;
+        let mut flags = lock(&self.flags);
+        while shared.parts().segments.len() > most && !flags.failed && !flags.end {
+            let waited = self.changed.wait_timeout(flags, Duration::from_millis(20));
+            flags = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 }
@@ -138,7 +62,7 @@ pub(super) fn work(shared: &Arc<Shared>) {
 fn merge_all(shared: &Arc<Shared>) -> Result<(), IndexError> {
     let mut merges = Merges { shared, under_way: Vec::new(), unfit: Vec::new(), error: None };
     let mut adding = Adding::new(shared.parts().last, Instant::now());
-    while !shared.signal.is_asked() {
+    while !shared.signal.is_waited_for() {
         let (parts, ends) = (shared.parts(), shared.signal.ends());
         if !ends && merges.begin(&parts) {
             continue;
@@ -148,7 +72,7 @@ fn merge_all(shared: &Arc<Shared>) -> Result<(), IndexError> {
             || parts.segments.len() >= hurried(shared.tuning.fan_out);
         match next(merges.lags(parts.last), at_once) {
             Next::Nothing => break,
-            Next::Wait => shared.signal.pause(),
+            Next::Wait => shared.signal.pause(PATIENCE),
             Next::Step(at) => merges.go_on(at),
         }
     }
@@ -425,10 +349,10 @@ mod tests {
         let above = tempfile::tempdir().unwrap();
         let path = above.path().join("index");
         let shared = unmerged(&path);
-        lock(&shared.signal.told).asked = 1;
+        lock(&shared.signal.flags).waiters = 1;
         merge_all(&shared).unwrap();
         assert_eq!((shared.parts().segments.len(), files(&path)), (40, 40));
-        lock(&shared.signal.told).asked = 0;
+        lock(&shared.signal.flags).waiters = 0;
         // One that is given up half done leaves nothing behind.
         let segments = shared.parts().segments.clone();
         let mut merge = Merge::begin(&shared, &segments).unwrap().unwrap();
@@ -456,7 +380,7 @@ mod tests {
         };
         // A merge is under way, or done.
         wait_until(&|| files(&path) != 40);
-        let turn = shared.signal.alone();
+        let turn = shared.signal.exclusive();
         assert_eq!(files(&path), shared.parts().segments.len());
         drop(turn);
         wait_until(&|| shared.parts().segments.len() <= 6);

@@ -4,23 +4,24 @@
 //! the moment has: the rows decide. So a writer shows parts before it commits, and a reader takes
 //! them after its transaction has begun.
 
-use super::Tuning;
-use super::catalogue::Head;
 use super::fault::Place;
+use super::head::Head;
+use super::lock::lock;
+use super::merge_signal::MergeSignal;
 use super::parts::Parts;
 use super::posting::{List, id_key};
 use super::reading::Reading;
 use super::reserve;
 use super::rows::Reader;
-use super::schedule::Signal;
-use super::write::Writer;
+use super::tuning::Tuning;
+use super::writer::Writer;
 use crate::backend::EachSet;
 use crate::backend::Snapshot;
 use crate::entry::{Record, Wanted};
 use crate::error::{IndexError, Unwritable};
 use crate::settings::Settings;
 use rusqlite::Connection;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 /// Bytes of a page of the catalogue.
@@ -38,16 +39,11 @@ pub(super) struct Shared {
     /// `None` where it is open for reading only.
     pub(super) writer: Mutex<Option<Writer>>,
     pub(super) writable: bool,
-    pub(super) signal: Signal,
+    pub(super) signal: MergeSignal,
     parts: Mutex<Arc<Parts>>,
     /// Held while parts are brought up to date with what another process has written.
     refreshing: Mutex<()>,
     idle: Mutex<Vec<Reading>>,
-}
-
-/// Locks, also behind a thread that panicked: what is guarded is replaced as a whole.
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Shared {
@@ -64,7 +60,7 @@ impl Shared {
             tuning,
             writable: writer.is_some(),
             writer: Mutex::new(writer),
-            signal: Signal::default(),
+            signal: MergeSignal::default(),
             parts: Mutex::new(Arc::new(parts)),
             refreshing: Mutex::new(()),
             idle: Mutex::new(Vec::new()),

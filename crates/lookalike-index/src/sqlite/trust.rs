@@ -5,12 +5,13 @@
 //! |---|---|
 //! | its files | regular files; no links, devices or pipes |
 //! | the journal | a write-ahead log: a rollback journal can name a file to delete |
-//! | the schema | exactly the statements of [`catalogue`](super::catalogue): no trigger, no view |
+//! | the schema | exactly the statements of `catalogue_schema`: no trigger, no view |
 //! | `segments.name` | ten digits or more and `.seg`, below `state.next_segment` |
 //! | `segments.first`, `last`, `level`, `dropped` | ascending, disjoint, within `state` |
 
-use super::catalogue::{Head, schema};
+use super::catalogue_schema::schema;
 use super::fault::Place;
+use super::head::Head;
 use super::segment::Listed;
 use crate::error::IndexError;
 use rusqlite::Connection;

@@ -1,16 +1,18 @@
 //! Compacting, and making segments anew from the catalogue.
 
-use super::Tuning;
-use super::catalogue::{self, Head};
+use super::catalogue;
 use super::checksums;
 use super::fault::Place;
+use super::head::Head;
 use super::known::Known;
+use super::lock::lock;
 use super::merge::{merge, swap};
 use super::parts::gathered;
 use super::segment::{Listed, Segment};
 use super::segment_file::SegmentFile;
-use super::shared::{Shared, lock};
+use super::shared::Shared;
 use super::trust::segment_number;
+use super::tuning::Tuning;
 use super::write::{bury, flush, next_name, remove_rows, write_run};
 use crate::error::IndexError;
 use crate::settings::Settings;
@@ -93,7 +95,7 @@ fn put_together(shared: &Arc<Shared>) -> Result<(), IndexError> {
             done?;
         }
     }
-    let _one = shared.signal.alone();
+    let _one = shared.signal.exclusive();
     loop {
         let parts = shared.parts();
         let is_one = parts.segments.len() == 1 && !any_dead(shared)?;
@@ -109,7 +111,7 @@ fn spare_postings(shared: &Arc<Shared>) -> Result<(), IndexError> {
     let mut segments = shared.parts().segments.clone();
     segments.sort_by_key(|segment| segment.file_bytes());
     for segment in segments {
-        let _one = shared.signal.alone();
+        let _one = shared.signal.exclusive();
         match merge(shared, &[segment]) {
             Ok(_) | Err(IndexError::DiskFull { .. }) => {}
             Err(error) => return Err(error),
@@ -187,7 +189,7 @@ fn give_back(shared: &Shared, full: &mut bool) -> Result<(), IndexError> {
 /// # Errors
 /// As [`Backend::repair`](crate::backend::Backend::repair).
 pub(super) fn repair(shared: &Arc<Shared>) -> Result<(), IndexError> {
-    let _one = shared.signal.alone();
+    let _one = shared.signal.exclusive();
     let failed = |error| shared.place.database(error);
     let (old, new, changes) = {
         let mut held = lock(&shared.writer);

@@ -1,16 +1,18 @@
 //! Changes, one transaction a call.
 
-use super::catalogue::{self, Head};
+use super::catalogue;
 use super::fault::Place;
+use super::head::Head;
 use super::known::Known;
+use super::lock::lock;
 use super::parts::Parts;
 use super::posting::{List, Posting, Run, id_key};
-use super::reserve::LOG_PAGES;
 use super::rows::Reader;
 use super::segment::Segment;
 use super::segment_file::SegmentFile;
-use super::shared::{Shared, lock};
+use super::shared::Shared;
 use super::trust::segment_name;
+use super::writer::Writer;
 use crate::backend::{Change, Done, posting_keys};
 use crate::checksum::{self, Fields};
 use crate::entry::{Entry, MAX_METADATA_BYTES, shown};
@@ -18,37 +20,9 @@ use crate::error::IndexError;
 use crate::settings::{Settings, Store};
 use rusqlite::{Connection, OptionalExtension, params};
 use std::collections::{HashMap, HashSet};
-use std::fs::File;
 use std::sync::Arc;
-use std::time::Duration;
-
-/// The one who writes.
-pub(super) struct Writer {
-    pub(super) connection: Connection,
-    /// What is there.
-    pub(super) head: Head,
-    /// Let go after the connection is closed.
-    _lock: Held,
-    texts: Option<zstd::bulk::Compressor<'static>>,
-    /// What is known of ids; to be forgotten when segments are made anew.
-    pub(super) known: Known,
-}
-
-/// The lock of the one who writes. A process that was forked has the file open, too, and would keep
-/// it locked if it were only closed here.
-struct Held(File);
-
-impl Drop for Held {
-    fn drop(&mut self) {
-        let _ = self.0.unlock();
-    }
-}
 
 impl Writer {
-    pub(super) fn new(connection: Connection, head: Head, lock: File) -> Self {
-        Self { connection, head, _lock: Held(lock), texts: None, known: Known::default() }
-    }
-
     /// Does something in one transaction and shows its parts; all or nothing.
     ///
     /// # Errors
@@ -80,49 +54,6 @@ impl Writer {
             shared.show(before);
         }
         done
-    }
-
-    /// Puts what is committed in its place and empties the log.
-    ///
-    /// # Errors
-    /// What SQLite says.
-    pub(super) fn empty_log(&self) -> rusqlite::Result<()> {
-        self.connection.busy_timeout(Duration::from_millis(100))?;
-        let sql = "PRAGMA wal_checkpoint(TRUNCATE)";
-        let done = self.connection.query_row(sql, [], |_| Ok(()));
-        self.connection.busy_timeout(Duration::from_secs(20))?;
-        done
-    }
-
-    /// Empties the log if it has grown beyond its limit, which SQLite does unless it fails. Nothing
-    /// may be added where there is no space for that, since nothing could be removed then.
-    ///
-    /// # Errors
-    /// What SQLite says.
-    fn check_log(&self) -> rusqlite::Result<()> {
-        let pages = |mode: &str| -> rusqlite::Result<i64> {
-            let sql = format!("PRAGMA wal_checkpoint({mode})");
-            let mut statement = self.connection.prepare_cached(&sql)?;
-            statement.query_row([], |row| Ok(row.get::<_, i64>(1)? - row.get::<_, i64>(2)?))
-        };
-        if pages("NOOP")? > i64::from(LOG_PAGES) {
-            pages("PASSIVE")?;
-        }
-        Ok(())
-    }
-
-    /// Undoes what a thread that panicked has left half done.
-    fn end_abandoned(&mut self, place: &Place) -> Result<(), IndexError> {
-        if self.connection.is_autocommit() {
-            return Ok(());
-        }
-        let undone = self.connection.execute_batch("ROLLBACK");
-        undone.map_err(|error| place.database(error))?;
-        // Segment files may have been made meanwhile; their names are not used again.
-        let next_segment = self.head.next_segment;
-        let head = Head::read(place, &self.connection)?;
-        self.head = Head { next_segment: next_segment.max(head.next_segment), ..head };
-        Ok(())
     }
 }
 

@@ -1,0 +1,425 @@
+//! Comparison of a document with candidates: what queries and the search for the nearest share.
+
+use crate::backend::Snapshot;
+use crate::compact::CompactSignatures;
+use crate::entry::{Record, Wanted};
+use crate::error::IndexError;
+use crate::filter::Filter;
+use crate::set;
+use crate::settings::{Settings, Store};
+use lookalike_core::params::{Measure, RecallCaveat};
+use lookalike_core::verify::{self, Overlap};
+use std::cmp::Ordering;
+use std::collections::HashMap;
+use std::num::NonZeroUsize;
+
+/// A document to look for: shingled and signed with the settings of the index.
+#[derive(Debug, Clone, Copy)]
+pub struct Probe<'a> {
+    /// Its shingle set, ascending, without repeats; empty for a document without shingles.
+    pub set: &'a [u64],
+    /// Of its shingles.
+    pub fingerprint: u128,
+    /// Its signature; empty for a document without shingles.
+    pub signature: &'a [u32],
+}
+
+/// What is asked.
+#[derive(Debug, Clone, Copy)]
+pub struct Question<'a> {
+    /// The least similarity: above 0, at most 1. Not looked at where the nearest are wanted.
+    pub threshold: f64,
+    /// How many are wanted, the most similar ones; all where it is `None`. Not looked at where the
+    /// nearest are wanted.
+    pub top: Option<usize>,
+    /// The most similar documents are wanted, whatever their similarity, as long as it is above 0.
+    pub nearest: Option<Nearest<'a>>,
+    /// Conditions that every match meets.
+    pub filters: &'a [Filter],
+    /// Expired documents are those that expired before; ns since 1970.
+    pub now: i64,
+    /// The document that is not to be found: the one that is asked about.
+    pub except: Option<u64>,
+    /// What the records of matches shall hold.
+    pub wanted: Wanted,
+}
+
+/// How many of the nearest documents are wanted, and what they are looked for in.
+#[derive(Debug, Clone, Copy)]
+pub struct Nearest<'a> {
+    /// How many.
+    pub count: NonZeroUsize,
+    /// Those of the index that is asked; see
+    /// [`Index::compact_signatures`](crate::Index::compact_signatures).
+    pub signatures: &'a CompactSignatures,
+}
+
+/// How similar a match is, and how it is known.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Similarity {
+    /// By exact comparison of shingle sets: that of the document asked for on the left.
+    Exact(Overlap),
+    /// The same, where the similarity is the containment of the shorter in the longer one.
+    Contained(Overlap),
+    /// By signatures only, since the index keeps no sets; 0 to 1.
+    Estimated(f64),
+}
+
+impl Similarity {
+    /// From 0 to 1.
+    pub fn value(&self) -> f64 {
+        match self {
+            Self::Exact(overlap) => overlap.similarity(Measure::Jaccard),
+            Self::Contained(overlap) => overlap.similarity(Measure::Containment),
+            Self::Estimated(value) => *value,
+        }
+    }
+
+    /// With six decimals, as reports have it.
+    pub fn six_decimals(&self) -> String {
+        match self {
+            Self::Exact(overlap) => overlap.six_decimals(),
+            Self::Contained(overlap) => overlap.six_decimals_of(Measure::Containment),
+            Self::Estimated(value) => format!("{value:.6}"),
+        }
+    }
+
+    /// What both share, where that is known.
+    pub fn overlap(&self) -> Option<Overlap> {
+        match self {
+            Self::Exact(overlap) | Self::Contained(overlap) => Some(*overlap),
+            Self::Estimated(_) => None,
+        }
+    }
+
+    fn of(overlap: Overlap, measure: Measure) -> Self {
+        match measure {
+            Measure::Jaccard => Self::Exact(overlap),
+            Measure::Containment => Self::Contained(overlap),
+        }
+    }
+
+    fn compare(&self, other: &Self) -> Ordering {
+        match (self, other) {
+            (Self::Exact(a), Self::Exact(b)) => a.compare(b, Measure::Jaccard),
+            (Self::Contained(a), Self::Contained(b)) => a.compare(b, Measure::Containment),
+            (a, b) => a.value().total_cmp(&b.value()),
+        }
+    }
+}
+
+/// A document that resembles the one asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Match {
+    /// The document.
+    pub record: Record,
+    /// How similar it is.
+    pub similarity: Similarity,
+}
+
+/// What was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    /// The most similar first, then by id.
+    pub matches: Vec<Match>,
+    /// How many documents were candidates: those that share a bucket key, or for the nearest those
+    /// that were looked at.
+    pub candidates: u64,
+    /// How many resemble it; more than `matches` where only some were wanted by `top`.
+    pub found: u64,
+    /// The probability that a document exactly at the threshold is found; for the nearest, one as
+    /// similar as the last match.
+    pub predicted_recall: f64,
+    /// Why `predicted_recall` may not be reached, if there is a reason.
+    pub recall_caveat: Option<RecallCaveat>,
+}
+
+/// Candidates that are looked at together.
+pub(crate) const CHUNK: usize = 1_024;
+
+/// Shingle sets, and a chunk of them more, whose similarity is kept in memory for documents that
+/// have the same.
+const KNOWN: usize = 1 << 14;
+
+/// Buffers that one thread uses for one question after the other.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    pub(crate) keys: Vec<u64>,
+    pub(crate) numbers: Vec<u64>,
+    candidates: Vec<Candidate>,
+    unread: Vec<u64>,
+    set: Vec<u64>,
+    known: HashMap<u128, Option<Similarity>>,
+}
+
+/// A document that may be similar.
+#[derive(Debug)]
+pub(crate) struct Candidate {
+    number: u64,
+    fingerprint: u128,
+    id: String,
+}
+
+pub(crate) type Each<'a> = &'a mut dyn FnMut(&mut Candidate, Similarity);
+
+/// What was compared.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Compared {
+    /// Documents that are there.
+    pub(crate) candidates: u64,
+    /// Those of them that meet the filters.
+    pub(crate) compared: u64,
+}
+
+impl Scratch {
+    /// Begins to look for a document.
+    pub(crate) fn start(&mut self, settings: &Settings, probe: &Probe<'_>) {
+        if settings.store != Store::Signatures {
+            let left = probe.set.len() as u64;
+            let same = Overlap { intersection: left, left, right: left };
+            self.known.clear();
+            let same = Similarity::of(same, settings.measure());
+            self.known.insert(probe.fingerprint, Some(same));
+        }
+    }
+}
+
+/// Gives the similar ones among documents (ascending numbers) to `each`.
+///
+/// # Errors
+/// As those of [`query`].
+pub(crate) fn compare(
+    snapshot: &mut dyn Snapshot,
+    settings: &Settings,
+    numbers: &[u64],
+    probe: &Probe<'_>,
+    question: &Question<'_>,
+    scratch: &mut Scratch,
+    each: Each<'_>,
+) -> Result<Compared, IndexError> {
+    match settings.store {
+        Store::Signatures => estimated(snapshot, numbers, probe, question, each),
+        Store::Sets | Store::Texts => {
+            exact(snapshot, numbers, settings.measure(), probe, question, scratch, each)
+        }
+    }
+}
+
+/// Gives the similar ones among documents to `each`, by their signatures.
+fn estimated(
+    snapshot: &mut dyn Snapshot,
+    numbers: &[u64],
+    probe: &Probe<'_>,
+    question: &Question<'_>,
+    each: Each<'_>,
+) -> Result<Compared, IndexError> {
+    let wanted = Wanted { signature: true, ..question.filtered() };
+    let mut done = Compared::default();
+    snapshot.records(numbers, wanted, &mut |record| {
+        done.candidates += u64::from(question.may_find(record));
+        if question.finds(record) {
+            done.compared += 1;
+            let estimate = verify::estimate(probe.signature, &record.signature);
+            if estimate >= question.threshold {
+                each(&mut Candidate::of(record), Similarity::Estimated(estimate));
+            }
+        }
+        Ok(())
+    })?;
+    Ok(done)
+}
+
+/// Gives the similar ones among documents to `each`, by their shingle sets.
+fn exact(
+    snapshot: &mut dyn Snapshot,
+    numbers: &[u64],
+    measure: Measure,
+    probe: &Probe<'_>,
+    question: &Question<'_>,
+    scratch: &mut Scratch,
+    each: Each<'_>,
+) -> Result<Compared, IndexError> {
+    let Scratch { candidates, unread, set, known, .. } = scratch;
+    let mut count = 0;
+    candidates.clear();
+    snapshot.records(numbers, question.filtered(), &mut |record| {
+        count += u64::from(question.may_find(record));
+        if question.finds(record) {
+            candidates.push(Candidate::of(record));
+        }
+        Ok(())
+    })?;
+    if known.len() > KNOWN {
+        known.retain(|fingerprint, _| *fingerprint == probe.fingerprint);
+    }
+    unread.clear();
+    for candidate in &*candidates {
+        // Compared below, by the set of the first document that has it.
+        known.entry(candidate.fingerprint).or_insert_with(|| {
+            unread.push(candidate.number);
+            None
+        });
+    }
+    let done = Compared { candidates: count, compared: candidates.len() as u64 };
+    let mut read = candidates.iter();
+    snapshot.sets(unread, &mut |number, code| {
+        let candidate = read.find(|candidate| candidate.number == number);
+        if let Some(candidate) = candidate {
+            let similarity = compared(probe, code, measure, question.threshold, set)?;
+            known.insert(candidate.fingerprint, similarity);
+        }
+        Ok(())
+    })?;
+    for candidate in candidates {
+        if let Some(Some(similarity)) = known.get(&candidate.fingerprint) {
+            each(candidate, *similarity);
+        }
+    }
+    Ok(done)
+}
+
+impl Question<'_> {
+    /// What its filters look at.
+    fn filtered(&self) -> Wanted {
+        Wanted { metadata: !self.filters.is_empty(), ..Wanted::default() }
+    }
+
+    /// Whether a document counts as a candidate.
+    fn may_find(&self, record: &Record) -> bool {
+        !record.is_expired(self.now) && self.except != Some(record.number)
+    }
+
+    /// Whether it may be a match.
+    fn finds(&self, record: &Record) -> bool {
+        self.may_find(record) && self.filters.iter().all(|filter| filter.matches(&record.metadata))
+    }
+}
+
+impl Candidate {
+    fn of(record: &Record) -> Self {
+        Self { number: record.number, fingerprint: record.fingerprint, id: record.id.clone() }
+    }
+}
+
+/// A document that is similar enough, as long as others may be more similar.
+pub(crate) struct Similar {
+    number: u64,
+    id: String,
+    similarity: Similarity,
+}
+
+/// The most similar documents so far, in memory that grows with `most` only.
+pub(crate) struct Best {
+    most: usize,
+    similar: Vec<Similar>,
+}
+
+impl Best {
+    pub(crate) fn new(most: usize) -> Self {
+        Self { most, similar: Vec::new() }
+    }
+
+    /// Whether there are as many as are wanted.
+    pub(crate) fn is_full(&self) -> bool {
+        self.similar.len() >= self.most
+    }
+
+    /// The least similar one that is kept, after [`keep`](Self::keep).
+    pub(crate) fn last(&self) -> Option<Similarity> {
+        self.similar.get(..self.most.min(self.similar.len()))?.last().map(|one| one.similarity)
+    }
+
+    /// What a further document must reach to be one of the best, after [`keep`](Self::keep): a
+    /// little less than the last of them, so that rounding leaves none out. Above 0.
+    pub(crate) fn threshold(&self) -> f64 {
+        let last = self.last().filter(|_| self.is_full());
+        last.map_or(f64::MIN_POSITIVE, |last| last.value() * (1.0 - 1e-9))
+    }
+
+    pub(crate) fn push(&mut self, candidate: &mut Candidate, similarity: Similarity) {
+        let id = std::mem::take(&mut candidate.id);
+        self.similar.push(Similar { number: candidate.number, id, similarity });
+        // Twice as many as are wanted and some, so that sorting is seldom.
+        if self.similar.len() > self.most.saturating_mul(2).saturating_add(64) {
+            self.keep();
+        }
+    }
+
+    pub(crate) fn keep(&mut self) {
+        self.similar
+            .sort_by(|a, b| b.similarity.compare(&a.similarity).then_with(|| a.id.cmp(&b.id)));
+        self.similar.truncate(self.most);
+    }
+
+    pub(crate) fn sorted(mut self) -> Vec<Similar> {
+        self.keep();
+        self.similar
+    }
+}
+
+/// The records of matches.
+pub(crate) fn read(
+    snapshot: &mut dyn Snapshot,
+    similar: Vec<Similar>,
+    wanted: Wanted,
+) -> Result<Vec<Match>, IndexError> {
+    let mut numbers: Vec<u64> = similar.iter().map(|one| one.number).collect();
+    numbers.sort_unstable();
+    let mut records = HashMap::with_capacity(numbers.len());
+    if !numbers.is_empty() {
+        snapshot.records(&numbers, wanted, &mut |record| {
+            records.insert(record.number, record.clone());
+            Ok(())
+        })?;
+    }
+    let one = |Similar { number, id, similarity }| match records.remove(&number) {
+        Some(record) => Ok(Match { record, similarity }),
+        None => Err(IndexError::Damaged {
+            what: format!("document {:?}", crate::entry::shown(&id)),
+            why: "its row was there and is gone at the same moment".to_owned(),
+        }),
+    };
+    similar.into_iter().map(one).collect()
+}
+
+/// How similar the document with this encoded set is, where that is enough.
+fn compared(
+    probe: &Probe<'_>,
+    code: &[u8],
+    measure: Measure,
+    threshold: f64,
+    set: &mut Vec<u64>,
+) -> Result<Option<Similarity>, IndexError> {
+    let left = probe.set.len() as u64;
+    // The similarity is at most that of a set that stands in the other as a whole.
+    let right = set::len(code)? as u64;
+    let best = Overlap { intersection: left.min(right), left, right };
+    if !best.reaches(measure, threshold) {
+        return Ok(None);
+    }
+    set::decode(code, set)?;
+    let overlap = verify::overlap_at_least(probe.set, set, measure, threshold);
+    Ok(overlap.map(|overlap| Similarity::of(overlap, measure)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_best_are_kept_and_no_more() {
+        let (most, mut best) = (5, Best::new(5));
+        let mut all = Vec::new();
+        for number in 0..10_000u64 {
+            let value = (number * 7919 % 1000) as f64 / 1000.0;
+            let mut candidate = Candidate { number, id: format!("{number:05}"), fingerprint: 0 };
+            best.push(&mut candidate, Similarity::Estimated(value));
+            assert!(best.similar.len() <= 2 * most + 64);
+            all.push((value, number));
+        }
+        all.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        let kept: Vec<u64> = best.sorted().iter().map(|one| one.number).collect();
+        let wanted: Vec<u64> = all[..most].iter().map(|one| one.1).collect();
+        assert_eq!(kept, wanted);
+    }
+}

@@ -1,0 +1,81 @@
+//! The writing connection of an index.
+
+use super::fault::Place;
+use super::head::Head;
+use super::known::Known;
+use super::reserve::LOG_PAGES;
+use crate::error::IndexError;
+use rusqlite::Connection;
+use std::fs::File;
+use std::time::Duration;
+
+/// The writing connection and its state.
+pub(super) struct Writer {
+    pub(super) connection: Connection,
+    /// The row of `state`.
+    pub(super) head: Head,
+    /// Released after the connection is closed.
+    _lock: LockFile,
+    pub(super) texts: Option<zstd::bulk::Compressor<'static>>,
+    /// Filter of ids; cleared when segments are rebuilt.
+    pub(super) known: Known,
+}
+
+/// The lock of the writer. It is unlocked explicitly, since a forked process has the file open,
+/// too.
+struct LockFile(File);
+
+impl Drop for LockFile {
+    fn drop(&mut self) {
+        let _ = self.0.unlock();
+    }
+}
+
+impl Writer {
+    pub(super) fn new(connection: Connection, head: Head, lock: File) -> Self {
+        Self { connection, head, _lock: LockFile(lock), texts: None, known: Known::default() }
+    }
+
+    /// Puts what is committed in its place and empties the log.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(super) fn empty_log(&self) -> rusqlite::Result<()> {
+        self.connection.busy_timeout(Duration::from_millis(100))?;
+        let sql = "PRAGMA wal_checkpoint(TRUNCATE)";
+        let done = self.connection.query_row(sql, [], |_| Ok(()));
+        self.connection.busy_timeout(Duration::from_secs(20))?;
+        done
+    }
+
+    /// Empties the log if it has grown beyond its limit, which SQLite does unless it fails. Nothing
+    /// may be added where there is no space for that, since nothing could be removed then.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(super) fn check_log(&self) -> rusqlite::Result<()> {
+        let pages = |mode: &str| -> rusqlite::Result<i64> {
+            let sql = format!("PRAGMA wal_checkpoint({mode})");
+            let mut statement = self.connection.prepare_cached(&sql)?;
+            statement.query_row([], |row| Ok(row.get::<_, i64>(1)? - row.get::<_, i64>(2)?))
+        };
+        if pages("NOOP")? > i64::from(LOG_PAGES) {
+            pages("PASSIVE")?;
+        }
+        Ok(())
+    }
+
+    /// Undoes what a thread that panicked has left half done.
+    pub(super) fn end_abandoned(&mut self, place: &Place) -> Result<(), IndexError> {
+        if self.connection.is_autocommit() {
+            return Ok(());
+        }
+        let undone = self.connection.execute_batch("ROLLBACK");
+        undone.map_err(|error| place.database(error))?;
+        // Segment files may have been made meanwhile; their names are not used again.
+        let next_segment = self.head.next_segment;
+        let head = Head::read(place, &self.connection)?;
+        self.head = Head { next_segment: next_segment.max(head.next_segment), ..head };
+        Ok(())
+    }
+}
