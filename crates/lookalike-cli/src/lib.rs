@@ -9,6 +9,7 @@ mod member;
 mod notes;
 mod options;
 mod page;
+mod phrases;
 mod plot;
 mod progress_bar;
 mod sources;

@@ -2,7 +2,7 @@
 //! was left out of messages, and what another normal form would change.
 
 use crate::difference::thousands;
-use crate::summary::{count, setting_options};
+use crate::phrases::{count, setting_options};
 use crate::text_width::one_line;
 use lookalike::find::{BetterSetting, CutFromMail, EmptyCopies, Findings};
 use lookalike::folding::FoldingEffect;

@@ -363,7 +363,7 @@ impl RunArgs {
 
 /// How CSV files are written.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "What comes out")]
+#[command(next_help_heading = "Output")]
 pub(crate) struct CsvArgs {
     /// CSV files: put ' before texts that a spreadsheet would run as a formula, those that begin
     /// with = + - @ or a tab or line end

@@ -8,13 +8,16 @@
 
 mod parameters;
 mod reasons;
+mod subject;
+
+pub(crate) use subject::Subject;
 
 use crate::notes;
 use lookalike::audit::{Audit, Figures, JudgedBy};
 use lookalike::core::parameter::NamesParameters;
 use lookalike::core::params::{Measure, Params};
 use lookalike::error::Error;
-use lookalike::find::{self, FindOptions, Findings, Grouping, SourceCounts};
+use lookalike::find::{self, Findings, Grouping, SourceCounts};
 use lookalike::read::{self, Description};
 use lookalike::report::html::{self, SampleChoice, Skipped, Streams};
 use lookalike::report::option_name;
@@ -37,16 +40,6 @@ const DESCRIBED_DUPLICATES: usize = 20;
 const DESCRIBED_GROUPS: usize = 50;
 /// Inputs named in the heading.
 const NAMED: usize = 3;
-
-/// A run that is to be told of.
-#[derive(Clone, Copy)]
-pub(crate) struct Subject<'a> {
-    pub(crate) findings: &'a Findings,
-    pub(crate) options: &'a FindOptions,
-    pub(crate) inputs: &'a [PathBuf],
-    pub(crate) reference: &'a [PathBuf],
-    pub(crate) audit: Option<&'a Audit>,
-}
 
 /// Writes the page.
 pub(crate) fn write(output: Output, subject: &Subject<'_>) -> Result<(), Error> {

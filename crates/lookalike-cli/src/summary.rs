@@ -2,13 +2,13 @@
 
 use crate::difference::thousands;
 use crate::notes;
+pub(crate) use crate::phrases::{count, setting_options};
 use crate::text_width::one_line;
 use lookalike::core::parameter::NamesParameters;
 use lookalike::extract::ExtractError;
 use lookalike::find::{FindOptions, Findings};
 use lookalike::read::{SkipReason, Skipped, limit_parameter};
 use lookalike::report::option_name;
-use lookalike::tune::{Setting, SettingChanges};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -164,19 +164,6 @@ impl Summary<'_> {
     }
 }
 
-/// The options by which a setting differs from the one in use.
-pub(crate) fn setting_options(setting: &Setting, used: &Setting) -> String {
-    let SettingChanges { measure, shingle, stop_words, threshold } = setting.changes_from(used);
-    let options = [
-        measure.map(|measure| format!("--measure {measure}")),
-        shingle.map(|shingle| format!("--shingle {shingle}")),
-        stop_words.map(|list| format!("--stop-words {list}")),
-        threshold.map(|threshold| format!("--threshold {threshold}")),
-    ];
-    let options: Vec<String> = options.into_iter().flatten().collect();
-    options.join(" ")
-}
-
 /// The one line that is written even when no summary is wanted; nothing where nothing was skipped.
 pub(crate) fn write_skipped(
     out: &mut impl Write,
@@ -313,11 +300,6 @@ fn place(skipped: &Skipped) -> String {
         (Some(line), None) => format!("{}:{line}", skipped.source),
         (None, _) => skipped.source.clone(),
     }
-}
-
-/// `1 group`, `2 groups`.
-pub(crate) fn count(number: u64, thing: &str) -> String {
-    format!("{} {thing}{}", thousands(number), if number == 1 { "" } else { "s" })
 }
 
 /// A share in percent, rounded to two decimals; only certainty is 100.

@@ -1,22 +1,23 @@
 //! `lookalike dedup INPUT… -o OUT`: the inputs without their near-duplicates, in their own format.
 
+mod action_args;
 mod actions;
+mod args;
 mod print;
 
 use super::{Failure, Outcome, bands};
 use crate::exit_code::ExitCode;
 use crate::extraction::Worker;
-use crate::options::{CsvArgs, ParameterArgs, ReadArgs, RunArgs, ShingleArgs};
 use crate::progress_bar::Bar;
 use crate::summary::Summary;
 use crate::termination;
 use crate::waiting::WaitingNote;
-use actions::{Actions, Taken};
+use actions::Taken;
+pub(crate) use args::Args;
+use args::{ResultArgs, measure};
 use lookalike::core::parameter::NamesParameters;
-use lookalike::core::params::{Measure, Params, Wishes};
-use lookalike::dedup::{
-    Annotate, DEFAULT_FIELD, Destination, Origin, Others, Removed, Survivors, Written, apply,
-};
+use lookalike::core::params::{Params, Wishes};
+use lookalike::dedup::{Annotate, Destination, Origin, Others, Removed, Survivors, Written, apply};
 use lookalike::find::{self, FindOptions, Findings};
 use lookalike::progress::{Progress, Silent};
 use lookalike::read::{Collection, ReadOptions};
@@ -26,107 +27,10 @@ use lookalike::report::{self, Output, OutputFormat, Target};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-const EXAMPLE: &str = "\
-Examples:
-  lookalike dedup corpus.jsonl -o unique.jsonl            records, each as it stands
-  lookalike dedup letters/ -o kept/                       copies of the files that stay
-  lookalike dedup letters/ --move-to duplicates/          the files that go, moved
-  zcat a.jsonl.gz | lookalike dedup - -o - | wc -l        from one program to another
-  lookalike dedup a.csv b.csv --dry-run                   what would go from each
-  lookalike dedup train.jsonl --reference test.jsonl -o clean.jsonl";
-
 /// What a list of removed documents can be.
 const LISTS: &[OutputFormat] = &[OutputFormat::Csv, OutputFormat::Jsonl];
 /// The exit code of `--exit-code` when duplicates were found.
 const DUPLICATES_FOUND: u8 = 3;
-
-/// The inputs without their near-duplicates, in their own format
-#[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLE)]
-pub(crate) struct Args {
-    /// Files, folders, or - for standard input
-    #[arg(required_unless_present = "files_from", value_name = "INPUT")]
-    inputs: Vec<PathBuf>,
-
-    #[command(flatten)]
-    parameters: ParameterArgs,
-
-    #[command(flatten)]
-    shingle: ShingleArgs,
-
-    #[command(flatten)]
-    run: RunArgs,
-
-    #[command(flatten)]
-    result: ResultArgs,
-
-    #[command(flatten)]
-    reading: ReadArgs,
-}
-
-/// What is made of it.
-#[derive(Debug, clap::Args)]
-#[command(next_help_heading = "What comes out")]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
-struct ResultArgs {
-    /// Write the documents that stay to OUT, in the format of the input [also .gz, .zst]; - is
-    /// standard output. A folder (it exists and is empty, or the name ends in /) gets a file for
-    /// each input. Of text files: a folder gets copies, FILE.txt, .csv or .jsonl a list
-    #[arg(long, short, value_name = "OUT")]
-    #[arg(required_unless_present_any = ["dry_run", "move_to", "script", "link"])]
-    output: Option<PathBuf>,
-
-    /// Copy documents only to a folder OUT; everything else in the inputs is copied as well
-    /// otherwise: pictures, scans, hidden files, links
-    #[arg(long, requires = "output")]
-    documents_only: bool,
-
-    #[command(flatten)]
-    actions: Actions,
-
-    /// Write all documents, each with what was decided: JSON objects get a member, tables columns
-    #[arg(long)]
-    annotate: bool,
-
-    /// The name of that member, and the beginning of the names of those columns
-    #[arg(long, value_name = "NAME", default_value = DEFAULT_FIELD, requires = "annotate")]
-    annotate_field: String,
-
-    /// Write nothing; print how much of each source would go
-    #[arg(long, conflicts_with_all = ["removed", "skipped"])]
-    dry_run: bool,
-
-    /// Write the documents that go to FILE.csv or FILE.jsonl, with what stays for them and why
-    #[arg(long, value_name = "FILE")]
-    removed: Option<PathBuf>,
-
-    /// Write what was not read, and why, and the empty documents to FILE.csv
-    #[arg(long, value_name = "FILE")]
-    skipped: Option<PathBuf>,
-
-    #[command(flatten)]
-    csv: CsvArgs,
-
-    /// End with 3 when duplicates were found
-    #[arg(long)]
-    exit_code: bool,
-
-    /// No summary and no progress; what was skipped, and warnings, are still told
-    #[arg(long, short)]
-    quiet: bool,
-
-    /// Summary with candidates, comparisons, the time of each stage, and all parameters
-    #[arg(long, short, conflicts_with = "quiet")]
-    verbose: bool,
-}
-
-impl Args {
-    /// Adds the inputs of `--files-from`.
-    pub(crate) fn read_list(&mut self) -> Result<(), Failure> {
-        self.inputs = self.reading.inputs(&self.inputs)?;
-        Ok(())
-    }
-}
 
 /// Runs the command.
 pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
@@ -197,14 +101,6 @@ fn options(args: &Args, wishes: &Wishes) -> Result<FindOptions, Failure> {
     options.skip_duplicate_ids = args.reading.skip_bad();
     options.related = args.result.annotate;
     Ok(options)
-}
-
-/// What the similarity is called.
-fn measure(options: &FindOptions) -> &'static str {
-    match options.params.measure() {
-        Measure::Containment => "containment",
-        Measure::Jaccard => "jaccard",
-    }
 }
 
 /// What is written, and how.

@@ -1,5 +1,6 @@
 //! `lookalike find INPUT…`: groups of near-duplicates, as a table, files or JSON.
 
+mod args;
 mod measure;
 pub(super) mod targets;
 mod tell;
@@ -7,118 +8,24 @@ mod tell;
 use super::{Failure, Outcome, bands};
 use crate::exit_code::ExitCode;
 use crate::extraction::Worker;
-use crate::options::{CsvArgs, ParameterArgs, ReadArgs, RunArgs, ShingleArgs};
 use crate::page::Subject;
 use crate::progress_bar::Bar;
 use crate::summary::Summary;
 use crate::termination;
 use crate::waiting::WaitingNote;
+pub(crate) use args::Args;
+pub(in crate::cmd) use args::ResultArgs;
 use lookalike::core::params::{Params, Wishes};
 use lookalike::find::{self, FindOptions, PairList};
 use lookalike::progress::{Progress, Silent};
 use lookalike::read::Collection;
 use lookalike::report::Target;
 use lookalike::report::csv::Cells;
-use measure::AuditArgs;
-use std::path::PathBuf;
 use std::time::Instant;
 use targets::Targets;
 
-const EXAMPLE: &str = "\
-Examples:
-  lookalike find letters/                                 a folder of text files
-  lookalike find corpus.jsonl -o groups.jsonl --pairs pairs.csv
-  lookalike find corpus.jsonl --report report.html --audit 2000
-  zcat posts.gz | lookalike find - --format lines --threshold 0.6";
-
 /// The exit code of `--exit-code` when duplicates were found.
 const DUPLICATES_FOUND: u8 = 3;
-
-/// Groups of near-duplicates: a table to read, or files
-#[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLE)]
-pub(crate) struct Args {
-    /// Files, folders, or - for standard input
-    #[arg(required_unless_present = "files_from", value_name = "INPUT")]
-    inputs: Vec<PathBuf>,
-
-    #[command(flatten)]
-    parameters: ParameterArgs,
-
-    #[command(flatten)]
-    shingle: ShingleArgs,
-
-    #[command(flatten)]
-    run: RunArgs,
-
-    #[command(flatten)]
-    result: ResultArgs,
-
-    #[command(flatten)]
-    audit: AuditArgs,
-
-    #[command(flatten)]
-    reading: ReadArgs,
-}
-
-/// What is made of it.
-#[derive(Debug, clap::Args)]
-#[command(next_help_heading = "What comes out")]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
-pub(super) struct ResultArgs {
-    /// Write groups to FILE.jsonl, FILE.csv [also .gz, .zst] or FILE.parquet instead of the table
-    #[arg(long, short, value_name = "FILE")]
-    output: Option<PathBuf>,
-
-    #[arg(long, value_name = "FILE")]
-    #[arg(help = "Write all verified pairs to FILE.csv or FILE.parquet: id_a,id_b,jaccard")]
-    pairs: Option<PathBuf>,
-
-    /// Add to the pairs what the MinHash signatures estimate, the error of the estimate, and its
-    /// standard error
-    #[arg(long, requires = "pairs")]
-    estimates: bool,
-
-    /// Write what was not read, and why, and the empty documents to FILE.csv
-    #[arg(long, value_name = "FILE")]
-    skipped: Option<PathBuf>,
-
-    #[command(flatten)]
-    csv: CsvArgs,
-
-    /// Write the run to FILE.html, a page to read and to pass on, or to FILE.json [also .gz, .zst],
-    /// what --json prints; may be given again
-    #[arg(long, value_name = "FILE")]
-    report: Vec<PathBuf>,
-
-    /// Print everything as JSON instead of the table
-    #[arg(long)]
-    json: bool,
-
-    /// Show at most N groups, 0 for all [default: 50 on a terminal, else all]
-    #[arg(long, value_name = "N")]
-    limit: Option<usize>,
-
-    /// End with 3 when duplicates were found
-    #[arg(long)]
-    exit_code: bool,
-
-    /// No summary and no progress; what was skipped is still told
-    #[arg(long, short)]
-    quiet: bool,
-
-    /// Summary with candidates, comparisons, the time of each stage, and all parameters
-    #[arg(long, short, conflicts_with = "quiet")]
-    verbose: bool,
-}
-
-impl Args {
-    /// Adds the inputs of `--files-from`.
-    pub(crate) fn read_list(&mut self) -> Result<(), Failure> {
-        self.inputs = self.reading.inputs(&self.inputs)?;
-        Ok(())
-    }
-}
 
 /// Runs the command.
 pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {

@@ -1,106 +1,28 @@
 //! `lookalike query INDEX DOC…`: what resembles a document in an index.
 
 mod answer;
+mod args;
 
-use super::index::{Asked, PlaceArgs};
 use super::{Failure, Outcome};
 use crate::exit_code::ExitCode;
 use crate::extraction::Worker;
 use crate::member::Member;
-use crate::options::{ReadArgs, threshold};
-use crate::told::Told;
 use answer::Asking;
+pub(crate) use args::Args;
 use lookalike::index::Preparer;
 use lookalike::index::time;
 use lookalike::read::{Collection, Document, Format, ReadOptions, Scratch, Sink, Skipped, Wording};
 use lookalike::store::backend::Snapshot;
 use lookalike::store::entry::Wanted;
-use lookalike::store::filter::Filter;
 use lookalike::store::nearest::Nearest;
 use lookalike::store::query::{Question, Scratch as Buffers, query};
 use lookalike::store::settings::Store;
 use lookalike::store::stored::query_stored;
 use lookalike::store::{Index, IndexError};
-use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
-
-const EXAMPLE: &str = "\
-Examples:
-  lookalike query news draft.txt                      what resembles a file
-  pbpaste | lookalike query news -                    or a text on standard input
-  lookalike query news --id 4711 --threshold 0.5      or a document of the index
-  lookalike query news draft.txt --nearest 5           the most similar ones, whatever they are
-  lookalike query news new.jsonl --json --filter language=en --filter 'date>=2024'";
+use std::path::Path;
 
 /// The exit code of `--exit-code` when something was found.
 const FOUND: u8 = 3;
-
-/// What resembles a document, in an index
-#[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLE)]
-#[expect(clippy::struct_excessive_bools, reason = "flags of the command line")]
-pub(crate) struct Args {
-    #[command(flatten)]
-    place: PlaceArgs,
-
-    /// Files or folders with the documents to ask for, a document in a file by its id
-    /// (a.zip/x.txt), or - for a text on standard input
-    #[arg(value_name = "DOC")]
-    documents: Vec<PathBuf>,
-
-    /// Ask for a document of the index; may be given again
-    #[arg(long, value_name = "ID")]
-    id: Vec<String>,
-
-    /// Least similarity of a match: above 0, at most 1 [default: that of the index]
-    #[arg(long, short, value_name = "J", value_parser = threshold)]
-    #[arg(allow_negative_numbers = true)]
-    threshold: Option<f64>,
-
-    /// Show at most N matches of each document, the most similar ones; 0 for all
-    #[arg(long, value_name = "N", default_value_t = 10)]
-    top: usize,
-
-    /// Find the N most similar documents, whatever their similarity, by the signatures of all
-    /// documents
-    #[arg(long, value_name = "N", conflicts_with_all = ["threshold", "top"])]
-    nearest: Option<NonZeroUsize>,
-
-    /// A condition on metadata that matches meet, such as language=en, year>=2020 or title~budget;
-    /// may be given again
-    #[arg(long, value_name = "CONDITION")]
-    filter: Vec<Filter>,
-
-    /// Show the texts of matches, where the index keeps them
-    #[arg(long)]
-    text: bool,
-
-    /// Print JSON: one object a line for each document asked for
-    #[arg(long)]
-    json: bool,
-
-    /// End with 3 when something was found
-    #[arg(long)]
-    exit_code: bool,
-
-    /// Print matches only
-    #[arg(long, short)]
-    quiet: bool,
-
-    #[command(flatten)]
-    asked: Asked,
-
-    #[command(flatten)]
-    reading: Told<ReadArgs>,
-}
-
-impl Args {
-    /// Adds the inputs of `--files-from`.
-    pub(crate) fn read_list(&mut self) -> Result<(), Failure> {
-        self.documents = self.reading.args.inputs(&self.documents)?;
-        Ok(())
-    }
-}
 
 /// Runs the command.
 pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {

@@ -1,6 +1,7 @@
 //! `lookalike tune`: which bands and rows a threshold and a recall come to, what else could be had,
 //! and, given documents, which shingles suit them.
 
+mod args;
 mod layout;
 mod measured;
 mod plan;
@@ -8,75 +9,18 @@ mod plan;
 use super::{Failure, Outcome};
 use crate::exit_code::ExitCode;
 use crate::extraction::Worker;
-use crate::options::{ParameterArgs, ReadArgs, ShingleArgs};
 use crate::terminal;
 use crate::termination;
 use crate::text_width::one_line;
-use lookalike::core::params::{Params, ShingleRule};
+pub(crate) use args::Args;
+use lookalike::core::params::Params;
 use lookalike::error::Error;
 use lookalike::report::Output;
-use lookalike::tune::SAMPLE_DOCUMENTS;
 use measured::Measured;
 use plan::Plan;
 use std::fs;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
-
-const EXAMPLE: &str = "\
-Examples:
-  lookalike tune --threshold 0.7 --recall 0.95      what `find` would choose, and what else there is
-  lookalike tune corpus.jsonl --svg curve.svg       the same for these documents, and which shingles
-                                                    suit them";
-
-/// Choose bands, rows and shingles: predicted recall and cost, the S-curve, advice from a sample
-#[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLE)]
-pub(crate) struct Args {
-    /// Documents to measure, as for `find`; without any, the cost is that of newswire articles
-    inputs: Vec<PathBuf>,
-
-    /// Documents to draw from the input
-    #[arg(long, value_name = "N", default_value_t = SAMPLE_DOCUMENTS as u64)]
-    #[arg(value_parser = clap::value_parser!(u64).range(2..=1_000_000))]
-    sample: u64,
-
-    /// Documents of the collection to plan for [default: those of the input, or a million]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..))]
-    documents: Option<u64>,
-
-    /// Shingles to measure, such as words:3,words:5,chars:9 [default: ten usual ones]
-    #[arg(long = "try", value_name = "UNIT:N", value_delimiter = ',')]
-    tried: Vec<ShingleRule>,
-
-    /// Write the S-curve as a picture
-    #[arg(long, value_name = "FILE")]
-    svg: Option<PathBuf>,
-
-    /// Draw with ASCII characters only
-    #[arg(long)]
-    ascii: bool,
-
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
-
-    #[command(flatten)]
-    parameters: ParameterArgs,
-
-    #[command(flatten)]
-    shingle: ShingleArgs,
-
-    #[command(flatten)]
-    reading: ReadArgs,
-}
-
-impl Args {
-    /// Adds the inputs of `--files-from`.
-    pub(crate) fn read_list(&mut self) -> Result<(), Failure> {
-        self.inputs = self.reading.inputs(&self.inputs)?;
-        Ok(())
-    }
-}
+use std::path::Path;
 
 /// Measures, chooses and prints.
 pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {

@@ -1,6 +1,6 @@
 //! A run in, its parameters with what each of them does out.
 
-use super::Subject;
+use super::subject::Subject;
 use lookalike::audit::JudgedBy;
 use lookalike::core::params::{Case, Measure, Params, ShingleRule, StopWords, Unit};
 use lookalike::find::{FindOptions, Grouping};

@@ -1,7 +1,7 @@
 //! What was done, on standard error; in a dry run the table of the sources on standard output.
 
-use super::Args;
 use super::actions::Taken;
+use super::args::Args;
 use crate::sources::{Fate, Table};
 use crate::summary::{self, Summary, count};
 use crate::terminal;

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 /// How the run is audited, if it is.
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "What comes out")]
+#[command(next_help_heading = "Output")]
 pub(super) struct AuditArgs {
     /// Measure the recall of this run on N documents drawn at random, such as 2000; reads the
     /// inputs twice more

@@ -2,7 +2,7 @@
 //!
 //! All names are checked, and all files made, before a run begins.
 
-use super::ResultArgs;
+use super::args::ResultArgs;
 use crate::cmd::Failure;
 use crate::page::{self, Subject};
 use lookalike::core::params::Measure;

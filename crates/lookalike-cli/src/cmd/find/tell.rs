@@ -1,7 +1,7 @@
 //! Findings in, what a person or a program reads out: the table or JSON on standard output, the
 //! summary and what an audit measured on standard error.
 
-use super::ResultArgs;
+use super::args::ResultArgs;
 use crate::cmd::audit::write_text;
 use crate::sources::{Fate, Table};
 use crate::summary::{self, Summary, count};

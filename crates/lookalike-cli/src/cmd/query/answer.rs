@@ -5,7 +5,7 @@
 //!      0.842  office/tenancy-notice-flat-3.txt
 //! ```
 
-use super::Args;
+use super::args::Args;
 use crate::difference::thousands;
 use crate::summary::{count, percent, write_reasons};
 use crate::terminal::{self, Stdout, Style};

@@ -1,6 +1,6 @@
 //! What a sample of the documents says, and which shingle is advised.
 
-use super::Args;
+use super::args::Args;
 use super::layout::{heading, percent, six, write_table};
 use crate::cmd::Failure;
 use crate::difference::{plural, thousands};

@@ -1,6 +1,6 @@
 //! Bands and rows: the choice, its curve, and what else could be chosen.
 
-use super::Args;
+use super::args::Args;
 use super::layout::{duration, heading, rounded, six, write_table};
 use super::measured::Measured;
 use crate::difference::plural;

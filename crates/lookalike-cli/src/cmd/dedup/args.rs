@@ -1,0 +1,114 @@
+//! The arguments of `lookalike dedup`.
+
+use super::action_args::Actions;
+use crate::cmd::Failure;
+use crate::options::{CsvArgs, ParameterArgs, ReadArgs, RunArgs, ShingleArgs};
+use lookalike::core::params::Measure;
+use lookalike::dedup::DEFAULT_FIELD;
+use lookalike::find::FindOptions;
+use std::path::PathBuf;
+
+const EXAMPLE: &str = "\
+Examples:
+  lookalike dedup corpus.jsonl -o unique.jsonl            records, each as it stands
+  lookalike dedup letters/ -o kept/                       copies of the files that stay
+  lookalike dedup letters/ --move-to duplicates/          the files that go, moved
+  zcat a.jsonl.gz | lookalike dedup - -o - | wc -l        from one program to another
+  lookalike dedup a.csv b.csv --dry-run                   what would go from each
+  lookalike dedup train.jsonl --reference test.jsonl -o clean.jsonl";
+
+/// The inputs without their near-duplicates, in their own format
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLE)]
+pub(crate) struct Args {
+    /// Files, folders, or - for standard input
+    #[arg(required_unless_present = "files_from", value_name = "INPUT")]
+    pub(super) inputs: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(super) parameters: ParameterArgs,
+
+    #[command(flatten)]
+    pub(super) shingle: ShingleArgs,
+
+    #[command(flatten)]
+    pub(super) run: RunArgs,
+
+    #[command(flatten)]
+    pub(super) result: ResultArgs,
+
+    #[command(flatten)]
+    pub(super) reading: ReadArgs,
+}
+
+/// What is made of it.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Output")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
+pub(super) struct ResultArgs {
+    /// Write the documents that stay to OUT, in the format of the input [also .gz, .zst]; - is
+    /// standard output. A folder (it exists and is empty, or the name ends in /) gets a file for
+    /// each input. Of text files: a folder gets copies, FILE.txt, .csv or .jsonl a list
+    #[arg(long, short, value_name = "OUT")]
+    #[arg(required_unless_present_any = ["dry_run", "move_to", "script", "link"])]
+    pub(super) output: Option<PathBuf>,
+
+    /// Copy documents only to a folder OUT; everything else in the inputs is copied as well
+    /// otherwise: pictures, scans, hidden files, links
+    #[arg(long, requires = "output")]
+    pub(super) documents_only: bool,
+
+    #[command(flatten)]
+    pub(super) actions: Actions,
+
+    /// Write all documents, each with what was decided: JSON objects get a member, tables columns
+    #[arg(long)]
+    pub(super) annotate: bool,
+
+    /// The name of that member, and the beginning of the names of those columns
+    #[arg(long, value_name = "NAME", default_value = DEFAULT_FIELD, requires = "annotate")]
+    pub(super) annotate_field: String,
+
+    /// Write nothing; print how much of each source would go
+    #[arg(long, conflicts_with_all = ["removed", "skipped"])]
+    pub(super) dry_run: bool,
+
+    /// Write the documents that go to FILE.csv or FILE.jsonl, with what stays for them and why
+    #[arg(long, value_name = "FILE")]
+    pub(super) removed: Option<PathBuf>,
+
+    /// Write what was not read, and why, and the empty documents to FILE.csv
+    #[arg(long, value_name = "FILE")]
+    pub(super) skipped: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(super) csv: CsvArgs,
+
+    /// End with 3 when duplicates were found
+    #[arg(long)]
+    pub(super) exit_code: bool,
+
+    /// No summary and no progress; what was skipped, and warnings, are still told
+    #[arg(long, short)]
+    pub(super) quiet: bool,
+
+    /// Summary with candidates, comparisons, the time of each stage, and all parameters
+    #[arg(long, short, conflicts_with = "quiet")]
+    pub(super) verbose: bool,
+}
+
+impl Args {
+    /// Adds the inputs of `--files-from`.
+    pub(crate) fn read_list(&mut self) -> Result<(), Failure> {
+        self.inputs = self.reading.inputs(&self.inputs)?;
+        Ok(())
+    }
+}
+
+/// The name of the similarity.
+pub(super) fn measure(options: &FindOptions) -> &'static str {
+    match options.params.measure() {
+        Measure::Containment => "containment",
+        Measure::Jaccard => "jaccard",
+    }
+}

@@ -1,0 +1,99 @@
+//! The arguments of `lookalike find`.
+
+use super::measure::AuditArgs;
+use crate::cmd::Failure;
+use crate::options::{CsvArgs, ParameterArgs, ReadArgs, RunArgs, ShingleArgs};
+use std::path::PathBuf;
+
+const EXAMPLE: &str = "\
+Examples:
+  lookalike find letters/                                 a folder of text files
+  lookalike find corpus.jsonl -o groups.jsonl --pairs pairs.csv
+  lookalike find corpus.jsonl --report report.html --audit 2000
+  zcat posts.gz | lookalike find - --format lines --threshold 0.6";
+
+/// Groups of near-duplicates: a table to read, or files
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLE)]
+pub(crate) struct Args {
+    /// Files, folders, or - for standard input
+    #[arg(required_unless_present = "files_from", value_name = "INPUT")]
+    pub(super) inputs: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(super) parameters: ParameterArgs,
+
+    #[command(flatten)]
+    pub(super) shingle: ShingleArgs,
+
+    #[command(flatten)]
+    pub(super) run: RunArgs,
+
+    #[command(flatten)]
+    pub(super) result: ResultArgs,
+
+    #[command(flatten)]
+    pub(super) audit: AuditArgs,
+
+    #[command(flatten)]
+    pub(super) reading: ReadArgs,
+}
+
+/// What is made of it.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Output")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
+pub(in crate::cmd) struct ResultArgs {
+    /// Write groups to FILE.jsonl, FILE.csv [also .gz, .zst] or FILE.parquet instead of the table
+    #[arg(long, short, value_name = "FILE")]
+    pub(super) output: Option<PathBuf>,
+
+    #[arg(long, value_name = "FILE")]
+    #[arg(help = "Write all verified pairs to FILE.csv or FILE.parquet: id_a,id_b,jaccard")]
+    pub(super) pairs: Option<PathBuf>,
+
+    /// Add to the pairs what the MinHash signatures estimate, the error of the estimate, and its
+    /// standard error
+    #[arg(long, requires = "pairs")]
+    pub(super) estimates: bool,
+
+    /// Write what was not read, and why, and the empty documents to FILE.csv
+    #[arg(long, value_name = "FILE")]
+    pub(super) skipped: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(super) csv: CsvArgs,
+
+    /// Write the run to FILE.html, a page to read and to pass on, or to FILE.json [also .gz, .zst],
+    /// what --json prints; may be given again
+    #[arg(long, value_name = "FILE")]
+    pub(super) report: Vec<PathBuf>,
+
+    /// Print everything as JSON instead of the table
+    #[arg(long)]
+    pub(super) json: bool,
+
+    /// Show at most N groups, 0 for all [default: 50 on a terminal, else all]
+    #[arg(long, value_name = "N")]
+    pub(super) limit: Option<usize>,
+
+    /// End with 3 when duplicates were found
+    #[arg(long)]
+    pub(super) exit_code: bool,
+
+    /// No summary and no progress; what was skipped is still told
+    #[arg(long, short)]
+    pub(super) quiet: bool,
+
+    /// Summary with candidates, comparisons, the time of each stage, and all parameters
+    #[arg(long, short, conflicts_with = "quiet")]
+    pub(super) verbose: bool,
+}
+
+impl Args {
+    /// Adds the inputs of `--files-from`.
+    pub(crate) fn read_list(&mut self) -> Result<(), Failure> {
+        self.inputs = self.reading.inputs(&self.inputs)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,84 @@
+//! The arguments of `lookalike query`.
+
+use crate::cmd::Failure;
+use crate::cmd::index::{Asked, PlaceArgs};
+use crate::options::{ReadArgs, threshold};
+use crate::told::Told;
+use lookalike::store::filter::Filter;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+const EXAMPLE: &str = "\
+Examples:
+  lookalike query news draft.txt                      what resembles a file
+  pbpaste | lookalike query news -                    or a text on standard input
+  lookalike query news --id 4711 --threshold 0.5      or a document of the index
+  lookalike query news draft.txt --nearest 5           the most similar ones, whatever they are
+  lookalike query news new.jsonl --json --filter language=en --filter 'date>=2024'";
+
+/// What resembles a document, in an index
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLE)]
+#[expect(clippy::struct_excessive_bools, reason = "flags of the command line")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    pub(super) place: PlaceArgs,
+
+    /// Files or folders with the documents to ask for, a document in a file by its id
+    /// (a.zip/x.txt), or - for a text on standard input
+    #[arg(value_name = "DOC")]
+    pub(super) documents: Vec<PathBuf>,
+
+    /// Ask for a document of the index; may be given again
+    #[arg(long, value_name = "ID")]
+    pub(super) id: Vec<String>,
+
+    /// Least similarity of a match: above 0, at most 1 [default: that of the index]
+    #[arg(long, short, value_name = "J", value_parser = threshold)]
+    #[arg(allow_negative_numbers = true)]
+    pub(super) threshold: Option<f64>,
+
+    /// Show at most N matches of each document, the most similar ones; 0 for all
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub(super) top: usize,
+
+    /// Find the N most similar documents, whatever their similarity, by the signatures of all
+    /// documents
+    #[arg(long, value_name = "N", conflicts_with_all = ["threshold", "top"])]
+    pub(super) nearest: Option<NonZeroUsize>,
+
+    /// A condition on metadata that matches meet, such as language=en, year>=2020 or title~budget;
+    /// may be given again
+    #[arg(long, value_name = "CONDITION")]
+    pub(super) filter: Vec<Filter>,
+
+    /// Show the texts of matches, where the index keeps them
+    #[arg(long)]
+    pub(super) text: bool,
+
+    /// Print JSON: one object a line for each document asked for
+    #[arg(long)]
+    pub(super) json: bool,
+
+    /// End with 3 when something was found
+    #[arg(long)]
+    pub(super) exit_code: bool,
+
+    /// Print matches only
+    #[arg(long, short)]
+    pub(super) quiet: bool,
+
+    #[command(flatten)]
+    pub(super) asked: Asked,
+
+    #[command(flatten)]
+    pub(super) reading: Told<ReadArgs>,
+}
+
+impl Args {
+    /// Adds the inputs of `--files-from`.
+    pub(crate) fn read_list(&mut self) -> Result<(), Failure> {
+        self.documents = self.reading.args.inputs(&self.documents)?;
+        Ok(())
+    }
+}

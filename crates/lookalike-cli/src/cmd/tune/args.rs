@@ -1,0 +1,63 @@
+//! The arguments of `lookalike tune`.
+
+use crate::cmd::Failure;
+use crate::options::{ParameterArgs, ReadArgs, ShingleArgs};
+use lookalike::core::params::ShingleRule;
+use lookalike::tune::SAMPLE_DOCUMENTS;
+use std::path::PathBuf;
+
+const EXAMPLE: &str = "\
+Examples:
+  lookalike tune --threshold 0.7 --recall 0.95      what `find` would choose, and what else there is
+  lookalike tune corpus.jsonl --svg curve.svg       the same for these documents, and which shingles
+                                                    suit them";
+
+/// Choose bands, rows and shingles: predicted recall and cost, the S-curve, advice from a sample
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLE)]
+pub(crate) struct Args {
+    /// Documents to measure, as for `find`; without any, the cost is that of newswire articles
+    pub(super) inputs: Vec<PathBuf>,
+
+    /// Documents to draw from the input
+    #[arg(long, value_name = "N", default_value_t = SAMPLE_DOCUMENTS as u64)]
+    #[arg(value_parser = clap::value_parser!(u64).range(2..=1_000_000))]
+    pub(super) sample: u64,
+
+    /// Documents of the collection to plan for [default: those of the input, or a million]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..))]
+    pub(super) documents: Option<u64>,
+
+    /// Shingles to measure, such as words:3,words:5,chars:9 [default: ten usual ones]
+    #[arg(long = "try", value_name = "UNIT:N", value_delimiter = ',')]
+    pub(super) tried: Vec<ShingleRule>,
+
+    /// Write the S-curve as a picture
+    #[arg(long, value_name = "FILE")]
+    pub(super) svg: Option<PathBuf>,
+
+    /// Draw with ASCII characters only
+    #[arg(long)]
+    pub(super) ascii: bool,
+
+    /// Print JSON
+    #[arg(long)]
+    pub(super) json: bool,
+
+    #[command(flatten)]
+    pub(super) parameters: ParameterArgs,
+
+    #[command(flatten)]
+    pub(super) shingle: ShingleArgs,
+
+    #[command(flatten)]
+    pub(super) reading: ReadArgs,
+}
+
+impl Args {
+    /// Adds the inputs of `--files-from`.
+    pub(crate) fn read_list(&mut self) -> Result<(), Failure> {
+        self.inputs = self.reading.inputs(&self.inputs)?;
+        Ok(())
+    }
+}
