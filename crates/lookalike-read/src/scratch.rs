@@ -21,7 +21,8 @@ pub struct Scratch {
 
 impl Scratch {
     /// For a thread that retains every block it reads: keeps the texts of files with many
-    /// documents for [`Block::retain_read`], so that such a file is read through only once.
+    /// documents for [`Block::retain_read`](crate::Block::retain_read), so that such a file is
+    /// read through only once.
     pub fn retaining() -> Self {
         let mut scratch = Self::default();
         scratch.part_texts.keep();
