@@ -14,7 +14,7 @@ pub(crate) struct Collection {
 }
 
 impl Collection {
-    /// With the planted excerpts where they are beside the truth.
+    /// With the planted excerpts, if they are in the folder of the truth.
     pub(crate) fn of(documents: PathBuf, truth: Option<PathBuf>) -> Self {
         let excerpts = truth.as_deref().map(excerpt::file).filter(|path| path.exists());
         Self { documents, truth, excerpts }

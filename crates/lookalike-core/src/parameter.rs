@@ -13,7 +13,7 @@ pub enum Measure {
     /// |A ∩ B| / |A ∪ B|: both documents are much the same. The default.
     #[default]
     Jaccard,
-    /// |A ∩ B| / min(|A|, |B|): the shorter document stands in the longer one.
+    /// |A ∩ B| / min(|A|, |B|): what part of the shorter document is in the longer one.
     Containment,
 }
 

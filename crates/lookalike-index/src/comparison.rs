@@ -391,7 +391,7 @@ fn compared(
     set: &mut Vec<u64>,
 ) -> Result<Option<Similarity>, IndexError> {
     let left = probe.set.len() as u64;
-    // The similarity is at most that of a set that stands in the other as a whole.
+    // The similarity is at most that of a set that is a subset of the other.
     let right = set::len(code)? as u64;
     let best = Overlap { intersection: left.min(right), left, right };
     if !best.reaches(measure, threshold) {

@@ -289,7 +289,7 @@ impl Containment {
 }
 
 impl Settings {
-    /// Settings of a new index of sketches with so many bands.
+    /// Settings of a new index of sketches with `bands` bands.
     pub fn of_sketches(bands: usize, sketches: Sketches) -> Self {
         let rows = sketches.words();
         Self {

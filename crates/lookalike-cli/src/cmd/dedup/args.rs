@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 const EXAMPLE: &str = "\
 Examples:
-  lookalike dedup corpus.jsonl -o unique.jsonl            records, each as it stands
+  lookalike dedup corpus.jsonl -o unique.jsonl            records, unchanged
   lookalike dedup letters/ -o kept/                       copies of the files that stay
   lookalike dedup letters/ --move-to duplicates/          the files that go, moved
   zcat a.jsonl.gz | lookalike dedup - -o - | wc -l        from one program to another
@@ -88,7 +88,7 @@ pub(super) struct ResultArgs {
     #[arg(long)]
     pub(super) exit_code: bool,
 
-    /// No summary and no progress; what was skipped, and warnings, are still told
+    /// No summary and no progress; what was skipped, and warnings, are still printed
     #[arg(long, short)]
     pub(super) quiet: bool,
 

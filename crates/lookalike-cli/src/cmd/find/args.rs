@@ -81,7 +81,7 @@ pub(in crate::cmd) struct ResultArgs {
     #[arg(long)]
     pub(super) exit_code: bool,
 
-    /// No summary and no progress; what was skipped is still told
+    /// No summary and no progress; what was skipped is still printed
     #[arg(long, short)]
     pub(super) quiet: bool,
 

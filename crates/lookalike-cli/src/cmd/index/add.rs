@@ -57,7 +57,7 @@ pub(super) struct HowArgs {
     #[arg(long)]
     pub(super) json: bool,
 
-    /// No summary and no progress; what was skipped is still told
+    /// No summary and no progress; what was skipped is still printed
     #[arg(long, short)]
     pub(super) quiet: bool,
 }
