@@ -4,6 +4,7 @@
 mod cmd;
 mod difference;
 mod exit_code;
+mod explicit_args;
 mod extraction;
 mod member;
 mod notes;
@@ -20,7 +21,6 @@ mod table;
 mod terminal;
 mod termination;
 mod text_width;
-mod told;
 mod usage;
 mod waiting;
 mod wording;

@@ -95,7 +95,7 @@ pub(crate) fn run(args: &Args, worker: Worker<'_>) -> Outcome {
     let stream = terminal::stdout().json_if(args.json);
     let layout =
         Layout { width: width(stream.is_terminal()), marks: !stream.has_colors(), all: args.all };
-    let told = Told { likeness: &likeness, names: &names, params: &params };
+    let told = ExplicitArgs { likeness: &likeness, names: &names, params: &params };
     let mut out = io::BufWriter::new(stream);
     if args.json {
         writeln!(out, "{:#}", told.json(differences.as_ref()))?;
@@ -170,13 +170,13 @@ fn read(path: &Path, args: &Args, worker: Worker<'_>) -> Result<String, Failure>
 }
 
 /// What is told of two texts.
-struct Told<'a> {
+struct ExplicitArgs<'a> {
     likeness: &'a Likeness,
     names: &'a [String; 2],
     params: &'a Params,
 }
 
-impl Told<'_> {
+impl ExplicitArgs<'_> {
     fn write(&self, out: &mut impl Write) -> io::Result<()> {
         let Self { names, params, .. } = self;
         let bold = Style::BOLD;

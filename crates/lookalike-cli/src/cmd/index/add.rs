@@ -6,13 +6,13 @@ use crate::cmd::run_message;
 use crate::cmd::{Failure, Outcome};
 use crate::difference::thousands;
 use crate::exit_code::ExitCode;
+use crate::explicit_args::ExplicitArgs;
 use crate::extraction::Worker;
 use crate::options::{ReadArgs, ThreadArgs};
 use crate::progress_bar::Bar;
 use crate::span::lifetime;
 use crate::summary::{count, seconds, write_as_text, write_reasons};
 use crate::terminal;
-use crate::told::Told;
 use crate::waiting::WaitingNote;
 use lookalike::core::parameter::NamesParameters;
 use lookalike::error::Error;
@@ -95,7 +95,7 @@ struct CommonArgs {
     asked: Asked,
 
     #[command(flatten)]
-    reading: Told<ReadArgs>,
+    reading: ExplicitArgs<ReadArgs>,
 }
 
 impl AddArgs {

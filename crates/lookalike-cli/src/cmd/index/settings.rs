@@ -1,8 +1,8 @@
 //! Options that an index was created with: chosen when it is made, held against it later.
 
 use crate::cmd::Failure;
+use crate::explicit_args::ExplicitArgs;
 use crate::options::{AimArgs, ReadArgs, ShingleArgs, SignatureArgs};
-use crate::told::Told;
 use clap::{Args, ValueEnum};
 use lookalike::core::params::{Measure, Params, Wishes};
 use lookalike::store::Index;
@@ -56,10 +56,10 @@ pub(super) fn new(
 #[derive(Debug, Args)]
 pub(in crate::cmd) struct Asked {
     #[command(flatten)]
-    shingle: Told<ShingleArgs>,
+    shingle: ExplicitArgs<ShingleArgs>,
 
     #[command(flatten)]
-    signature: Told<SignatureArgs>,
+    signature: ExplicitArgs<SignatureArgs>,
 
     /// What the index keeps of each document; none need be said
     #[arg(long, value_enum, value_name = "WHAT", hide = true)]
@@ -71,7 +71,7 @@ impl Asked {
     pub(in crate::cmd) fn expect(
         &self,
         index: &Index,
-        reading: &Told<ReadArgs>,
+        reading: &ExplicitArgs<ReadArgs>,
     ) -> Result<(), Failure> {
         let has = index.settings();
         let (shingle, signature) = (&self.shingle, &self.signature);

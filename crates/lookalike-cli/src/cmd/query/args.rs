@@ -2,8 +2,8 @@
 
 use crate::cmd::Failure;
 use crate::cmd::index::{Asked, PlaceArgs};
+use crate::explicit_args::ExplicitArgs;
 use crate::options::{ReadArgs, threshold};
-use crate::told::Told;
 use lookalike::store::filter::Filter;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -72,7 +72,7 @@ pub(crate) struct Args {
     pub(super) asked: Asked,
 
     #[command(flatten)]
-    pub(super) reading: Told<ReadArgs>,
+    pub(super) reading: ExplicitArgs<ReadArgs>,
 }
 
 impl Args {

@@ -5,12 +5,12 @@ use clap::{ArgMatches, Args, Command, Error, FromArgMatches};
 
 /// Options, and the names of those that were typed rather than left at their defaults.
 #[derive(Debug)]
-pub(crate) struct Told<A> {
+pub(crate) struct ExplicitArgs<A> {
     pub(crate) args: A,
     typed: Vec<String>,
 }
 
-impl<A> Told<A> {
+impl<A> ExplicitArgs<A> {
     /// Whether an option was typed; its name has `_` where that on the command line has `-`.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.typed.iter().any(|typed| typed == name)
@@ -23,7 +23,7 @@ fn typed(matches: &ArgMatches) -> Vec<String> {
     ids.filter(is_typed).map(str::to_owned).collect()
 }
 
-impl<A: FromArgMatches> FromArgMatches for Told<A> {
+impl<A: FromArgMatches> FromArgMatches for ExplicitArgs<A> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
         Ok(Self { typed: typed(matches), args: A::from_arg_matches(matches)? })
     }
@@ -38,7 +38,7 @@ impl<A: FromArgMatches> FromArgMatches for Told<A> {
     }
 }
 
-impl<A: Args> Args for Told<A> {
+impl<A: Args> Args for ExplicitArgs<A> {
     fn augment_args(command: Command) -> Command {
         A::augment_args(command)
     }
