@@ -30,17 +30,8 @@ cargo x measure         lines, lengths of functions and files, import cycles and
 cargo x unicode         writes the Unicode table; with --check only compares it
 ";
 
-/// The index in a database, which is no part of what is built unless it is asked for.
-const DATABASE_TESTS: [&str; 8] = [
-    "test",
-    "--package",
-    "lookalike-index",
-    "--no-default-features",
-    "--features",
-    "postgres",
-    "--test",
-    "processes",
-];
+/// Lint, documentation and tests compile the same features, so that dependencies are compiled once.
+const FEATURES: [&str; 2] = ["--workspace", "--all-features"];
 
 fn main() -> ExitCode {
     signals::restore_defaults();
@@ -67,7 +58,7 @@ fn run(root: &Path, args: &[&str]) -> Result<(), String> {
             cargo(root, &[&["test"], rest].concat(), &[])
         }
         ["test"] => in_stages(true, |stages| test(root, stages)),
-        ["test", rest @ ..] => cargo(root, &[&["test", "--workspace"], rest].concat(), &[]),
+        ["test", rest @ ..] => cargo(root, &[&["test"][..], &FEATURES, rest].concat(), &[]),
         ["python"] => in_stages(true, |stages| python::run(root, stages)),
         ["python", rest @ ..] => python::run_pytest(root, rest),
         ["bench", rest @ ..] => {
@@ -98,10 +89,10 @@ fn in_stages(
 
 fn lint(root: &Path, stages: &mut Stages) -> Result<(), String> {
     stages.run("format", |_| cargo(root, &["fmt", "--all", "--check"], &[]))?;
-    let clippy = ["clippy", "--workspace", "--all-targets", "--all-features"];
-    let clippy = [&clippy[..], &["--", "--deny", "warnings"]].concat();
+    let clippy =
+        [&["clippy", "--all-targets"][..], &FEATURES, &["--", "--deny", "warnings"]].concat();
     stages.run("clippy", |_| cargo(root, &clippy, &[]))?;
-    let doc = ["doc", "--no-deps", "--workspace"];
+    let doc = [&["doc", "--no-deps"][..], &FEATURES].concat();
     stages.run("documentation", |_| cargo(root, &doc, &[("RUSTDOCFLAGS", "-D warnings")]))?;
     stages.run("tidy", |_| tidy::run(root))?;
     stages.run("Unicode table", |_| unicode::run(root, true))
@@ -109,10 +100,10 @@ fn lint(root: &Path, stages: &mut Stages) -> Result<(), String> {
 
 fn test(root: &Path, stages: &mut Stages) -> Result<(), String> {
     // Compilation is a stage of its own, so that the times of the tests are those of the tests.
-    let build = ["test", "--workspace", "--no-run"];
+    let tests = [&["test"][..], &FEATURES].concat();
+    let build = [&tests[..], &["--no-run"]].concat();
     stages.run("build of the tests", |_| cargo(root, &build, &[]))?;
-    stages.run("tests", |counts| cargo_tests(root, &["test", "--workspace"], counts))?;
-    stages.run("tests with PostgreSQL", |counts| cargo_tests(root, &DATABASE_TESTS, counts))?;
+    stages.run("tests", |counts| cargo_tests(root, &tests, counts))?;
     python::run_if_possible(root, stages)
 }
 
