@@ -82,8 +82,7 @@ fn wheel(root: &Path, environment: &Environment) -> Result<PathBuf, String> {
     // Both at once, since what is compiled depends on what else is asked for: so they have the
     // same dependencies with the same features as in the tests.
     let packages = ["--package", "lookalike-cli", "--package", "lookalike-python"];
-    let program =
-        [&["build", "--all-features"][..], &packages, &["--bin", "lookalike"]].concat();
+    let program = [&["build", "--all-features"][..], &packages, &["--bin", "lookalike"]].concat();
     cargo(root, &program, &[])?;
     let folder = target()?.join("python-wheel");
     // What an earlier version left is not to be found below.

@@ -82,8 +82,7 @@ fn copy(snapshot: &mut PostgresSnapshot, settings: &Settings, to: &Path) -> Resu
     let documents = snapshot.len();
     let lease = snapshot.lease();
     let pool = Arc::clone(lease.pool());
-    let rows = lease.query("SELECT last FROM state", &[])?;
-    let last = rows.first().map_or(0, |row| row.get(0));
+    let last = lease.query_one("SELECT last FROM state", &[], "its state")?.get(0);
     let name = to.join(ROWS);
     let mut file = BufWriter::new(private_file(&name).map_err(|e| broken(&name, e))?);
     let sql = format!("COPY (SELECT {COLUMNS} FROM docs ORDER BY doc) TO STDOUT BINARY");
@@ -93,13 +92,13 @@ fn copy(snapshot: &mut PostgresSnapshot, settings: &Settings, to: &Path) -> Resu
     drop(from);
     let file = file.into_inner().map_err(|error| broken(&name, error.into_error()))?;
     file.sync_all().map_err(|error| broken(&name, error))?;
-    let json = serde_json::from_str(&settings.to_json()).unwrap_or_default();
-    let rest = Rest { kind: KIND.to_owned(), last, documents, checksums: true, settings: json };
     let name = to.join(REST);
-    let text = serde_json::to_string_pretty(&rest).unwrap_or_default() + "\n";
     let write = || {
+        let settings = serde_json::to_value(settings)?;
+        let rest = Rest { kind: KIND.to_owned(), last, documents, checksums: true, settings };
         let mut file = private_file(&name)?;
-        file.write_all(text.as_bytes())?;
+        file.write_all(serde_json::to_string_pretty(&rest)?.as_bytes())?;
+        file.write_all(b"\n")?;
         file.sync_all()?;
         File::open(to)?.sync_all()
     };
@@ -124,13 +123,13 @@ pub(super) fn restore(url: &str, from: &Path) -> Result<(), IndexError> {
     lease.execute("CREATE INDEX bands_key ON bands (key, doc)")?;
     lease.query("UPDATE state SET last = $1", &[&rest.last])?;
     lease.execute(COUNT)?;
-    let rows = lease.query("SELECT documents FROM state", &[])?;
-    let got = rows.first().map_or(0, |row| row.get::<_, i64>(0)) as u64;
+    let row = lease.query_one("SELECT documents FROM state", &[], "its state")?;
+    let got = row.get::<_, i64>(0).cast_unsigned();
     if got != rest.documents {
         let why = format!("it has {got} documents, {} were copied", rest.documents);
         return Err(IndexError::Damaged { what: from.join(ROWS).display().to_string(), why });
     }
-    lease.commit().map_err(|error| failure(pool.name(), &error))?;
+    lease.commit()?.map_err(|error| failure(pool.name(), &error))?;
     Ok(())
 }
 

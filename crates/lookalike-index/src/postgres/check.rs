@@ -164,8 +164,7 @@ fn missing(lease: &mut Lease, expected: &Postings<'_>) -> Result<i64, IndexError
                AS wanted (key, doc, band) WHERE NOT EXISTS (SELECT FROM bands \
                WHERE bands.key = wanted.key AND bands.doc = wanted.doc \
                AND bands.band = wanted.band)";
-    let rows = lease.query(sql, &[&keys, &docs, &bands])?;
-    Ok(rows.first().map_or(0, |row| row.get(0)))
+    Ok(lease.query_one(sql, &[&keys, &docs, &bands], "its missing postings")?.get(0))
 }
 
 /// What is there.
@@ -214,8 +213,8 @@ fn postings(lease: &mut Lease, settings: &Settings, seen: &mut Seen) -> Result<(
 
 fn counts(lease: &mut Lease, seen: &mut Seen) -> Result<(), IndexError> {
     let sql = "SELECT documents, without_shingles, set_bytes, text_bytes, last FROM state";
-    let rows = lease.query(sql, &[])?;
-    let stored: [i64; 5] = std::array::from_fn(|at| rows.first().map_or(0, |row| row.get(at)));
+    let row = lease.query_one(sql, &[], "its state")?;
+    let stored: [i64; 5] = std::array::from_fn(|at| row.get(at));
     let counted = [seen.documents, seen.without_shingles, seen.set_bytes, seen.text_bytes];
     let names = ["documents", "without_shingles", "set_bytes", "text_bytes"];
     for ((name, stored), counted) in names.iter().zip(stored).zip(counted) {

@@ -148,13 +148,25 @@ impl Lease {
         rows.map_err(|error| pool.failure(&error))
     }
 
-    /// Ends the transaction with effect.
-    pub(super) fn commit(&mut self) -> Result<(), Error> {
-        if let Some(session) = &mut self.session {
-            session.client.batch_execute("COMMIT")?;
-        }
-        self.is_settled = true;
-        Ok(())
+    /// The row of a statement that gives one; `what` names it in the error of an answer without.
+    pub(super) fn query_one(
+        &mut self,
+        sql: &str,
+        values: &[&(dyn postgres::types::ToSql + Sync)],
+        what: &str,
+    ) -> Result<postgres::Row, IndexError> {
+        self.query(sql, values)?.into_iter().next().ok_or_else(|| {
+            let why = format!("the server gives no row for {what}, expected is one");
+            IndexError::Database { index: self.pool.name().to_owned(), why, transient: false }
+        })
+    }
+
+    /// Commits the transaction. The inner error is the answer of the server or of the connection,
+    /// which says whether the transaction may have been committed.
+    pub(super) fn commit(&mut self) -> Result<Result<(), Error>, IndexError> {
+        let result = self.session()?.client.batch_execute("COMMIT");
+        self.is_settled = result.is_ok();
+        Ok(result)
     }
 
     /// Says something that gives no rows.

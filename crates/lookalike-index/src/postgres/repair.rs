@@ -64,7 +64,7 @@ pub(super) fn repair(
     fill(&mut lease, settings, "wanted_bands")?;
     lease.execute(MEND)?;
     lease.execute(COUNT)?;
-    lease.commit().map_err(|error| failure(pool.name(), &error))
+    lease.commit()?.map_err(|error| failure(pool.name(), &error))
 }
 
 /// Puts the postings of all documents into a table.

@@ -1,6 +1,6 @@
 //! Making the tables of an index, and bringing those of an older version to this one.
 
-use super::pool::{Lease, Pool};
+use super::pool::{Lease, Pool, Session};
 use crate::error::IndexError;
 use crate::settings::Settings;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ const OLDEST_SERVER: i32 = 13;
 pub(super) fn create(pool: &Arc<Pool>, settings: &Settings) -> Result<(), IndexError> {
     let mut lease = begin_new(pool)?;
     fill_new(&mut lease, settings)?;
-    lease.commit().map_err(|error| taken(pool, &error))
+    lease.commit()?.map_err(|error| taken(pool, &error))
 }
 
 /// A transaction in which the schema is there and empty; [`fill_new`] makes the tables.
@@ -42,7 +42,7 @@ pub(super) fn begin_new(pool: &Arc<Pool>) -> Result<Lease, IndexError> {
 /// Makes the tables in the transaction of [`begin_new`].
 pub(super) fn fill_new(lease: &mut Lease, settings: &Settings) -> Result<(), IndexError> {
     let pool = Arc::clone(lease.pool());
-    migrate(lease, 0).map_err(|error| taken(&pool, &error))?;
+    migrate(lease.session()?, 0).map_err(|error| taken(&pool, &error))?;
     lease.query("INSERT INTO settings (settings) VALUES ($1)", &[&settings.to_json()])?;
     Ok(())
 }
@@ -59,7 +59,7 @@ pub(super) fn open(pool: &Arc<Pool>) -> Result<Settings, IndexError> {
         lease.execute("LOCK TABLE migrations IN ACCESS EXCLUSIVE MODE")?;
         // Another process may have done it meanwhile.
         let got = version(&mut lease)?;
-        migrate(&mut lease, got).map_err(|error| pool.failure(&error))?;
+        migrate(lease.session()?, got).map_err(|error| pool.failure(&error))?;
     } else if got != expected {
         return Err(IndexError::Version { index: pool.name().to_owned(), got, expected });
     }
@@ -68,12 +68,11 @@ pub(super) fn open(pool: &Arc<Pool>) -> Result<Settings, IndexError> {
         return Err(not_an_index(pool, "its table `settings` has no row"));
     };
     let settings = Settings::from_json(&json, pool.name())?;
-    lease.commit().map_err(|error| pool.failure(&error))?;
+    lease.commit()?.map_err(|error| pool.failure(&error))?;
     Ok(settings)
 }
 
-fn migrate(lease: &mut Lease, from: u32) -> Result<(), postgres::Error> {
-    let Ok(session) = lease.session() else { return Ok(()) };
+fn migrate(session: &mut Session, from: u32) -> Result<(), postgres::Error> {
     for (number, sql) in (1i32..).zip(MIGRATIONS).skip(from as usize) {
         session.client.batch_execute(sql)?;
         session.client.execute("INSERT INTO migrations (number) VALUES ($1)", &[&number])?;
@@ -82,28 +81,19 @@ fn migrate(lease: &mut Lease, from: u32) -> Result<(), postgres::Error> {
 }
 
 fn version(lease: &mut Lease) -> Result<u32, IndexError> {
-    let rows = lease.query("SELECT max(number) FROM migrations", &[])?;
-    let Some(row) = rows.first() else { return Err(no_row(lease.pool().name(), "its migrations")) };
+    let row = lease.query_one("SELECT max(number) FROM migrations", &[], "its migrations")?;
     // There is no migration yet where the greatest number is null.
     let number: Option<i32> = row.try_get(0).map_err(|error| lease.pool().failure(&error))?;
     Ok(number.and_then(|number| u32::try_from(number).ok()).unwrap_or(0))
 }
 
-/// The error of an answer without a row.
-fn no_row(index: &str, what: &str) -> IndexError {
-    let why = format!("the server gives no row for {what}, expected is one");
-    IndexError::Database { index: index.to_owned(), why, transient: false }
-}
-
 fn check_server(pool: &Pool, lease: &mut Lease) -> Result<(), IndexError> {
-    let rows = lease.query(
+    let row = lease.query_one(
         "SELECT current_setting('server_version_num')::int / 10000, \
          current_setting('server_encoding')",
         &[],
+        "its version and encoding",
     )?;
-    let Some(row) = rows.first() else {
-        return Err(no_row(pool.name(), "its version and encoding"));
-    };
     let (server, encoding): (i32, String) = (row.get(0), row.get(1));
     let why = if server < OLDEST_SERVER {
         format!("the server is PostgreSQL {server}, expected is {OLDEST_SERVER} or later")

@@ -277,7 +277,7 @@ fn settle(lease: &mut Lease, balance: &Balance, last: i64) -> Result<(), IndexEr
         ],
     )?;
     let transaction: String = rows.first().ok_or_else(|| no_state(&pool))?.get(0);
-    match lease.commit() {
+    match lease.commit()? {
         Ok(()) => Ok(()),
         Err(error) if is_lost(&error) => outcome(&pool, &transaction, &error),
         Err(error) => Err(pool.failure(&error)),
@@ -289,9 +289,9 @@ fn settle(lease: &mut Lease, balance: &Balance, last: i64) -> Result<(), IndexEr
 fn outcome(pool: &Arc<Pool>, transaction: &str, lost: &postgres::Error) -> Result<(), IndexError> {
     let mut what = "it is not known whether the batch is stored: look for one of its documents";
     for _ in 0..MOST_LOOKS {
-        match status(pool, transaction).as_deref() {
-            Ok("committed") => return Ok(()),
-            Ok("aborted") => {
+        match status(pool, transaction).as_ref().map(Option::as_deref) {
+            Ok(Some("committed")) => return Ok(()),
+            Ok(Some("aborted")) => {
                 what = "nothing of the batch is stored";
                 break;
             }
@@ -302,9 +302,9 @@ fn outcome(pool: &Arc<Pool>, transaction: &str, lost: &postgres::Error) -> Resul
     Err(IndexError::Database { index: pool.name().to_owned(), why, transient: true })
 }
 
-fn status(pool: &Arc<Pool>, transaction: &str) -> Result<String, IndexError> {
+/// The server's status of a transaction; `None` for one that it no longer knows.
+fn status(pool: &Arc<Pool>, transaction: &str) -> Result<Option<String>, IndexError> {
     let (mut lease, _) = pool.begin("BEGIN READ ONLY")?;
-    let rows = lease.query("SELECT pg_xact_status($1::text::xid8)", &[&transaction])?;
-    let status = rows.first().and_then(|row| row.get::<_, Option<String>>(0));
-    Ok(status.unwrap_or_default())
+    let sql = "SELECT pg_xact_status($1::text::xid8)";
+    Ok(lease.query_one(sql, &[&transaction], "the status of a transaction")?.get(0))
 }

@@ -22,14 +22,18 @@ pub(super) fn checksum(bytes: &[u8]) -> u64 {
     lookalike_core::hash::token_hash(bytes)
 }
 
-/// The number of 8 bytes at `at`; 0 beyond the end.
-pub(super) fn u64_at(bytes: &[u8], at: usize) -> u64 {
-    bytes.get(at..at + 8).and_then(|bytes| bytes.try_into().ok()).map_or(0, u64::from_le_bytes)
+/// The number in the 8 bytes of a block from `at` on, little-endian; `at` is at most `BLOCK - 8`.
+pub(super) fn u64_at(block: &[u8; BLOCK], at: usize) -> u64 {
+    let mut bytes = [0; 8];
+    bytes.copy_from_slice(&block[at..at + 8]);
+    u64::from_le_bytes(bytes)
 }
 
-/// The number of 4 bytes at `at`; 0 beyond the end.
-pub(super) fn u32_at(bytes: &[u8], at: usize) -> u32 {
-    bytes.get(at..at + 4).and_then(|bytes| bytes.try_into().ok()).map_or(0, u32::from_le_bytes)
+/// The number in the 4 bytes of a block from `at` on, little-endian; `at` is at most `BLOCK - 4`.
+pub(super) fn u32_at(block: &[u8; BLOCK], at: usize) -> u32 {
+    let mut bytes = [0; 4];
+    bytes.copy_from_slice(&block[at..at + 4]);
+    u32::from_le_bytes(bytes)
 }
 
 /// What the header says.
@@ -79,10 +83,7 @@ impl Header {
     ///
     /// # Errors
     /// What is wrong with it, in words.
-    pub(super) fn of_bytes(bytes: &[u8]) -> Result<Self, String> {
-        if bytes.len() < BLOCK {
-            return Err(format!("it has {} bytes, less than a header", bytes.len()));
-        }
+    pub(super) fn of_bytes(bytes: &[u8; BLOCK]) -> Result<Self, String> {
         if bytes[..8] != MAGIC {
             return Err("it does not begin as a segment does".to_owned());
         }

@@ -274,7 +274,7 @@ impl Segment {
     }
 
     /// Compares a block with its checksum if that was not done yet.
-    fn check_once(&self, index: usize, bytes: &[u8]) -> Result<(), IndexError> {
+    fn check_once(&self, index: usize, bytes: &[u8; BLOCK]) -> Result<(), IndexError> {
         let (word, bit) = (&self.sound[index / 64], 1 << (index % 64));
         if word.load(Ordering::Relaxed) & bit == 0 {
             self.check_block(index, bytes)?;
@@ -283,7 +283,7 @@ impl Segment {
         Ok(())
     }
 
-    fn check_block(&self, index: usize, bytes: &[u8]) -> Result<(), IndexError> {
+    fn check_block(&self, index: usize, bytes: &[u8; BLOCK]) -> Result<(), IndexError> {
         let bands = self.span(List::Bands);
         let is_band = index < bands.count;
         let span = if is_band { bands } else { self.span(List::Ids) };
@@ -328,7 +328,7 @@ pub(super) struct Cursor {
     at: usize,
     /// Blocks that were read, and the number of the first of them.
     first: usize,
-    ahead: Vec<u8>,
+    ahead: Vec<[u8; BLOCK]>,
 }
 
 impl Cursor {
@@ -345,9 +345,10 @@ impl Cursor {
     ) -> Result<u64, IndexError> {
         let mut taken = 0;
         while self.block < self.end {
-            let start = self.read_ahead()?;
-            let bytes = &self.ahead[start..start + BLOCK];
-            let held = (u32_at(bytes, COUNT) as usize).min(PER_BLOCK);
+            let block = self.read_ahead()?;
+            let bytes = &self.ahead[block];
+            // At most `PER_BLOCK`: the block is checked.
+            let held = u32_at(bytes, COUNT) as usize;
             while self.at < held {
                 let key = u64_at(bytes, 8 * self.at);
                 if key > most {
@@ -366,21 +367,20 @@ impl Cursor {
         Ok(taken)
     }
 
-    /// Reads the block that follows, and some behind it; where it begins in `ahead`.
+    /// Reads the next block and some after it; gives the place of the next block in `ahead`.
     fn read_ahead(&mut self) -> Result<usize, IndexError> {
-        let ahead = self.ahead.len() / BLOCK;
-        if !(self.first..self.first + ahead).contains(&self.block) {
+        if !(self.first..self.first + self.ahead.len()).contains(&self.block) {
             let count = READ_AHEAD.min(self.end - self.block);
             self.first = self.block;
             self.ahead.clear();
-            let mut bytes = vec![0; BLOCK * count];
-            self.segment.read(self.block, &mut bytes)?;
-            for (at, block) in bytes.chunks_exact(BLOCK).enumerate() {
+            let mut blocks = vec![[0; BLOCK]; count];
+            self.segment.read(self.block, blocks.as_flattened_mut())?;
+            for (at, block) in blocks.iter().enumerate() {
                 self.segment.check_once(self.block + at, block)?;
             }
-            self.ahead = bytes;
+            self.ahead = blocks;
         }
-        Ok(BLOCK * (self.block - self.first))
+        Ok(self.block - self.first)
     }
 }
 

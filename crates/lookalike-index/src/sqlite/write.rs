@@ -334,8 +334,7 @@ impl<'a> Batch<'a> {
             entry.added,
             entry.modified,
             entry.expires,
-            // JSON is always UTF-8; what is not would be an error of SQLite's strict table.
-            str::from_utf8(&self.metadata).unwrap_or_default(),
+            str::from_utf8(&self.metadata)?,
             self.signature,
             fields.checksum(&mut self.fields).cast_signed(),
             sum(&self.signature),
